@@ -3,15 +3,15 @@ package import Posts
 /// Whether the human would favorite a post, and why.
 package struct Classification: Equatable, Sendable {
     package let id: PostID
-    /// The rate and what each feature adds to it.
+    /// The rate and the contribution of each feature.
     package let assessment: Assessment
     /// The rate is above the threshold and enough was learned.
     package let isFavorite: Bool
-    /// Why nothing is a favorite yet; nil once enough was learned.
+    /// Why nothing is a favorite yet; nil if enough was learned.
     package let waiting: WaitReason?
-    /// How many posts were learned.
+    /// The numbers of learned posts.
     package let learned: CategoryCounts
-    /// How far each kind of evidence was believed; nil where all counted alike.
+    /// The weight of each kind of evidence; nil if all counted alike.
     package let weights: LearnedWeights?
 
     /// ln(P(favorite) / P(normal)).
@@ -20,13 +20,13 @@ package struct Classification: Equatable, Sendable {
     package var contributions: [Contribution] { assessment.contributions }
 }
 
-/// Too few posts were learned to judge others, as in `0 of 20 normals`.
+/// Too few posts were learned to judge others, with the numbers, as in `0 of 20 normals`.
 package struct WaitReason: Equatable, Sendable, CustomStringConvertible {
     /// Learned favorites.
     package let favorites: Int64
     /// Learned normal posts.
     package let normals: Int64
-    /// The number that each of them must reach.
+    /// The number that each category must reach.
     package let needed: Int
 
     /// Nil if both categories have as many as needed.
@@ -55,7 +55,7 @@ package struct FavoritesError: Error, Equatable, Sendable, CustomStringConvertib
         package static let countsUnavailable = Code(description: "counts-unavailable")
         /// Other processes kept changing the counts while they were rebuilt; a later call succeeds.
         package static let countsUnstable = Code(description: "counts-unstable")
-        /// A setting has a value that makes no sense.
+        /// A setting has an invalid value.
         package static let invalidConfiguration = Code(description: "invalid-configuration")
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import Posts
 package import Storage
 
-/// The learned posts of one mirror: the truth from which counts can always be rebuilt.
+/// The learned posts of one mirror, from which counts can always be rebuilt.
 package struct ExampleTable: CountSource {
     package let storage: any StorageEngine
     package let mirror: String
@@ -27,8 +27,8 @@ package struct ExampleTable: CountSource {
 
     /// Everything that the counts must contain.
     ///
-    /// Streams all examples and extracts their features again: about a second
-    /// for the largest number of examples.
+    /// Streams all examples and extracts their features again; takes about a second for the largest
+    /// number of examples.
     package func tally(on connection: any StorageConnection) throws -> CountBatch {
         var change = CountChange()
         try connection.forEach(
@@ -40,7 +40,7 @@ package struct ExampleTable: CountSource {
         return CountBatch(stamp: try stamp(on: connection), previous: 0, change: change)
     }
 
-    /// The newest favorite, or other post, with each of some features; see
+    /// The text of the newest favorite, or other post, with each of some features; see
     /// ``Favorites/texts(with:)``.
     func texts(with wanted: [String: Bool], on connection: any StorageConnection) throws -> [String:
         String]
@@ -70,14 +70,14 @@ package struct ExampleTable: CountSource {
         try stamp(from: try connection.query(stampQuery))
     }
 
-    /// The same on its own, the shortest way.
+    /// Reads the stamp in the shortest way, outside a transaction.
     func stamp() async throws -> CountStamp { try stamp(from: try await storage.query(stampQuery)) }
 
     private var stampQuery: SQL {
         "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(Self.sequenceName)"
     }
 
-    /// The same together with the weights in `table`, if they are asked for, in one round trip.
+    /// Reads the stamp, and the weights in `table` if there is one, in one round trip.
     func stamp(with table: WeightTable?) async throws -> (CountStamp, LearnedWeights?) {
         guard let table else { return (try await stamp(), nil) }
         let rows = try await storage.query(
@@ -98,7 +98,7 @@ package struct ExampleTable: CountSource {
     }
 
     func rows(of ids: [PostID], on connection: any StorageConnection) throws -> [PostID: Row] {
-        // Nearly all are new: only those that are there are read whole.
+        // Nearly all are new, so only the rows that exist are read completely.
         let known = Array(try states(of: ids, on: connection).keys)
         var rows: [PostID: Row] = [:]
         for (network, values) in Self.chunks(known) {
@@ -122,10 +122,10 @@ package struct ExampleTable: CountSource {
         return states
     }
 
-    /// Asks for columns of posts, one by one by their key; null for a post that is not there.
+    /// Reads columns of posts, one by one by their key; null for a post that is not stored.
     ///
-    /// `post_id IN (…)` reads the whole table where Postgres takes that for quicker, and it grows
-    /// with each batch.
+    /// With `post_id IN (…)`, Postgres sometimes reads the whole table, which grows with each
+    /// batch.
     func lookup(_ columns: [String], of ids: [String], on network: NetworkName) -> SQL {
         Self.lookup(columns, of: ids, on: network, in: mirror)
     }
@@ -159,7 +159,7 @@ package struct ExampleTable: CountSource {
         return texts
     }
 
-    /// How many posts were learned.
+    /// The numbers of learned posts.
     func categories(on connection: any StorageConnection) throws -> CategoryCounts {
         let numbers = try numbers(on: connection)
         func sum(_ isIncluded: (ExampleState) -> Bool) -> Int64 {
@@ -170,8 +170,7 @@ package struct ExampleTable: CountSource {
             seen: sum(\.isSeen), seenFavorites: sum { $0 == .seenFavorite })
     }
 
-    /// The oldest examples, as far as there are more than `limit` or they were decided before
-    /// `cutoff`.
+    /// The oldest examples that exceed `limit` or were decided before `cutoff`.
     func outdated(
         limit: Int, cutoff: Date, atMost number: Int, on connection: any StorageConnection
     ) throws -> [PostID] {
@@ -191,8 +190,8 @@ package struct ExampleTable: CountSource {
         }
     }
 
-    /// Asks for columns of an author's examples: of those that know whose they are, and of those
-    /// that know nothing but one of the names.
+    /// Selects columns of an author's examples: of those with the author's identity, and of those
+    /// that have only one of the names.
     static func selection(
         _ columns: String, by author: AccountID, called names: Set<String>, of mirror: String
     ) -> SQL {
@@ -200,14 +199,14 @@ package struct ExampleTable: CountSource {
         let ofNetwork: SQL = """
             SELECT \(unsafe: columns) FROM examples WHERE mirror = \(mirror) AND network = \(author.network.rawValue)
             """
-        // The index of the one half is no use to the other, which therefore asks for no null.
+        // COALESCE instead of IS NULL keeps the second half from using the index of the first.
         return """
             \(ofNetwork) AND author_id = \(author.value)
             UNION ALL \(ofNetwork) AND author IN \(list: names) AND COALESCE(author_id, '') = ''
             """
     }
 
-    /// How many examples there are of each state, as the counters say that change with them.
+    /// The number of examples of each state, from the counters that change with them.
     private func numbers(on connection: any StorageConnection) throws -> [ExampleState: Int64] {
         let rows = try connection.query(
             """
@@ -223,10 +222,10 @@ package struct ExampleTable: CountSource {
 
     private static func counter(_ state: ExampleState) -> String { "examples.\(state.rawValue)" }
 
-    /// The newest examples by the batch in which they were last changed, the oldest of them first.
+    /// The newest examples, by the batch in which they were last changed, the oldest of them first.
     ///
-    /// In a batch they are in the order of their ids' bytes, whatever order a database has for
-    /// texts.
+    /// Within a batch they are sorted by the bytes of their ids, independently of the database's
+    /// collation.
     func newest(_ number: Int, on connection: any StorageConnection) throws -> [PostID] {
         let last = try connection.query(
             """
@@ -254,7 +253,7 @@ package struct ExampleTable: CountSource {
         }.suffix(number).map(\.id)
     }
 
-    /// Whether at least `number` examples were changed after a batch; no more are counted.
+    /// Whether at least `number` examples were changed after a batch; counts no further.
     func hasNewer(_ number: Int, than sequence: Int64, on connection: any StorageConnection) throws
         -> Bool
     {
@@ -269,15 +268,15 @@ package struct ExampleTable: CountSource {
 
     // MARK: - Writing
 
-    /// From how many examples on it matters what Postgres believes of them.
+    /// The number of examples from which on the statistics of Postgres matter.
     static let many = 500
 
-    /// Has Postgres count what it believes of the tables that learning fills, where this batch has
-    /// made many examples of few.
+    /// Updates Postgres' statistics of the tables that learning fills, if this batch has multiplied
+    /// the examples.
     ///
-    /// It does so by itself a minute later. Until then it believes that a mirror has one example
-    /// and one feature, and reads all of them for each that is looked up: a first training would
-    /// take time that grows with its square.
+    /// Postgres does so by itself, but a minute later. Until then it expects one example and one
+    /// feature in a mirror, and scans all of them for each look-up: a first training would take
+    /// time that grows with its square.
     func analyseIfGrown(by number: Int) async throws {
         guard storage.kind == .postgres, number >= Self.many else { return }
         let count = try await storage.read { try numbers(on: $0).values.reduce(0, +) }
@@ -286,7 +285,8 @@ package struct ExampleTable: CountSource {
         }
     }
 
-    /// The number of the last batch; no other process gets one until the transaction ends.
+    /// Returns the number of the last batch; no other process can get one until the transaction
+    /// ends.
     func lockSequence(on connection: any StorageConnection) throws -> Int64 {
         try connection.execute(
             """
@@ -340,10 +340,10 @@ package struct ExampleTable: CountSource {
         }
     }
 
-    /// Notes how many examples of each state there are more or fewer.
+    /// Updates the numbers of examples of each state.
     ///
     /// - Parameters:
-    ///   - stored: All of them as far as they were stored before.
+    ///   - stored: The previous states of those that were stored before.
     func count(
         _ written: [Row], deleted: [PostID], instead stored: [PostID: Row],
         on connection: any StorageConnection
@@ -373,7 +373,7 @@ package struct ExampleTable: CountSource {
 
     // MARK: -
 
-    /// Nil for a row that this version does not understand.
+    /// Parses a row; nil for one that this version does not understand.
     private static func row(_ columns: SQLRow) throws -> Row? {
         guard let network = NetworkName(rawValue: try columns.text("network")),
             let state = ExampleState(rawValue: try columns.text("state"))

@@ -1,6 +1,6 @@
-/// How far the kinds of evidence are believed.
+/// The origin of the weights of the kinds of evidence.
 package enum Weighting: String, Sendable, CaseIterable {
-    /// As far as the mirror's own examples show that they deserve it.
+    /// Learned from the mirror's own examples.
     case learned
     /// All alike.
     case plain
@@ -10,7 +10,7 @@ package enum Weighting: String, Sendable, CaseIterable {
 package struct FavoriteConfiguration: Equatable, Sendable {
     /// A post whose favorite rate is above it counts as a favorite (`FAVORITE_RATE_THRESHOLD`).
     ///
-    /// At 2 about two of three such posts are right, at 3 three of four.
+    /// At 2 about two of three such posts are favorites of the human too, at 3 three of four.
     package let threshold: Double
     /// The number of examples that are kept, newest first (`EXAMPLE_LIMIT`).
     package let exampleLimit: Int

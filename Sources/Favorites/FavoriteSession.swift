@@ -2,29 +2,29 @@ import Blocking
 import Foundation
 import Posts
 
-/// Classifies posts that come one after the other, and asks the database as seldom as it can.
+/// Classifies a sequence of posts with as few queries of the database as possible.
 ///
-/// Make one for each look at a timeline. The first call asks the database which batch of examples
-/// is the last; the stamp of the counts that it found to be current is remembered, and later calls
-/// ask the counts alone. What holds:
+/// Create one for each reading of a timeline. The first call reads the last batch of examples from
+/// the database; the stamp of the counts that it found to be current is remembered, and later calls
+/// read the counts alone. Guarantees:
 ///
 /// - Counts contain every batch that was committed before the session's first call, whoever
 ///   committed it.
-/// - Counts that carry the remembered stamp are what the examples said at that moment. Counts with
-///   any other stamp, torn ones and missing ones are not used before the database was asked again,
-///   and are rebuilt where they lag behind. So what is learned meanwhile, here or by another
-///   process, is seen as soon as the counts contain it, and a flush or a loss is noticed by the
-///   next call.
+/// - Counts with the remembered stamp are those of the examples at that moment. Counts with any
+///   other stamp, inconsistent ones and missing ones are not used before the database was read
+///   again, and are rebuilt if they are behind. So posts that are learned meanwhile, here or by
+///   another process, are included as soon as the counts contain them, and a flush or a loss is
+///   noticed by the next call.
 /// - All posts of a session are judged with the same weights: those that the first call finds.
-/// - What only the database can tell is noticed by the next session: a batch whose process died
-///   before it told the counts, and a database that went back to an older copy while the counts
-///   stayed.
+/// - The next session notices states that only the database shows: a batch whose process died
+///   before it changed the counts, and a database that was restored from an older copy while the
+///   counts stayed.
 ///
 /// Calls may overlap.
 package final class FavoriteSession: @unchecked Sendable {
     // Sendable: every variable is only touched under `lock`.
     private let reader: CountReader
-    /// Nil where all evidence counts alike.
+    /// Nil if all evidence counts alike.
     private let table: WeightTable?
     private let extractor: FeatureExtractor
     private let configuration: FavoriteConfiguration
@@ -32,11 +32,11 @@ package final class FavoriteSession: @unchecked Sendable {
     private var confirmed: CountStamp?
     /// Found together with ``confirmed``.
     private var weights: LearnedWeights?
-    /// Cache of the examples and features that the last call found, for whoever learns the posts
+    /// Cache of the examples and features of the last call, for the caller who learns the posts
     /// next.
     private var found: [PostID: (example: Example, features: FeatureSet)] = [:]
 
-    /// From how many posts on their features take longer to find than a question to the counts.
+    /// The number of posts from which on extracting features takes longer than reading counts.
     private static let many = 20
 
     init(
@@ -49,7 +49,7 @@ package final class FavoriteSession: @unchecked Sendable {
         self.configuration = configuration
     }
 
-    /// Tells of posts whether the human would favorite them, and learns nothing.
+    /// Classifies posts as favorites or not, and learns nothing.
     ///
     /// - Returns: One classification for each example, in their order.
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`,
@@ -73,15 +73,15 @@ package final class FavoriteSession: @unchecked Sendable {
         }
     }
 
-    /// The features of each post, as places in the snapshot of their counts.
+    /// The features of each post, as positions in the snapshot of their counts.
     private func look(at posts: [Example]) async throws -> ([FeatureIndex.Places], CountSnapshot) {
         var index = FeatureIndex(posts: posts.count)
         guard posts.count >= Self.many else {
             let places = posts.map { self.places(of: $0, &index) }
             return (places, try await counts(of: index.features))
         }
-        // While the features of most posts are looked up, those of the others are found, which
-        // takes as long.
+        // While the counts of most posts' features are read, the features of the others are
+        // extracted, which takes as long.
         let most = posts.count * 2 / 3
         var places = posts[..<most].map { self.places(of: $0, &index) }
         let asked = index.features
@@ -101,7 +101,7 @@ package final class FavoriteSession: @unchecked Sendable {
         return index.places(of: features)
     }
 
-    /// The features of a post that the last call judged; nil for another one.
+    /// The features of a post that the last call judged; nil for any other post.
     func features(of example: Example) -> FeatureSet? {
         lock.withLock { found[example.id] }.flatMap { $0.example == example ? $0.features : nil }
     }
@@ -121,20 +121,19 @@ package final class FavoriteSession: @unchecked Sendable {
     }
 }
 
-/// Reads counts and makes sure that they are what the examples say.
+/// Reads counts and ensures that they are those of the examples.
 struct CountReader: Sendable {
     let examples: ExampleTable
     let counts: any CountStore
-    /// Lets one repair at a time through; shared with those who learn.
+    /// Lets one repair at a time through; shared with the learning calls.
     let turnstile: Turnstile
 
-    /// Counts that contain every batch committed before the call, and the weights, if they are
-    /// asked for.
+    /// Counts that contain every batch committed before the call, and the weights, if requested.
     func currentCounts(
         of features: [String], with weights: WeightTable?
     ) async throws -> (CountSnapshot, LearnedWeights?) {
-        // Both servers are asked at once, which saves a round trip. A batch that is committed just
-        // between the two answers makes good counts look outdated, so then they are asked again one
+        // Both servers are queried at once, which saves a round trip. If a batch is committed
+        // between the two answers, good counts look outdated, so they are then queried again one
         // after the other.
         async let found = counts.counts(of: features)
         let (stamp, learned) = try await examples.stamp(with: weights)
@@ -144,8 +143,7 @@ struct CountReader: Sendable {
         return (try await repairedCounts(of: features), learned)
     }
 
-    /// Counts that carry a stamp which was found to be current before; current ones if they carry
-    /// another.
+    /// Returns counts that have the confirmed stamp; reads current ones if they have another.
     func counts(of features: [String], confirmed: CountStamp) async throws -> CountSnapshot {
         let snapshot = try await counts.counts(of: features)
         if let snapshot, snapshot.stamp == confirmed { return snapshot }
@@ -156,7 +154,7 @@ struct CountReader: Sendable {
 
     private func repairedCounts(of features: [String]) async throws -> CountSnapshot {
         try await turnstile.pass {
-            // What was missing may just have been applied by this process or another.
+            // The missing batch may just have been applied by this process or another.
             if let snapshot = try await countsIfCurrent(of: features) { return snapshot }
             try await counts.rebuild(from: examples)
             if let snapshot = try await countsIfCurrent(of: features) { return snapshot }
@@ -171,8 +169,7 @@ struct CountReader: Sendable {
         return try await current(try await counts.counts(of: features), stamp, of: features)
     }
 
-    /// The counts that were read, if they are what the examples said at the time of `stamp` or
-    /// later.
+    /// The counts that were read, if they were current at the time of `stamp` or are newer.
     private func current(
         _ snapshot: CountSnapshot?, _ stamp: CountStamp, of features: [String]
     ) async throws -> CountSnapshot? {
@@ -183,8 +180,8 @@ struct CountReader: Sendable {
                 counts: Array(repeating: FeatureCount(), count: features.count))
         }
         guard snapshot.stamp != stamp else { return snapshot }
-        // Newer than when the call began is fine, newer than the examples is not: then those were
-        // restored from a copy.
+        // Counts newer than the start of the call are fine; counts newer than the examples are not,
+        // because then the examples were restored from a copy.
         guard snapshot.stamp.extraction == stamp.extraction,
             snapshot.stamp.sequence > stamp.sequence
         else {

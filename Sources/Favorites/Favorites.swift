@@ -3,14 +3,13 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// Learns which posts the human favorites, and tells it of others.
+/// Learns which posts the human favorites, and classifies others.
 ///
-/// The examples in the database are the truth; the counts follow from them.
-/// Every change of examples is one transaction and gets the next number of its
-/// mirror, and counts say which number they contain. So whatever happens
-/// between the transaction and the counts, a crash, an outage, a flushed
-/// store, another process, the next call notices and rebuilds them. Every call
-/// may throw `StorageError` or `CancellationError`.
+/// The counts are derived from the examples in the database. Every change of examples is one
+/// transaction and gets the next number of its mirror, and counts store the number of the last
+/// batch that they contain. So after any failure between the transaction and the counts, a crash,
+/// an outage, a flushed store or another process, the next call notices that they differ and
+/// rebuilds them. Every call may throw `StorageError` or `CancellationError`.
 package struct Favorites: Sendable {
     package let configuration: FavoriteConfiguration
     let examples: ExampleTable
@@ -23,7 +22,7 @@ package struct Favorites: Sendable {
     private static let batch = 2_000
 
     /// - Parameters:
-    ///   - onStep: Told how far each change of the examples got.
+    ///   - onStep: Called at each step of a change of the examples.
     package init(
         storage: any StorageEngine, mirror: String, counts: any CountStore,
         extractor: FeatureExtractor,
@@ -46,15 +45,15 @@ package struct Favorites: Sendable {
 
     // MARK: - Learning
 
-    /// Learns from what happened; learning the same again changes nothing, and the order does not
+    /// Learns from events; learning the same event again changes nothing, and their order does not
     /// matter.
     ///
-    /// Afterwards examples that are too old or too many are unlearned. A call
-    /// that fails has learned a part of the events at most, and may be repeated.
+    /// Afterwards examples that are too old or too many are unlearned. A call that fails has
+    /// learned some of the events at most, and may be repeated.
     ///
     /// - Parameters:
-    ///   - session: Has just judged some of the posts, so that their features are known.
-    /// - Returns: What changed, and whether the counts could follow.
+    ///   - session: A session that has just judged some of the posts, whose features are reused.
+    /// - Returns: The changes, and whether the counts were updated.
     package func learn(
         _ events: [FavoriteEvent], at now: Date, knowing session: FavoriteSession? = nil
     ) async throws -> LearnSummary {
@@ -64,8 +63,8 @@ package struct Favorites: Sendable {
         for start in stride(from: 0, to: events.count, by: Self.batch) {
             let end = min(start + Self.batch, events.count)
             let batch = Array(events[start..<end])
-            // While the database has one batch, the features of the next are found; in vain if its
-            // posts are known.
+            // While the database processes one batch, the features of the next are extracted, which
+            // is wasted if its posts are known.
             let next = isMostlyNew == false ? [] : events[end..<min(end + Self.batch, events.count)]
             async let ahead = features(of: next.compactMap(\.example?.stored), known: [:], session)
             let learned = try await turnstile.pass { [known, isMostlyNew] in
@@ -92,12 +91,12 @@ package struct Favorites: Sendable {
         }
     }
 
-    /// Unlearns every post of an author, who does not want to be learned from.
+    /// Unlearns every post of an author who does not want to be learned from.
     ///
     /// - Parameters:
-    ///   - names: The author's handles in any case, with or without `@`: of posts that know nothing
-    ///     else of their author.
-    /// - Returns: How many posts were unlearned, and whether the counts could follow.
+    ///   - names: The author's handles in any case, with or without `@`, for posts without the
+    ///     author's identity.
+    /// - Returns: The number of unlearned posts, and whether the counts were updated.
     package func forget(
         _ author: AccountID, called names: Set<String>, at now: Date
     ) async throws -> LearnSummary {
@@ -118,11 +117,11 @@ package struct Favorites: Sendable {
         }
     }
 
-    /// Whether there is something to unlearn of an author; needs no dictionary.
+    /// Whether any post of an author is learned; needs no dictionary.
     ///
     /// - Parameters:
-    ///   - names: The author's handles in any case, with or without `@`: of posts that know nothing
-    ///     else of their author.
+    ///   - names: The author's handles in any case, with or without `@`, for posts without the
+    ///     author's identity.
     package static func hasLearned(
         from author: AccountID, called names: Set<String>, of mirror: String,
         in storage: any StorageEngine
@@ -131,7 +130,7 @@ package struct Favorites: Sendable {
         return try await !storage.query(learned + " LIMIT 1").isEmpty
     }
 
-    /// The names under which an author's posts were learned, as far as those know whose they are;
+    /// The names under which an author's posts were learned, from posts with the author's identity;
     /// needs no dictionary.
     package static func names(
         of author: AccountID, of mirror: String, in storage: any StorageEngine
@@ -147,8 +146,7 @@ package struct Favorites: Sendable {
 
     /// The handles under which authors' posts were learned, without `@`; needs no dictionary.
     ///
-    /// - Returns: No entry where posts know nothing but the identity; of several handles the one of
-    ///   the latest post.
+    /// - Returns: The handle of the latest post for each author; no entry if no post has a handle.
     /// - Throws: `StorageError` or `CancellationError`.
     package static func handles(
         of authors: [AccountID], learnedBy mirror: String, in storage: any StorageEngine
@@ -174,9 +172,9 @@ package struct Favorites: Sendable {
         return handles
     }
 
-    /// The authors of learned posts of a network, each as the posts know them; needs no dictionary.
+    /// The authors of learned posts of a network, as the posts name them; needs no dictionary.
     ///
-    /// - Returns: Every pair of an identity, nil where a post knows a name alone, and a name.
+    /// - Returns: Every pair of an identity, nil for posts with a name alone, and a name.
     /// - Throws: `StorageError` or `CancellationError`.
     package static func authors(
         on network: NetworkName, of mirror: String, in storage: any StorageEngine
@@ -195,9 +193,8 @@ package struct Favorites: Sendable {
 
     /// Returns the posts learned from an author, the oldest first; needs no dictionary.
     ///
-    /// - Parameters: As ``hasLearned(from:called:of:in:)`` takes them.
-    /// - Returns: Each post with its text, how it was seen or that it was a favorite, and when that
-    ///   was noted.
+    /// - Parameters: As those of ``hasLearned(from:called:of:in:)``.
+    /// - Returns: Each post with its text, its state, and the time when that was noted.
     package static func learned(
         from author: AccountID, called names: Set<String>, of mirror: String,
         in storage: any StorageEngine
@@ -213,7 +210,7 @@ package struct Favorites: Sendable {
         }
     }
 
-    /// The texts of posts, of those that were learned; needs no dictionary.
+    /// The texts of those of the posts that were learned; needs no dictionary.
     ///
     /// - Parameters:
     ///   - ids: The posts, in any order and any number of times.
@@ -233,8 +230,7 @@ package struct Favorites: Sendable {
 
     /// Learns events in one transaction.
     ///
-    /// Where the posts before were new (`isExpectedNew`), these are looked up only once they are
-    /// locked.
+    /// If the previous posts were new (`isExpectedNew`), these are only looked up under the lock.
     private func learnBatch(
         _ events: [FavoriteEvent], at now: Date, _ known: FoundFeatures,
         _ session: FavoriteSession?,
@@ -243,7 +239,7 @@ package struct Favorites: Sendable {
         let usable = events.filter { Self.isStorable($0.id) }
         var summary = LearnSummary()
         summary.ignored = events.count - usable.count
-        // Most of what a feed returns is known; nothing needs to be locked to see that.
+        // Most posts of a feed are known, which is found out without a lock.
         let states =
             isExpectedNew
             ? [:]
@@ -256,7 +252,7 @@ package struct Favorites: Sendable {
             summary.unchanged = usable.count
             return summary
         }
-        // Features of new posts are found before the transaction, which others may wait for.
+        // Features of new posts are extracted before the transaction, which blocks others.
         let new = usable.compactMap(\.example?.stored).filter { states[$0.id] == nil }
         let found = features(of: new, known: known, session)
         summary.add(
@@ -274,7 +270,7 @@ package struct Favorites: Sendable {
 
     /// Features with the post that has them.
     ///
-    /// Nearly always a post comes once; a second one of the same id with another text finds its own
+    /// A post rarely occurs twice; a second one with the same id and another text is extracted
     /// later.
     private typealias FoundFeatures = [PostID: (example: Example, features: FeatureSet)]
 
@@ -310,8 +306,8 @@ package struct Favorites: Sendable {
 
     /// Changes the examples in one transaction, then the counts.
     ///
-    /// `events` is called in the transaction and returns what happened, and
-    /// features as far as they are known.
+    /// `events` is called in the transaction and returns the events, with the features that are
+    /// known already.
     private func change(
         at now: Date,
         _ events:
@@ -369,9 +365,9 @@ package struct Favorites: Sendable {
 
     // MARK: - Classifying
 
-    /// Tells of posts whether the human would favorite them, and learns nothing.
+    /// Classifies posts as favorites or not, and learns nothing.
     ///
-    /// Counts contain every batch that was committed before the call.
+    /// The counts contain every batch that was committed before the call.
     ///
     /// - Returns: One classification for each example, in their order.
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`,
@@ -380,7 +376,7 @@ package struct Favorites: Sendable {
         try await session().classify(posts)
     }
 
-    /// Begins to classify posts that come one after the other.
+    /// Begins to classify a sequence of posts.
     package func session() -> FavoriteSession {
         FavoriteSession(
             reader: reader, weights: configuration.weighting == .learned ? weights : nil,
@@ -389,10 +385,10 @@ package struct Favorites: Sendable {
 
     // MARK: - Looking after
 
-    /// How far the training is, also when the counts cannot be reached.
+    /// The progress of the training; also available when the counts are unreachable.
     ///
-    /// - Parameter countsFeatures: Whether the stored counts are counted, for which all of them are
-    ///   read.
+    /// - Parameter countsFeatures: Whether to count the stored features, which requires reading all
+    ///   of them.
     package func status(countsFeatures: Bool = true) async throws -> TrainingStatus {
         let (learned, stamp, weights) = try await storage.read { [examples, weights] connection in
             (
@@ -419,7 +415,7 @@ package struct Favorites: Sendable {
             weights: waiting == nil && configuration.weighting == .learned ? weights : nil)
     }
 
-    /// One learned post, as far as it is still kept.
+    /// One learned post; nil if it is not stored any more.
     package func example(_ id: PostID) async throws -> Example? {
         try await storage.read { [examples] in try examples.rows(of: [id], on: $0)[id]?.example }
     }
@@ -428,10 +424,11 @@ package struct Favorites: Sendable {
     /// or forgotten.
     package func stamp() async throws -> CountStamp { try await examples.stamp() }
 
-    /// Counts the learned posts and their features anew from the examples: takes about a second for
+    /// Counts the learned posts and their features anew from the examples; takes about a second for
     /// the largest number of them.
     ///
-    /// - Returns: How many posts were learned, and in how many of each category every feature is.
+    /// - Returns: The numbers of learned posts, and for each feature the number of posts of each
+    ///   category that have it.
     package func tally() async throws -> (
         categories: CategoryCounts, features: [String: FeatureCount]
     ) {
@@ -449,7 +446,7 @@ package struct Favorites: Sendable {
         return (categories, features)
     }
 
-    /// The weights with which posts are judged now: those that were learned, else plain ones.
+    /// The weights with which posts are judged now: the learned ones, else plain ones.
     package func weightsInUse() async throws -> EvidenceWeights {
         guard configuration.weighting == .learned else {
             return .plain(of: examples.extractor.words)
@@ -458,12 +455,12 @@ package struct Favorites: Sendable {
         return learned?.weights ?? .plain(of: examples.extractor.words)
     }
 
-    /// The newest learned favorite, or other post, with each of some features.
+    /// The text of the newest learned favorite, or other post, with each of some features.
     ///
     /// Reads the examples as ``tally()`` does.
     ///
     /// - Parameter wanted: Whether a favorite is wanted, by feature.
-    /// - Returns: The texts by feature; none for what no such post has.
+    /// - Returns: The texts by feature; none for a feature without such a post.
     package func texts(with wanted: [String: Bool]) async throws -> [String: String] {
         guard !wanted.isEmpty else { return [:] }
         return try await storage.read { [examples] in try examples.texts(with: wanted, on: $0) }
@@ -471,8 +468,8 @@ package struct Favorites: Sendable {
 
     /// Removes everything this mirror has learned, and nothing else.
     ///
-    /// The number of the last batch stays and grows, so that counts which could
-    /// not be removed are never mistaken for current ones.
+    /// The number of the last batch is kept and grows, so that counts that could not be removed are
+    /// never mistaken for current ones.
     ///
     /// - Throws: `StorageError`, `CancellationError`, or ``FavoritesError`` with code
     ///   `.countsUnavailable`, in which case the database is cleared already.

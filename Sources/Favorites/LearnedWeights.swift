@@ -2,23 +2,23 @@ package import Foundation
 import Posts
 package import Storage
 
-/// Weights that a mirror has learned, and what they were learned from.
+/// Weights that a mirror has learned, and the examples from which they were fitted.
 package struct LearnedWeights: Equatable, Sendable {
-    /// How they were fitted; weights of another method are not used.
+    /// The version of the fitting method; weights of another method are not used.
     static let method: Int64 = 1
 
     package let weights: EvidenceWeights
     /// Which words were features.
     package let words: FeatureWords
-    /// The last batch of examples that they were fitted on.
+    /// The last batch of the examples.
     package let sequence: Int64
-    /// How many examples they were fitted on.
+    /// The number of examples.
     package let examples: Int
-    /// How many of them were favorites.
+    /// The number of favorites among them.
     package let favorites: Int
-    /// The mean log loss of those examples, each judged by all others, with plain weights.
+    /// The mean log loss of those examples with plain weights, each judged by all others.
     package let plainLoss: Double
-    /// The same with ``weights``.
+    /// The mean log loss with ``weights``.
     package let weightedLoss: Double
     /// When they were fitted.
     package let fitted: Date
@@ -34,11 +34,11 @@ package struct LearnedWeights: Equatable, Sendable {
         favorites = samples.count { $0.isFavorite }
         plainLoss = fit.plainLoss
         weightedLoss = fit.weightedLoss
-        // Only what the database keeps.
+        // Rounded to the precision of the database.
         fitted = Date(milliseconds: now.milliseconds)
     }
 
-    /// Nil for weights of another method or of other features, and for what nobody fitted.
+    /// Parses a row; nil for weights of another method or of other features, and for a missing row.
     fileprivate init?(_ row: SQLRow, of words: FeatureWords) throws {
         guard try row.optionalInteger("version") == Self.method,
             try row.text("features") == words.identity
@@ -72,22 +72,22 @@ package struct LearnedWeights: Equatable, Sendable {
 struct WeightTable: Sendable {
     let storage: any StorageEngine
     let mirror: String
-    /// Weights of other features are as good as none.
+    /// The features; weights of other features are not used.
     let words: FeatureWords
 
-    /// Asks for the row.
+    /// The query of the row.
     var query: SQL { "SELECT * FROM weights WHERE mirror = \(mirror)" }
 
-    /// Nil for none that can be used.
+    /// Nil if there are none, or none that can be used.
     func current(on connection: any StorageConnection) throws -> LearnedWeights? {
         try connection.query(query).first.flatMap(weights)
     }
 
-    /// The weights of a row, which has no values where nothing was found; nil for none that can be
-    /// used.
+    /// The weights of a row, whose columns are null if the query found none; nil for none that can
+    /// be used.
     func weights(_ row: SQLRow) throws -> LearnedWeights? { try LearnedWeights(row, of: words) }
 
-    /// Writes over whatever there is.
+    /// Replaces the stored weights.
     func write(_ learned: LearnedWeights, on connection: any StorageConnection) throws {
         try delete(on: connection)
         let weights = learned.weights
@@ -111,16 +111,16 @@ struct WeightTable: Sendable {
 }
 
 extension Favorites {
-    /// How many examples must be newer than the weights before these are fitted again.
+    /// The number of newer examples after which weights are fitted again.
     private static let renewal = 200
-    /// How many posts are judged by all others at once.
+    /// The number of posts that are processed at once.
     private static let portion = 400
     private static let attempts = 5
 
-    /// Whether weights are learned, there is enough to learn them from, and they are missing or
-    /// old.
+    /// Whether weights are to be learned now: there is enough to learn from, and they are missing
+    /// or old.
     ///
-    /// Asks the database once; nothing is loaded.
+    /// Queries the database once; loads no examples.
     package func areWeightsDue() async throws -> Bool {
         guard configuration.weighting == .learned else { return false }
         return try await storage.read { [examples, weights, configuration] connection in
@@ -135,10 +135,10 @@ extension Favorites {
 
     /// Fits weights on the newest examples, with the counts of the same batch; stores nothing.
     ///
-    /// They follow from the examples alone: another process, or counts that were rebuilt, give the
-    /// same. Takes about a tenth of a second, and memory for the features of some hundred posts.
+    /// They depend on the examples alone: another process, or rebuilt counts, give the same. Takes
+    /// about a tenth of a second, and memory for the features of some hundred posts.
     ///
-    /// - Returns: The weights; nil where plain ones are wanted, or too little was learned.
+    /// - Returns: The weights; nil if plain ones are configured, or too little was learned.
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`,
     ///   `StorageError` or `CancellationError`.
     package func fitWeights(at now: Date) async throws -> LearnedWeights? {
@@ -164,15 +164,15 @@ extension Favorites {
             "could not fit the weights: other processes keep changing the examples; try again")
     }
 
-    /// Stores weights in a transaction of the caller, who makes sure that the mirror is theirs.
+    /// Stores weights in a transaction of the caller, who checks that it holds the mirror.
     ///
     /// - Throws: `StorageError`.
     package func store(_ learned: LearnedWeights, on connection: any StorageConnection) throws {
         try weights.write(learned, on: connection)
     }
 
-    /// The examples as all others judge them, in the order of `ids`; nil if others were learned
-    /// meanwhile.
+    /// The evidence of each example by the counts of all others, in the order of `ids`; nil if
+    /// posts were learned meanwhile.
     private func samples(of ids: [PostID], at stamp: CountStamp) async throws -> [WeightFit.Sample]?
     {
         var samples: [WeightFit.Sample] = []

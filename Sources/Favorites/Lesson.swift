@@ -2,25 +2,25 @@ import Posts
 
 /// The changes that a batch of events makes to the examples.
 ///
-/// Pure: given what is stored and what happened, it tells which rows to write
-/// and delete and how the counts change.
+/// Pure: from the stored rows and the events it derives which rows to write and delete and how the
+/// counts change.
 struct Lesson {
     private(set) var change = CountChange()
     private(set) var written: [ExampleTable.Row] = []
     private(set) var deleted: [PostID] = []
     private(set) var summary = LearnSummary()
 
-    /// Whether there is anything to store.
+    /// Whether there is nothing to store.
     var isEmpty: Bool { written.isEmpty && deleted.isEmpty }
 
     /// - Parameters:
-    ///   - events: What happened, in order.
+    ///   - events: The events, in order.
     ///   - stored: The examples among the events' posts.
     init(
         _ events: [FavoriteEvent], stored: [PostID: ExampleTable.Row],
         features: (Example) -> FeatureSet
     ) {
-        // In the order in which they are first touched.
+        // In the order of their first event.
         var posts: [(id: PostID, current: ExampleTable.Row?)] = []
         var places: [PostID: Int] = [:]
         posts.reserveCapacity(events.count)
@@ -32,11 +32,10 @@ struct Lesson {
             let before = posts[place].current
             let after = ExampleState.after(event, from: before?.state)
             if after == before?.state { summary.unchanged += 1 }
-            // The text that was learned first stays, so that what is unlearned later is what was
-            // learned.
+            // The text that was learned first is kept, so that exactly that can be unlearned.
             posts[place].current = after.flatMap { state in
                 guard var example = before?.example ?? event.example?.stored else { return nil }
-                // Whose it is may be told later than its text, and is no part of what was learned.
+                // The author may become known later than the text, and is not part of the features.
                 if state != before?.state {
                     example.authorID = example.authorID ?? event.example?.authorID
                 }
@@ -46,8 +45,8 @@ struct Lesson {
         for (id, current) in posts { move(id, from: stored[id], to: current, features) }
     }
 
-    /// A value that is passed for a change is stored with its default, which spares a second look
-    /// into the table.
+    /// Passed as `inout`, the dictionary's default value is inserted too, which saves a second
+    /// look-up.
     private static func stored(_ place: inout Int) -> Int { place }
 
     private mutating func move(
@@ -77,28 +76,28 @@ struct Lesson {
 package struct LearnSummary: Equatable, Sendable {
     /// Posts learned for the first time.
     package var learned = 0
-    /// Known posts that changed their category or were now also seen.
+    /// Known posts that changed their category or are now seen too.
     package var relabelled = 0
-    /// Posts unlearned because they are gone, or their favorite was taken back.
+    /// Posts unlearned because they are gone, or because their favorite was withdrawn.
     package var unlearned = 0
     /// Events that changed nothing.
     package var unchanged = 0
-    /// Events whose post id no database can hold.
+    /// Events whose post id no database can store.
     package var ignored = 0
     /// Posts unlearned because they were too old or too many.
     package var pruned = 0
     /// Why the counts could not be brought up to date.
     ///
-    /// The examples are stored nevertheless and nothing needs to be learned
-    /// again: the counts catch up with the next call that reaches them.
+    /// The examples are stored nevertheless and need not be learned again: the next call that
+    /// reaches the counts updates them.
     package var countsError: FavoritesError?
 
     package init() {}
 
-    /// How many examples are not what they were.
+    /// The number of examples that changed.
     package var changed: Int { learned + relabelled + unlearned + pruned }
 
-    /// Adds what another call did.
+    /// Adds the numbers of another call.
     package mutating func add(_ other: LearnSummary) {
         learned += other.learned
         relabelled += other.relabelled
@@ -110,13 +109,13 @@ package struct LearnSummary: Equatable, Sendable {
     }
 }
 
-/// How far the training is, and whether the counts can be used.
+/// The progress of the training, and the state of the counts.
 package struct TrainingStatus: Equatable, Sendable {
-    /// Whether the counts are what the examples say.
+    /// The state of the counts compared with the examples.
     package enum Counts: Equatable, Sendable {
-        /// They are.
+        /// They are those of the examples.
         case current
-        /// They are not, and will be rebuilt by the next call that needs them.
+        /// They differ, and the next call that needs them will rebuild them.
         case outdated
         /// They cannot be read; favorites pause.
         case unavailable(FavoritesError)
@@ -124,15 +123,14 @@ package struct TrainingStatus: Equatable, Sendable {
 
     /// Learned posts by category, and those seen on the timeline.
     package let examples: CategoryCounts
-    /// Learned posts of which the classifier knows no more than the author; nil while the counts
-    /// are not current.
+    /// Learned posts with no feature except the author; nil while the counts are not current.
     package let wordless: Int64?
     /// The number of counts kept, one for each feature and category; nil if they cannot be read.
     package let features: Int?
     package let counts: Counts
-    /// Why nothing is a favorite yet; nil once enough was learned.
+    /// Why nothing is a favorite yet; nil if enough was learned.
     package let waiting: WaitReason?
-    /// How far each kind of evidence is believed; nil while all count alike.
+    /// The weight of each kind of evidence; nil while all count alike.
     package let weights: LearnedWeights?
 
     package var favorites: Int64 { examples.favorites }
@@ -141,9 +139,9 @@ package struct TrainingStatus: Equatable, Sendable {
     package var seenFavorites: Int64 { examples.seenFavorites }
 }
 
-/// A point in learning, told to whoever wants to know how far it got.
+/// A step of learning, reported to observers.
 package enum LearningStep: String, CaseIterable, Sendable {
-    /// The examples are committed; the counts know nothing of them.
+    /// The examples are committed; the counts do not contain them yet.
     case examplesStored = "examples-stored"
     case countsApplied = "counts-applied"
 }

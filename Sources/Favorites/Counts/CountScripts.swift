@@ -1,18 +1,19 @@
 import Redis
 
-/// The scripts that change counts in Redis, each in one step.
+/// The scripts that change counts in Redis, each atomically.
 enum CountScripts {
     /// Applies a batch if the counts contain exactly the batches before it.
     ///
-    /// Keys: categories, favorite features, normal features. Arguments: the
-    /// stamp's field, sequence, extraction, the sequence before; then for each
-    /// key the number of fields that grow by one, as most do, and these fields,
-    /// and the number of all others and that many pairs of field and amount.
-    /// Answers `applied`, `known` if the counts are as new or newer, or
-    /// `rebuild`. Newer ones of a history that was lost are called known too:
-    /// readers see that their stamp is not the examples'. A script is not
-    /// rolled back, so where an amount meets something that is no count, all
-    /// stamps are removed: the counts then are nobody's until they are rebuilt.
+    /// Keys: categories, favorite features, normal features. Arguments: the stamp's field,
+    /// sequence, extraction, the previous sequence; then for each key the number of fields that
+    /// grow by one (most do) with these fields, and the number of all others with as many pairs of
+    /// field and amount.
+    ///
+    /// Returns `applied`, `known` if the counts are as new or newer, or `rebuild`. Counts that are
+    /// newer because the database lost its last batches are reported as known too: readers notice
+    /// that their stamp is not that of the examples. Redis does not roll back a script, so if a
+    /// field to increase holds no number, all stamps are removed: the counts then are unusable
+    /// until they are rebuilt.
     static let apply = RedisScript(
         """
         local field = ARGV[1]
@@ -62,8 +63,8 @@ enum CountScripts {
         return 'applied'
         """)
 
-    /// A function of ``observe`` and ``replace`` that returns the stamp of a key, or tells that the
-    /// key is missing, is not a hash, or has no stamp.
+    /// A function of ``observe`` and ``replace`` that returns the stamp of a key, or reports that
+    /// the key is missing, is not a hash, or has no stamp.
     private static let observation = """
         local function observed(key, field)
             local kind = redis.call('TYPE', key).ok
@@ -74,7 +75,7 @@ enum CountScripts {
 
         """
 
-    /// Tells which counts are there.
+    /// Returns the stamps of the present counts.
     ///
     /// Keys: the three. Argument: the stamp's field. Answers three texts.
     static let observe = RedisScript(
@@ -85,13 +86,11 @@ enum CountScripts {
             return answer
             """)
 
-    /// Puts counts that were built under temporary keys in the place of the ones that were observed
-    /// before.
+    /// Replaces the counts that were observed before by those that were built under temporary keys.
     ///
-    /// Keys: the three, then the three temporary ones. Arguments: the stamp's
-    /// field, the three observations, and the number of fields that each
-    /// temporary hash must have, all 0 if there is nothing to count. Answers
-    /// `replaced`, `moved` if the counts are no longer as observed, or
+    /// Keys: the three, then the three temporary ones. Arguments: the stamp's field, the three
+    /// observations, and the number of fields that each temporary hash must have, all 0 if there is
+    /// nothing to count. Returns `replaced`, `moved` if the counts are no longer as observed, or
     /// `incomplete` if a temporary key was lost.
     static let replace = RedisScript(
         observation

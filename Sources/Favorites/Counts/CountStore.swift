@@ -1,6 +1,6 @@
 package import Storage
 
-/// Which batch of examples counts contain, and how its features were found.
+/// The last batch of examples that counts contain, and the extractor that found its features.
 package struct CountStamp: Equatable, Sendable {
     /// The number of the last batch that was applied.
     package var sequence: Int64
@@ -12,12 +12,11 @@ package struct CountStamp: Equatable, Sendable {
         self.extraction = extraction
     }
 
-    /// A number for the batch after the one with the number `previous`.
+    /// Returns the number of the batch after the one with the number `previous`.
     ///
-    /// Numbers grow, but by an amount that nobody can guess: where a database
-    /// lost its last batches, restored from a copy or taken over by a standby,
-    /// the next ones get numbers that the lost ones did not have, so that
-    /// counts which contain those are not taken for current ones.
+    /// Numbers grow by a random amount. So if a database lost its last batches, restored from a
+    /// copy or replaced by a standby, the next batches get other numbers than the lost ones had,
+    /// and counts that contain the lost ones are not mistaken for current ones.
     static func sequence(after previous: Int64) -> Int64 {
         // The scripts count in Lua's numbers, which are exact up to 2^53.
         guard previous < 1 << 52 else { return previous &+ 1 }
@@ -29,18 +28,18 @@ package struct CountStamp: Equatable, Sendable {
 package struct CountBatch: Equatable, Sendable {
     /// The stamp of the counts after the change.
     package let stamp: CountStamp
-    /// The number of the batch before, which the counts must contain.
+    /// The number of the batch before, up to which the counts must be complete.
     package let previous: Int64
     package let change: CountChange
 }
 
-/// Counts as a store has them, all from one moment.
+/// Counts read from a store, all of one moment.
 package struct CountSnapshot: Equatable, Sendable {
     package let stamp: CountStamp
     package let categories: CategoryCounts
-    /// The features that were asked for.
+    /// The features whose counts were read.
     package let asked: [String]
-    /// Their counts in the same order; zero for a feature that has none.
+    /// Their counts in the same order; zero for a feature without a count.
     package let counts: [FeatureCount]
 
     /// - Precondition: There are as many counts as features.
@@ -54,7 +53,7 @@ package struct CountSnapshot: Equatable, Sendable {
         self.counts = counts
     }
 
-    /// This snapshot and one of other features as one; nil if they are of different moments.
+    /// Joins this snapshot and one of other features; nil if they are of different moments.
     func joined(with other: CountSnapshot) -> CountSnapshot? {
         guard stamp == other.stamp, categories == other.categories else { return nil }
         return CountSnapshot(
@@ -62,7 +61,7 @@ package struct CountSnapshot: Equatable, Sendable {
             counts: counts + other.counts)
     }
 
-    /// The features that have a count, of those that were asked for.
+    /// The features that have a count, of those that were read.
     package var features: [String: FeatureCount] {
         Dictionary(zip(asked, counts).filter { $1 != FeatureCount() }) { first, _ in first }
     }
@@ -76,22 +75,21 @@ package protocol CountSource: Sendable {
     func tally(on connection: any StorageConnection) throws -> CountBatch
 }
 
-/// Which of a mirror's counts a store holds; the stores of different ones never touch each other's.
+/// The namespace of a mirror's counts in a store; namespaces never touch each other's counts.
 package enum CountNamespace: String, CaseIterable, Sendable {
-    /// Of posts of others, which the human favorites or not.
+    /// Counts of others' posts, which the human favorites or not.
     case favorites
     /// Of texts of the human, which a person lets the bot say or not.
     case texts
 
-    /// Stands before the names of all that a store holds.
+    /// The prefix of all names in a store.
     var prefix: String { self == .favorites ? "" : rawValue + ":" }
 }
 
-/// Keeps the counts of one mirror; what they must be follows from the examples.
+/// Keeps the counts of one mirror, which are derived from the examples.
 ///
-/// A store may lose or damage its counts at any time: it then says that it has
-/// none, and they are rebuilt. To add a store, conform and join the arguments
-/// of the conformance suite.
+/// A store may lose or damage its counts at any time: it then reports that it has none, and they
+/// are rebuilt. To add a store, conform and add it to the arguments of the conformance suite.
 package protocol CountStore: Sendable {
     /// Applies a batch inside the transaction that changes the examples.
     ///
@@ -101,8 +99,8 @@ package protocol CountStore: Sendable {
 
     /// Applies a batch after the transaction was committed, unless its counts contain it already.
     ///
-    /// - Returns: False if the counts are missing, damaged or lack an earlier batch; they are
-    ///   unchanged then.
+    /// - Returns: False if the counts are missing, damaged or lack an earlier batch; then they are
+    ///   unchanged.
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.
     func apply(_ batch: CountBatch) async throws -> Bool
 
@@ -117,13 +115,13 @@ package protocol CountStore: Sendable {
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.
     func size() async throws -> Int
 
-    /// The number of learned posts that have neither a word nor a hashtag; nil if the store does
-    /// not count them.
+    /// The number of learned posts with neither a word nor a hashtag; nil if the store does not
+    /// count them.
     ///
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.
     func wordless() async throws -> Int64?
 
-    /// Replaces all counts by what the examples say. Readers see the old counts or the new ones.
+    /// Replaces all counts by those of the examples. Readers see the old counts or the new ones.
     ///
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`.
     func rebuild(from examples: any CountSource) async throws
@@ -145,14 +143,14 @@ package struct CountChange: Equatable, Sendable {
     package private(set) var normals: Int64 = 0
     package private(set) var seen: Int64 = 0
     package private(set) var seenFavorites: Int64 = 0
-    /// Posts that have neither a word nor a hashtag.
+    /// The number of posts with neither a word nor a hashtag.
     package private(set) var wordless: Int64 = 0
     private var favoriteFeatures: [FeatureKey: Int64] = [:]
     private var normalFeatures: [FeatureKey: Int64] = [:]
 
     package init() {}
 
-    /// Per category, what each feature's count grows by; never zero.
+    /// By category, the amount added to each feature's count; never zero.
     package var features: [Category: [String: Int64]] {
         var features: [Category: [String: Int64]] = [:]
         for category in Category.allCases {
@@ -170,7 +168,7 @@ package struct CountChange: Equatable, Sendable {
     /// Whether applying the change would do nothing.
     package var isEmpty: Bool { self == CountChange() }
 
-    /// Takes a post from one state to another; nil means that the post is not learned.
+    /// Moves a post from one state to another; nil means that the post is not learned.
     package mutating func move(
         _ features: FeatureSet, from old: ExampleState?, to new: ExampleState?
     ) {

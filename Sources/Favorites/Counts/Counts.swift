@@ -1,7 +1,7 @@
-/// How many posts were learned.
+/// The numbers of learned posts.
 ///
-/// Values below zero count as zero, and no more favorites than posts can have
-/// been seen, whatever a store holds.
+/// Negative values of a store are read as zero, and the number of seen favorites is at most that of
+/// seen posts.
 package struct CategoryCounts: Equatable, Sendable {
     /// Posts learned as favorites.
     package var favorites: Int64
@@ -33,7 +33,7 @@ package struct FeatureCount: Equatable, Sendable {
         self.normal = max(0, normal)
     }
 
-    /// The same without one of the posts, a favorite or a normal one.
+    /// The count without one of the posts, a favorite or a normal one.
     func without(one isFavorite: Bool) -> FeatureCount {
         FeatureCount(
             favorite: favorite - (isFavorite ? 1 : 0), normal: normal - (isFavorite ? 0 : 1))

@@ -2,11 +2,11 @@ import Foundation
 package import Redis
 package import Storage
 
-/// Counts in Redis, in three hashes per mirror and namespace; nothing else of the program is kept
-/// there.
+/// Counts in Redis, in three hashes per mirror and namespace; the program stores nothing else in
+/// Redis.
 ///
-/// Each hash carries the stamp of the counts, so that a lost, evicted or
-/// flushed one is noticed. Any number of processes may use the same counts.
+/// Each hash contains the stamp of the counts, so that a lost, evicted or flushed one is noticed.
+/// Several processes may share the same counts.
 package struct RedisCountStore: CountStore {
     private let client: RedisClient
     private let mirror: String
@@ -20,13 +20,12 @@ package struct RedisCountStore: CountStore {
         self.keys = CountKeys(mirror: mirror, namespace)
     }
 
-    /// How often a reading or a rebuild starts over because other processes changed the counts
-    /// meanwhile.
+    /// The number of attempts of a reading or a rebuild while other processes change the counts.
     private static let attempts = 5
     /// Fields per command, and commands per round trip, while counts are built.
     private static let fieldsPerCommand = 500
     private static let commandsPerTrip = 20
-    /// A rebuild that was interrupted leaves nothing for longer than this.
+    /// The time, in seconds, after which keys of an interrupted rebuild expire.
     private static let temporarySeconds = "600"
 
     package func record(_ batch: CountBatch, on connection: any StorageConnection) throws -> Bool {
@@ -80,7 +79,7 @@ package struct RedisCountStore: CountStore {
                 RedisCommand("HLEN", keys.normalFeatures),
             ]).map(Self.undamaged)
         }
-        // One field of each hash is the stamp.
+        // One field of each hash is the stamp, which does not count.
         return replies.reduce(0) { $0 + max(0, Int(clamping: $1.integer ?? 0) - 1) }
     }
 
@@ -108,10 +107,10 @@ package struct RedisCountStore: CountStore {
         }
     }
 
-    /// Does what keeping counts takes, under a key that nobody reads and that is gone afterwards.
+    /// Performs all operations that keeping counts needs, under temporary keys that it removes.
     ///
-    /// - Throws: `RedisError` where the server refuses one of it: it is full, a replica, or its
-    ///   user may not.
+    /// - Throws: `RedisError` if the server refuses one of them: it is full, a replica, or denies
+    ///   the user permission.
     package func tryOut() async throws {
         let temporary = CountKeys.temporary(mirror: mirror, namespace)
         let key = temporary.categories
@@ -138,16 +137,16 @@ package struct RedisCountStore: CountStore {
     /// The result of reading the three hashes one after the other.
     private enum Reading {
         case whole(CountSnapshot)
-        /// They are from different moments; the next reading need not be.
+        /// They are of different moments; reading again may help.
         case torn
-        /// Something is missing that must be there, or is no count.
+        /// A part is missing, or a value is no count.
         case damaged
     }
 
-    /// The commands that read the stamp and the features of each hash.
+    /// The commands that read the stamp and some features of each hash.
     ///
-    /// They need no transaction: all three hashes change in one step and get the same new stamp in
-    /// it, so equal stamps are of one moment.
+    /// They need no transaction: all three hashes change atomically and get the same new stamp, so
+    /// equal stamps are of one moment.
     private func reading(_ features: [String]) -> [RedisCommand] {
         let names = [Self.stampField] + features.map { RedisArgument($0) }
         return [
@@ -167,7 +166,7 @@ package struct RedisCountStore: CountStore {
         ]
     }
 
-    /// A key that is no hash is damage, which a rebuild repairs; other errors are the server's.
+    /// A key that is no hash counts as damaged, which a rebuild repairs; other errors are thrown.
     private static func undamaged(_ reply: RedisReply) throws(RedisError) -> RedisReply {
         if case .error(let text) = reply, text.hasPrefix("WRONGTYPE") { return .null }
         return try reply.orThrow()
@@ -201,7 +200,7 @@ package struct RedisCountStore: CountStore {
             CountSnapshot(stamp: stamps[0], categories: sum, asked: features, counts: counts))
     }
 
-    /// A field that is absent counts as zero; nil for a value that no count can have.
+    /// A field that is absent counts as zero; nil for an invalid value.
     private static func count(_ reply: RedisReply) -> Int64? {
         if case .null = reply { return 0 }
         guard let count = reply.integer, count >= 0 else { return nil }
@@ -210,7 +209,7 @@ package struct RedisCountStore: CountStore {
 
     // MARK: - Rebuilding
 
-    /// Whether the counts are now what the examples say.
+    /// Rebuilds the counts in one attempt; returns whether they are now those of the examples.
     private func rebuildOnce(from examples: any CountSource) async throws -> Bool {
         let before = try await reaching("read the counts") {
             try await client.script(
@@ -239,7 +238,7 @@ package struct RedisCountStore: CountStore {
         }
     }
 
-    /// Writes counts under keys that nobody reads, and returns the number of fields of each.
+    /// Writes counts under temporary keys, and returns the number of fields of each.
     private func build(_ tally: CountBatch, under temporary: CountKeys) async throws -> [Int] {
         let change = tally.change
         if change.isEmpty { return [0, 0, 0] }
@@ -257,7 +256,7 @@ package struct RedisCountStore: CountStore {
                 let some = counts[start..<min(start + Self.fieldsPerCommand, counts.count)]
                 let fields = some.flatMap { [RedisArgument($0.feature), RedisArgument($0.amount)] }
                 trip.append(RedisCommand(["HSET", RedisArgument(key)] + fields))
-                // Sent as they are made: all of them at once take more memory than the counts.
+                // Sent in portions, because all of them take more memory than the counts.
                 if trip.count >= Self.commandsPerTrip { try await send() }
             }
         }
@@ -265,8 +264,7 @@ package struct RedisCountStore: CountStore {
         return hashes.map { $0.count + 1 }
     }
 
-    /// Removes temporary keys now rather than when they expire; there is nothing to do if that
-    /// fails.
+    /// Removes temporary keys before they expire; ignores a failure.
     private func remove(_ temporary: CountKeys) async {
         // Temporary keys that stay expire by themselves.
         _ = try? await client.pipeline([
@@ -298,7 +296,7 @@ package struct RedisCountStore: CountStore {
         do {
             return try await body()
         } catch let error as RedisError {
-            // A server that answers runs; what it answered says what to do.
+            // A server that answered is reachable, and its message says what to do.
             let advice = error.code == .server ? "" : "; check REDIS_URL and that the server runs"
             throw FavoritesError(
                 .countsUnavailable, "could not \(operation): \(error.description)\(advice)")
@@ -308,8 +306,8 @@ package struct RedisCountStore: CountStore {
 
 /// The Redis keys of one mirror's counts.
 ///
-/// The mirror is a hash tag, so that all of them are in one slot of a cluster
-/// and one script may change them together.
+/// The mirror's name is a hash tag, so that all keys are in one slot of a cluster and one script
+/// may change them together.
 struct CountKeys: Sendable {
     let categories: String
     let favoriteFeatures: String
@@ -326,7 +324,7 @@ struct CountKeys: Sendable {
         normalFeatures = prefix + "features:normal"
     }
 
-    /// Keys that nobody else uses, to build counts under.
+    /// New keys, used by no other process, to build counts under.
     static func temporary(mirror: String, _ namespace: CountNamespace) -> CountKeys {
         CountKeys(prefix: prefix(mirror, namespace) + "rebuild:\(UUID().uuidString.lowercased()):")
     }
@@ -343,7 +341,7 @@ struct CountKeys: Sendable {
 
     /// The field of all three hashes that holds the stamp of the counts.
     ///
-    /// No feature contains a space, so it cannot be taken for one.
+    /// No feature contains a space, so it differs from every feature.
     static let stampField = "applied batch"
     static let favoriteField = "favorite"
     static let normalField = "normal"
@@ -353,7 +351,7 @@ struct CountKeys: Sendable {
 }
 
 extension CountStamp {
-    /// The stamp as Redis holds it: `sequence:extraction`.
+    /// The stored form of the stamp: `sequence:extraction`.
     var text: String { "\(sequence):\(extraction)" }
 
     init?(text: String) {

@@ -14,7 +14,7 @@ package struct SQLCountStore: CountStore {
         self.namespace = namespace
     }
 
-    /// The names under which the numbers that are not features stand in `counters`, behind
+    /// The names in `counters` of the numbers that are not features, without
     /// ``CountNamespace/prefix``.
     private enum Number: String, CaseIterable {
         case sequence = "counts.sequence"
@@ -25,7 +25,7 @@ package struct SQLCountStore: CountStore {
         case seenFavorite = "counts.seen-favorite"
         case wordless = "counts.wordless"
 
-        /// By how much a change raises this number; nil for a number that is not a sum.
+        /// The amount that a change adds to this number; nil for a number that is not a sum.
         func amount(in change: CountChange) -> Int64? {
             switch self {
             case .sequence, .extraction: nil
@@ -37,7 +37,7 @@ package struct SQLCountStore: CountStore {
             }
         }
 
-        /// By how much a change raises each of the numbers that are sums.
+        /// The amounts that a change adds to the numbers that are sums.
         static func amounts(in change: CountChange) -> [(number: Number, amount: Int64)] {
             allCases.compactMap { number in number.amount(in: change).map { (number, $0) } }
         }
@@ -54,7 +54,7 @@ package struct SQLCountStore: CountStore {
         let sums = Number.amounts(in: change).map { number, amount in
             (number, (numbers[number] ?? 0) + amount)
         }
-        // A count below zero means that the counts are not what the examples say.
+        // A negative count means that the counts differ from the examples.
         guard sums.allSatisfy({ $1 >= 0 }) else { return false }
         var changed: [Category: [String: Int64]] = [:]
         for (category, amounts) in change.features {
@@ -67,7 +67,7 @@ package struct SQLCountStore: CountStore {
         return true
     }
 
-    /// Never applies anything: what ``record(_:on:)`` refused must be rebuilt.
+    /// Never applies anything: a batch that ``record(_:on:)`` refused requires a rebuild.
     package func apply(_ batch: CountBatch) async throws -> Bool { false }
 
     package func counts(of features: [String]) async throws -> CountSnapshot? {
@@ -199,7 +199,7 @@ package struct SQLCountStore: CountStore {
         }
     }
 
-    /// Stores the numbers that are not features; counts of nothing leave no row.
+    /// Stores the numbers that are not features, without zeros.
     private func write(
         _ stamp: CountStamp, _ sums: [(Number, Int64)], on connection: any StorageConnection
     ) throws {

@@ -1,21 +1,21 @@
 package import Posts
 import Storage
 
-/// A post of somebody else, as the classifier sees it.
+/// Another person's post, reduced to the facts that the classifier uses.
 package struct Example: Hashable, Sendable {
     package var id: PostID
-    /// The author's handle in any case, without `@`; nil where an archive does not tell.
+    /// The author's handle in any case, without `@`; nil if an archive does not contain it.
     package var author: String?
-    /// The author's permanent identity, whatever the handle is; `nil` where it is not known.
+    /// The author's permanent identity, independent of the handle; `nil` if unknown.
     ///
-    /// It is no evidence: only the handle is a feature.
+    /// It is not a feature: only the handle is.
     package var authorID: AccountID?
     /// Plain text.
     package var text: String
 
     /// - Parameters:
-    ///   - id: The post, which may tell who wrote it.
-    ///   - authorID: The author's permanent identity; `nil` for the one that the post tells.
+    ///   - id: The post's id, which contains the author's identity on some networks.
+    ///   - authorID: The author's permanent identity; `nil` for the one in the post's id.
     package init(id: PostID, author: String?, authorID: AccountID? = nil, text: String) {
         self.id = id
         self.author = author
@@ -23,18 +23,18 @@ package struct Example: Hashable, Sendable {
         self.text = text
     }
 
-    /// The part of the example that is kept: what the features depend on, in a form every database
-    /// takes.
+    /// The stored part of the example: everything on which the features depend, in a form that
+    /// every database accepts.
     ///
-    /// Features are the same before and after, so what was learned from a post
-    /// can be unlearned from its stored text.
+    /// It has the same features as the example, so a learned post can be unlearned from its stored
+    /// text.
     package var stored: Example {
         var stored = self
         stored.author = author.flatMap(FeatureExtractor.normalizedHandle)
         if text.utf8.count <= TextCleaner.maximumInput, !text.containsNUL { return stored }
         var kept = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(TextCleaner.maximumInput) {
-            // PostgreSQL has no zero in a text; features treat it as a space as well.
+            // PostgreSQL allows no NUL in a text; features treat it as a space anyway.
             kept.append(scalar == "\0" ? " " : scalar)
         }
         stored.text = String(kept)
@@ -42,18 +42,18 @@ package struct Example: Hashable, Sendable {
     }
 }
 
-/// Something that happened to a post and teaches the classifier.
+/// An event of a post from which the classifier learns.
 package enum FavoriteEvent: Equatable, Sendable {
-    /// The post appeared on the timeline that counts as seen.
+    /// The post appeared on the timeline whose posts count as seen.
     case seen(Example)
-    /// The human favorited it.
+    /// The human favorited the post.
     case favorited(Example)
     /// The human took the favorite back.
     case unfavorited(PostID)
     /// The post is gone, or its author must not be learned from.
     case forgotten(PostID)
 
-    /// The post it happened to.
+    /// The id of the post.
     package var id: PostID {
         switch self {
         case .seen(let example), .favorited(let example): example.id
@@ -61,7 +61,7 @@ package enum FavoriteEvent: Equatable, Sendable {
         }
     }
 
-    /// The post itself where the event carries it.
+    /// The post, if the event contains it.
     var example: Example? {
         switch self {
         case .seen(let example), .favorited(let example): example
@@ -79,13 +79,13 @@ package enum ExampleState: String, Sendable, CaseIterable {
     /// Favorited, but never seen on the timeline.
     case favorite
 
-    /// The category whose features such a post counts for.
+    /// The category in which the features of such a post are counted.
     package var category: Category { self == .seen ? .normal : .favorite }
 
-    /// Whether the post was on the timeline that tells how often the human favorites.
+    /// Whether the post was on the timeline that determines the base rate.
     package var isSeen: Bool { self != .favorite }
 
-    /// The state after an event; nil when the post is not, or no longer, learned.
+    /// The state after an event; nil if the post is not, or no longer, learned.
     ///
     /// Seeing and favoriting may come in any order and any number of times.
     static func after(_ event: FavoriteEvent, from state: ExampleState?) -> ExampleState? {
@@ -102,7 +102,7 @@ package enum ExampleState: String, Sendable, CaseIterable {
     }
 }
 
-/// One of the two kinds of posts that the classifier tells apart.
+/// One of the two categories of the classifier.
 package enum Category: String, Sendable, CaseIterable {
     case favorite
     case normal

@@ -6,7 +6,7 @@ import Posts
 package enum FeatureWords: String, Sendable, CaseIterable {
     /// The features of ``pairs`` and of ``spelling``.
     case full
-    /// The words of ``content``, the runs of letters of the text, and its form.
+    /// The words of ``content``, the text's runs of letters, and its form.
     case spelling
     /// The words of ``content``, and each pair of neighbouring words of any class.
     case pairs
@@ -24,25 +24,25 @@ package enum FeatureWords: String, Sendable, CaseIterable {
     /// Whether the form of the text is a feature too (``TextForm``).
     package var hasForm: Bool { hasSpelling }
 
-    /// Whether nothing but single words and the author are features.
+    /// Whether the features are only single words and the author.
     package var isOfWordsAlone: Bool { !hasPairs && !hasSpelling }
 
-    /// The choice together with the version of the extractor: what was fitted on other features is
-    /// of no use.
+    /// The choice and the version of the extractor; weights that were fitted on other features are
+    /// useless.
     var identity: String { "\(rawValue)/\(FeatureExtractor.version)" }
 }
 
-/// The features that the classifier counts of one post; each once, however often it occurs.
+/// The features of one post, each once, however often it occurs.
 package struct FeatureSet: Equatable, Sendable {
     /// Distinct words and hashtags in the order in which they were found.
     package var words: [String]
-    /// Distinct pairs of neighbouring words in the order of the text (``WordPair``); empty where
-    /// they are no features.
+    /// Distinct pairs of neighbouring words in the order of the text (``WordPair``); empty if they
+    /// are not used as features.
     package var pairs: [String]
-    /// The counters of the runs of letters in the order of the text (``Spelling``); empty where
-    /// they are no features.
+    /// The counters of the runs of letters in the order of the text (``Spelling``); empty if they
+    /// are not used as features.
     package var spelling: [String]
-    /// The marks of the text's form (``TextForm``); empty where they are no features.
+    /// The marks of the text's form (``TextForm``); empty if they are not used as features.
     package var form: [String]
     /// `@` and the lower-case handle.
     package var author: String?
@@ -62,7 +62,7 @@ package struct FeatureSet: Equatable, Sendable {
     package var all: [String] { words + pairs + spelling + form + (author.map { [$0] } ?? []) }
 }
 
-/// The groups in which people are told of features.
+/// The groups in which features are shown to people.
 package enum FeatureGroup: String, Sendable, CaseIterable {
     /// Words, hashtags and pairs of words.
     case words
@@ -72,7 +72,7 @@ package enum FeatureGroup: String, Sendable, CaseIterable {
     /// Marks of a text's form.
     case form
 
-    /// The group of a feature as it is counted.
+    /// The group of a feature.
     package init(of feature: String) {
         switch feature.utf8.first {
         case Spelling.marker: self = .spelling
@@ -82,7 +82,7 @@ package enum FeatureGroup: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether a feature is somebody's name: no word begins with `@` and a letter.
+    /// Whether a feature is an author: no word begins with `@` and a letter.
     private static func isAuthor(_ feature: String) -> Bool {
         guard let next = feature.dropFirst().first else { return false }
         return next.isLetter || next.isNumber || next == "_"
@@ -97,8 +97,8 @@ package enum FeatureGroup: String, Sendable, CaseIterable {
 
 /// Two neighbouring words as one feature: the words with U+001F between them.
 ///
-/// Cleaned texts have no control character, so the separator is the namespace of pairs wherever
-/// features are kept: no word, hashtag or author is equal to a pair.
+/// Cleaned texts have no control character, so the separator marks pairs in every store: no word,
+/// hashtag or author is equal to a pair.
 package enum WordPair {
     /// Stands between the two words.
     static let separator = UInt8(0x1F)
@@ -119,23 +119,23 @@ package enum WordPair {
 
 /// Turns posts into features.
 ///
-/// A word never begins with `@` or `#` and a letter, so words, hashtags and
-/// authors cannot be mistaken for each other. No feature contains white space,
-/// and no word of one is longer than ``maximumBytes``.
+/// A word never begins with `@` or `#` and a letter, so words, hashtags and authors cannot be
+/// confused. No feature contains white space, and no word in a feature is longer than
+/// ``maximumBytes``.
 package struct FeatureExtractor: Sendable {
-    /// Longer words are left out: strangers choose them.
+    /// The longest word that is a feature; strangers control the length.
     package static let maximumBytes = 128
 
-    /// Changes whenever the same text would give other features.
+    /// Increased when the same text would have other features.
     ///
-    /// Counts made under another value are rebuilt from the examples before anything is read of
-    /// them or unlearned, and weights fitted under another value are fitted anew.
+    /// Counts made by another version are rebuilt from the examples before they are read or
+    /// changed, and weights fitted by another version are fitted again.
     fileprivate static let version = 2
 
     package let words: FeatureWords
     private let tokenizer: Tokenizer
 
-    /// A number that two extractors share exactly if they give the same features.
+    /// A number that is equal for two extractors exactly if they extract the same features.
     ///
     /// FNV-1a over the version, the choice of words and the dictionary.
     package let fingerprint: Int64
@@ -144,13 +144,13 @@ package struct FeatureExtractor: Sendable {
         self.tokenizer = tokenizer
         self.words = words
         let text = "\(Self.version)/\(words.rawValue)/\(tokenizer.dictionaryIdentity)"
-        // 53 bits, so that the number also survives where it is kept as a double.
+        // 53 bits, so that a store that converts it to a double keeps it exactly.
         fingerprint = Int64(StableHash.fnv1a(text) >> 11)
     }
 
     /// The features of a post.
     ///
-    /// Takes microseconds for a usual post and some milliseconds for the worst.
+    /// Takes microseconds for a typical post and some milliseconds for the worst.
     package func features(of example: Example) -> FeatureSet {
         let cleaned = TextCleaner(example.text)
         var found = FoundWords(words)
@@ -175,7 +175,7 @@ package struct FeatureExtractor: Sendable {
 
     /// Collects the words that the dictionary finds in a text, and the pairs of them.
     private func collectWords(of text: UnsafeBufferPointer<UInt8>, in found: inout FoundWords) {
-        // A text that MeCab cannot cut has no words; the author still counts.
+        // A text that MeCab cannot analyse has no words; the author still counts.
         try? tokenizer.forEachWord(in: text) { word, wordClass in
             switch wordClass {
             case .noun:
@@ -190,7 +190,8 @@ package struct FeatureExtractor: Sendable {
         }
     }
 
-    /// The same of a text from which words were taken out that are neighbours of the others.
+    /// Collects words from a text whose unlisted words were taken out, with the pairs that they
+    /// form with the others.
     private func collectWords(
         of rest: UnsafeBufferPointer<UInt8>, among unlisted: UnlistedWords,
         in found: inout FoundWords
@@ -206,9 +207,9 @@ package struct FeatureExtractor: Sendable {
                 position += 1
             }
         }
-        // A text that MeCab cannot cut has no words.
+        // A text that MeCab cannot analyse has no words.
         try? tokenizer.forEachWord(in: rest) { word, wordClass in
-            // MeCab leaves out spaces and nothing else.
+            // MeCab skips only spaces.
             skipSpaces()
             position += word.surface.count
             let bytes = wordClass.isInflected ? tokenizer.baseFormBytes(of: word) : word.surface
@@ -217,12 +218,12 @@ package struct FeatureExtractor: Sendable {
         skipSpaces()
     }
 
-    /// The feature of an author, nil where the handle is none.
+    /// The feature of an author; nil for an invalid handle.
     static func authorFeature(_ handle: String) -> String? {
         normalizedHandle(handle).map { "@" + $0 }
     }
 
-    /// A handle as it is stored and compared: lower case, without `@`; nil where it is none.
+    /// A handle in its stored form: lower case, without `@`; nil for an invalid one.
     static func normalizedHandle(_ handle: String) -> String? {
         guard handle.utf8.count <= 2 * maximumBytes else { return nil }
         if isNormalized(handle.utf8) { return handle }
@@ -230,14 +231,13 @@ package struct FeatureExtractor: Sendable {
         return !name.isEmpty && name.unicodeScalars.allSatisfy { !isBlank($0) } ? String(name) : nil
     }
 
-    /// Whether a handle is of visible ASCII in lower case and has no `@` before it, as most have
-    /// once they are stored.
+    /// Whether a handle is visible ASCII in lower case without `@`, as most stored ones are.
     private static func isNormalized(_ handle: String.UTF8View) -> Bool {
         guard let first = handle.first, first != UInt8(ascii: "@") else { return false }
         return handle.allSatisfy { (0x21...0x7e).contains($0) && !(0x41...0x5a).contains($0) }
     }
 
-    /// Whether a word says anything: joiners and variation selectors alone do not.
+    /// Whether a word has a visible character: joiners and variation selectors alone do not count.
     static func isWord(_ scalars: String.UnicodeScalarView) -> Bool {
         !scalars.contains(where: isBlank)
             && scalars.contains {
@@ -259,7 +259,7 @@ package struct FeatureExtractor: Sendable {
         !isCommon(scalar.value) && (scalar.properties.isWhitespace || TextCleaner.isControl(scalar))
     }
 
-    /// Whether there is nothing but common scalars, and at least one; such bytes are UTF-8.
+    /// Whether the bytes are one or more common scalars; such bytes are valid UTF-8.
     fileprivate static func isCommon(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var index = 0
         while index < bytes.count {
@@ -268,7 +268,7 @@ package struct FeatureExtractor: Sendable {
                 guard isCommon(first) else { return false }
                 index += 1
             } else {
-                // All others have three bytes.
+                // All other common scalars have three bytes.
                 guard first & 0xF0 == 0xE0, index + 2 < bytes.count else { return false }
                 let second = UInt32(bytes[index + 1])
                 let third = UInt32(bytes[index + 2])
@@ -294,10 +294,10 @@ package struct FeatureExtractor: Sendable {
 /// text.
 private struct FoundWords {
     private var distinct = DistinctWords()
-    /// Nil where only words count.
+    /// Nil if pairs are not used as features.
     private var distinctPairs: DistinctWords?
-    /// The word before, and the separator behind it; empty where the next word has no neighbour
-    /// before it.
+    /// The previous word and the separator after it; empty if the next word has no previous
+    /// neighbour.
     private var head: [UInt8] = []
 
     init(_ choice: FeatureWords) {
@@ -309,10 +309,10 @@ private struct FoundWords {
     var words: [String] { distinct.words }
     var pairs: [String] { distinctPairs?.words ?? [] }
 
-    /// Adds the next word of a text, if it says anything.
+    /// Adds the next word of a text, if it has a visible character.
     ///
     /// - Parameters:
-    ///   - isWord: Whether it is a feature by itself; others only have neighbours.
+    ///   - isWord: Whether it is a feature by itself; others only form pairs.
     mutating func add(_ bytes: UnsafeBufferPointer<UInt8>, isWord: Bool) {
         guard bytes.count <= FeatureExtractor.maximumBytes else {
             head.removeAll(keepingCapacity: true)
@@ -322,7 +322,7 @@ private struct FoundWords {
             if isWord { distinct.insert(bytes, isValid: true) }
             addNeighbour(bytes)
         } else {
-            // What is not UTF-8 is repaired.
+            // Invalid UTF-8 is repaired.
             var text = String(decoding: bytes, as: UTF8.self)
             guard FeatureExtractor.isWord(text.unicodeScalars) else { return }
             text.withUTF8 { bytes in
@@ -332,12 +332,12 @@ private struct FoundWords {
         }
     }
 
-    /// Adds a word or hashtag that was found apart from its neighbours.
+    /// Adds a word or hashtag without neighbours.
     mutating func addWord(_ word: String) {
         if word.utf8.count <= FeatureExtractor.maximumBytes { distinct.insert(word) }
     }
 
-    /// Makes a pair of a word and the one before it.
+    /// Adds the pair of a word and the previous one.
     mutating func addNeighbour(_ word: String) {
         var word = word
         word.withUTF8 { bytes in
@@ -361,12 +361,12 @@ private struct FoundWords {
 
 /// Collects the words of one post, each once, in the order in which they come.
 ///
-/// Words are told apart by their bytes: cleaned texts are in one Unicode form. A post has few
-/// words, so looking through the hashes of those before costs less than a table.
+/// Words are compared by their bytes: cleaned texts are in one Unicode form. A post has few words,
+/// so searching the hashes of the previous ones is faster than a table.
 struct DistinctWords {
     private(set) var words: [String] = []
     private var hashes: [UInt64] = []
-    /// A bit for some of each hash: most new words are seen to be new without a search.
+    /// Bits of the hashes: for most new words they show that no search is needed.
     private var filter: UInt64 = 0
 
     init() {
@@ -374,16 +374,16 @@ struct DistinctWords {
         hashes.reserveCapacity(32)
     }
 
-    /// Adds a word unless it is there.
+    /// Adds a word unless it is present.
     mutating func insert(_ word: String) {
         var word = word
         word.withUTF8 { insert($0, isValid: true) }
     }
 
-    /// Adds a word, given by its bytes, unless it is there.
+    /// Adds a word, given by its bytes, unless it is present.
     ///
     /// - Parameters:
-    ///   - isValid: Whether it is known to be UTF-8; otherwise what is not is repaired.
+    ///   - isValid: Whether it is known to be valid UTF-8; otherwise invalid bytes are repaired.
     mutating func insert(_ bytes: UnsafeBufferPointer<UInt8>, isValid: Bool = false) {
         let hash = StableHash.fnv1a(bytes)
         let bit: UInt64 = 1 << (hash >> 58)

@@ -1,7 +1,8 @@
-/// A feature as the key of a dictionary, told from others by its bytes.
+/// A feature as a dictionary key that is compared by its bytes.
 ///
-/// Features are in one Unicode form, so those that Swift considers equal are the same bytes. To
-/// look for other forms, as Swift does with a text outside ASCII, takes three times as long.
+/// Features are in one Unicode form, so those that Swift considers equal have the same bytes.
+/// Swift's own comparison of non-ASCII text, which considers other forms, takes three times as
+/// long.
 struct FeatureKey: Hashable, Sendable {
     let feature: String
 
@@ -21,9 +22,9 @@ struct FeatureKey: Hashable, Sendable {
     }
 }
 
-/// The distinct features of some posts, each at a place of its own.
+/// An index of the distinct features of some posts.
 struct FeatureIndex {
-    /// A post's features by their places.
+    /// A post's features as positions in the index.
     struct Places {
         let words: [Int]
         let pairs: [Int]
@@ -39,7 +40,7 @@ struct FeatureIndex {
             author = set.author.map(place)
         }
 
-        /// Places one after the other, in the order of ``FeatureSet/all``.
+        /// Consecutive positions, in the order of ``FeatureSet/all``.
         init(of set: FeatureSet) {
             self.init(
                 words: set.words.count, pairs: set.pairs.count, spelling: set.spelling.count,
@@ -63,7 +64,7 @@ struct FeatureIndex {
         /// The places in the order of ``FeatureSet/all``.
         var all: [Int] { words + pairs + spelling + form + (author.map { [$0] } ?? []) }
 
-        /// The places in ``all`` instead of those in the index.
+        /// The positions in ``all`` instead of those in the index.
         var inOrder: Places {
             Places(
                 words: words.count, pairs: pairs.count, spelling: spelling.count, form: form.count,
@@ -74,12 +75,12 @@ struct FeatureIndex {
     private(set) var features: [String] = []
     private var places: [FeatureKey: Int] = [:]
 
-    /// - Parameter posts: About how many posts follow, to make room for their features.
+    /// - Parameter posts: About how many posts follow, to reserve memory for their features.
     init(posts: Int = 0) {
         places.reserveCapacity(8 * min(posts, 1_000))
     }
 
-    /// The places of a post's features, made where they are new.
+    /// The positions of a post's features; new features are added.
     mutating func places(of set: FeatureSet) -> Places {
         Places(set) { place(of: $0) }
     }
@@ -91,7 +92,7 @@ struct FeatureIndex {
         return place
     }
 
-    /// A value that is passed for a change is stored with its default, which spares a second look
-    /// into the table.
+    /// Passed as `inout`, the dictionary's default value is inserted too, which saves a second
+    /// look-up.
     private static func stored(_ place: inout Int) -> Int { place }
 }

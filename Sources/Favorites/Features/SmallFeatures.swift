@@ -1,15 +1,14 @@
 import Posts
 
-/// Features that mean nothing to a person who asks why a post is a favorite: signs, numbers and the
-/// small words of a language.
+/// Features that say nothing to a person who asks why a post is a favorite: signs, numbers and
+/// function words.
 ///
-/// The classifier counts them as all others, for it judges worse without them; only what is shown
-/// leads with the rest.
+/// The classifier uses them, because it judges worse without them; explanations list them last.
 package enum SmallFeatures {
-    /// Whether a feature is a sign, a number or a small word, or a pair of nothing else; never for
-    /// a hashtag, an author or an emoji.
+    /// Whether a feature is a sign, a number or a function word, or a pair of these; never for a
+    /// hashtag, an author or an emoji.
     ///
-    /// Takes features as they are counted and as they are shown (``WordPair/shown(_:)``).
+    /// Accepts features in the stored and in the shown form (``WordPair/shown(_:)``).
     package static func contains(_ feature: String) -> Bool {
         let words = WordPair.words(of: feature).flatMap { $0.split(separator: " ") }
         return words.allSatisfy { isSmall(String($0)) }
@@ -38,8 +37,8 @@ package enum SmallFeatures {
         scalar.properties.generalCategory == .otherSymbol
     }
 
-    /// Whether a word has too few letters for its script to mean much: two in alphabets, one of the
-    /// kana.
+    /// Whether a word has too few letters to be meaningful in its script: two in alphabets, one of
+    /// the kana.
     private static func isShort(_ scalars: [Unicode.Scalar]) -> Bool {
         let letters = scalars.filter(\.isLetter)
         if letters.count == 1, (0x3041...0x30FF).contains(letters[0].value) { return true }
@@ -58,7 +57,7 @@ package enum SmallFeatures {
     }
 
     /// Articles, pronouns, prepositions, auxiliaries and the like of languages that are common on
-    /// the networks, as the classifier has them: in lower case, and Japanese verbs by their base
+    /// the networks, in the classifier's form: in lower case, and Japanese verbs by their base
     /// form.
     private static let words = Set(
         """

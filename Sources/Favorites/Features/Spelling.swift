@@ -1,25 +1,25 @@
 import Posts
 
-/// Runs of neighbouring letters as features, each as the number of one of a fixed number of
-/// counters.
+/// Runs of neighbouring letters as features, each hashed to one of a fixed number of counters.
 ///
-/// They tell of endings, dialects and faces that no dictionary lists. A text has several times as
-/// many runs as words, so their counts are bounded: runs with the same hash share a counter.
+/// They represent endings, dialects and emoticons that no dictionary lists. A text has several
+/// times as many runs as words, so the number of counters is fixed: runs with the same hash share
+/// one.
 package enum Spelling {
-    /// The first byte of each such feature: cleaned texts have no control character, so no word is
-    /// equal to one.
+    /// The first byte of each such feature: cleaned texts have no control character, so no word
+    /// begins with it.
     package static let marker = UInt8(0x1E)
     /// The number of counters of a category.
     static let counters = 32_768
     /// The scalars of a run.
     private static let length = 5
-    /// The same in a text of kana and kanji.
+    /// The length of a run in a text of kana and kanji.
     private static let lengthOfIdeographs = 2
 
     /// The counters of the runs of a text, each once, in the order of the text.
     ///
-    /// - Parameter text: Valid UTF-8 in lower case without links. Blanks count as one; those at
-    ///   both ends do not count.
+    /// - Parameter text: Valid UTF-8 in lower case without links. Several blanks count as one;
+    ///   blanks at the ends are ignored.
     static func features(of text: [UInt8]) -> [String] {
         let runs = Runs(text)
         guard runs.count > 0 else { return [] }
@@ -36,7 +36,7 @@ package enum Spelling {
         return features
     }
 
-    /// The feature of a counter: the marker and three digits to base 32, which takes few bytes in a
+    /// The feature of a counter: the marker and three base-32 digits, which take few bytes in a
     /// store.
     static func feature(_ counter: Int) -> String {
         String(unsafeUninitializedCapacity: 4) { bytes in

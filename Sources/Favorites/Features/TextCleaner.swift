@@ -1,33 +1,29 @@
 import Foundation
 import Posts
 
-/// Prepares a text that strangers wrote for the tokenizer.
+/// Prepares a stranger's text for the tokenizer.
 ///
-/// Unicode forms and case are unified, links and mentions are removed, and
-/// hashtags are taken out as features, all of them as `TextGrammar` reads them.
-/// Each step passes once over a bounded number of bytes, whatever the text
-/// holds; a step whose sign (`:`, `#`, `@`) is missing costs next to nothing.
+/// Unicode forms and case are unified, links and mentions are removed, and hashtags are extracted
+/// as features, as `TextGrammar` recognizes them. Each step passes once over a bounded number of
+/// bytes, whatever the text; a step whose sign (`:`, `#`, `@`) is missing costs next to nothing.
 package struct TextCleaner {
-    /// The number of scalars that is read of a text, before forms are unified (which may shorten
-    /// it).
+    /// The most scalars that are read, before forms are unified (which may shorten the text).
     static let maximumInput = 10_000
-    /// The number of accents on one character that are read; sorting more of them would take
-    /// quadratic time.
+    /// The most accents on one character; sorting more of them would take quadratic time.
     static let maximumMarks = 30
-    /// The number of scalars that is kept after forms and case are unified.
+    /// The most scalars after forms and case are unified.
     static let maximumLength = 5_000
-    /// MeCab's time grows with the square of an unbroken run of letters, so such runs are cut at
-    /// this length.
+    /// MeCab's time grows with the square of an unbroken run of letters, so longer runs are
+    /// divided.
     static let maximumRun = 1_000
 
     /// The text for the tokenizer, in UTF-8.
     let bytes: [UInt8]
-    /// Whether the text has nothing but the letters and signs that nearly all posts consist of.
+    /// Whether the text has only the letters and signs of which nearly all posts consist.
     let isPlain: Bool
     /// The hashtags with their `#`, in order, repeats included.
     package let hashtags: [String]
-    /// The text before hashtags and mentions were taken out, with a space in the place of each
-    /// link.
+    /// The text with its hashtags and mentions, and with a space in the place of each link.
     let withoutLinks: [UInt8]
     /// The hosts of the links in order, repeats included.
     let hosts: [String]
@@ -48,7 +44,7 @@ package struct TextCleaner {
         withoutLinks = text
         Self.rewrite(&text, Self.nextHashtag) { hashtag, result in
             hashtags.append(String(decoding: hashtag, as: UTF8.self))
-            // Between spaces, so that the words within it count too.
+            // Surrounded by spaces, so that the words within it count too.
             result.append(Self.space)
             result += hashtag.dropFirst()
             result.append(Self.space)
@@ -72,11 +68,11 @@ package struct TextCleaner {
         PlainScalars.unified(original, atMost: maximumLength) ?? unifiedByTables(original)
     }
 
-    /// The same for scalars that need the tables of Unicode.
+    /// Unifies scalars that need the Unicode tables.
     private static func unifiedByTables(_ original: String) -> [UInt8] {
         var bytes: [UInt8] = []
         for scalar in normalized(bounded(original)).unicodeScalars.prefix(maximumLength) {
-            // At the end of a word sigma has another form, though not in capitals.
+            // A lower-case sigma has another form at the end of a word.
             let scalar: Unicode.Scalar =
                 if isControl(scalar) { " " } else if scalar == "ς" { "σ" } else { scalar }
             bytes += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
@@ -89,7 +85,7 @@ package struct TextCleaner {
     }
 
     private static func bounded(_ original: String) -> String {
-        // Few accents are sorted quickly, however many of them are on one character.
+        // A short text has too few accents to take long.
         if original.utf8.count < 1_000 { return original }
         var view = String.UnicodeScalarView()
         var marks = 0
@@ -104,8 +100,8 @@ package struct TextCleaner {
 
     /// Compatibility composition and lower case.
     ///
-    /// Texts that Swift considers equal become the same bytes, so that a
-    /// feature in memory and in a database is one and the same.
+    /// Texts that Swift considers equal get the same bytes, so that a feature is equal in memory
+    /// and in a database.
     static func normalized(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
         return text.precomposedStringWithCompatibilityMapping.lowercased()
@@ -119,7 +115,7 @@ package struct TextCleaner {
 
     private static let space = UInt8(ascii: " ")
 
-    /// Puts something else in the place of each range that `next` finds, given where to begin.
+    /// Replaces each range that `next` finds, given a start.
     private static func rewrite(
         _ text: inout [UInt8], _ next: (Bytes, Int) -> Range<Int>?,
         _ replace: (Slice<Bytes>, inout [UInt8]) -> Void
@@ -148,7 +144,7 @@ package struct TextCleaner {
         return found.map { UnsafeRawPointer($0) - UnsafeRawPointer(base) }
     }
 
-    /// A link and the ASCII characters behind it, which are no words.
+    /// A link and the ASCII characters after it, which are not words.
     private static func nextLink(_ text: Bytes, from start: Int) -> Range<Int>? {
         var index = start
         while let colon = place(of: UInt8(ascii: ":"), in: text, from: index) {
@@ -172,10 +168,10 @@ package struct TextCleaner {
         return nil
     }
 
-    /// The host of a link without user and port; nil where it is none that can be counted.
+    /// The host of a link without user and port; nil for an invalid one.
     private static func host(of link: Slice<Bytes>) -> String? {
         guard let slash = link.firstIndex(of: UInt8(ascii: "/")) else { return nil }
-        // Behind the two slashes.
+        // The part after the two slashes.
         let address = link[link.index(slash, offsetBy: 2)...]
         let authority = address.prefix { !"/?#\\".utf8.contains($0) }
         let host =
@@ -185,7 +181,7 @@ package struct TextCleaner {
         return String(decoding: host, as: UTF8.self)
     }
 
-    /// A hashtag with a letter in it.
+    /// A hashtag that contains a letter.
     private static func nextHashtag(_ text: Bytes, from start: Int) -> Range<Int>? {
         var index = start
         while let sign = place(of: UInt8(ascii: "#"), in: text, from: index) {
@@ -197,10 +193,10 @@ package struct TextCleaner {
         return nil
     }
 
-    /// A mention, with the dots and hyphens behind it.
+    /// A mention, with the dots and hyphens after it.
     ///
-    /// A sign right behind a letter begins none: on X it does in scripts without spaces, but the
-    /// classifier was measured without that.
+    /// An `@` right after a letter does not begin one; on X it does in scripts without spaces, but
+    /// the classifier was measured without that rule.
     private static func nextMention(_ text: Bytes, from start: Int) -> Range<Int>? {
         var index = start
         while let sign = place(of: UInt8(ascii: "@"), in: text, from: index) {
@@ -218,7 +214,7 @@ package struct TextCleaner {
         return nil
     }
 
-    /// The text with a space wherever a run without one is too long for the tokenizer.
+    /// The text with a space inserted in runs that are too long for the tokenizer.
     private static func broken(_ text: [UInt8]) -> [UInt8] {
         guard text.count > maximumRun else { return text }
         var result: [UInt8] = []
@@ -240,24 +236,24 @@ package struct TextCleaner {
     }
 }
 
-/// The scalars that nearly all posts consist of, whose compatibility composition and lower case are
-/// known.
+/// The scalars of which nearly all posts consist, with known compatibility composition and lower
+/// case.
 ///
-/// Each of them becomes the same whatever stands beside it, as long as that is one of them too. A
-/// text of nothing else needs no tables of Unicode, which cost more than cutting the text into
-/// words.
+/// Their unified form does not depend on their neighbours, as long as these are such scalars too. A
+/// text of these scalars needs no Unicode tables, which would take more time than the tokenizer.
 enum PlainScalars {
     /// The text in compatibility composition and lower case, with spaces for control characters, in
     /// UTF-8.
     ///
     /// - Parameters:
-    ///   - limit: How many scalars are returned at most.
-    /// - Returns: Nil if the text has other scalars, as far as it matters.
+    ///   - limit: The most scalars to return.
+    /// - Returns: Nil if the text has other scalars within the limit.
     static func unified(_ text: String, atMost limit: Int) -> [UInt8]? {
         var text = text
         return text.withUTF8 { bytes in
             var isPlain = true
-            // No scalar becomes longer in UTF-8, nor the three of the one that becomes three.
+            // No scalar becomes longer in UTF-8, nor does the ellipsis, which becomes three
+            // scalars.
             let unified = [UInt8](unsafeUninitializedCapacity: bytes.count) { result, count in
                 if let written = unify(bytes, into: result, atMost: limit) {
                     count = written
@@ -269,7 +265,7 @@ enum PlainScalars {
         }
     }
 
-    /// The number of bytes that were written; nil for a text with other scalars.
+    /// Returns the number of bytes written; nil for a text with other scalars.
     private static func unify(
         _ bytes: UnsafeBufferPointer<UInt8>, into result: UnsafeMutableBufferPointer<UInt8>,
         atMost limit: Int
@@ -280,8 +276,7 @@ enum PlainScalars {
         while index < bytes.count {
             let start = index
             let first = bytes[index]
-            // The scalar behind the last one is looked at, since it might have been composed with
-            // it.
+            // The scalar after the last one is checked, because it might combine with it.
             if scalars >= limit {
                 return plain(scalar(in: bytes, at: &index)).map { _ in count - (scalars - limit) }
             }
@@ -308,11 +303,11 @@ enum PlainScalars {
         return count - max(0, scalars - limit)
     }
 
-    /// The one that becomes three.
+    /// The ellipsis, which becomes three full stops.
     private static let ellipsis: UInt32 = 0x2026
 
-    /// Returns the cleaned form of a scalar, or of each of the three that it becomes; `nil` if it
-    /// is not known here.
+    /// Returns the unified form of a scalar; the ellipsis stands for three full stops; `nil` for
+    /// other scalars.
     @inline(__always)
     static func plain(_ scalar: UInt32) -> UInt32? {
         switch scalar {
@@ -327,7 +322,7 @@ enum PlainScalars {
         // Letters of western Europe.
         case 0xC0...0xD6, 0xD8...0xDE: scalar + 0x20
         case 0xDF...0xF6, 0xF8...0xFF: scalar
-        // Dashes, quotation marks, arrows, shapes and faces, with what chooses their looks.
+        // Dashes, quotation marks, arrows, shapes and emoji, with variation selectors.
         case 0x2013...0x2014, 0x2018...0x201D, 0x2190...0x2193, 0x25A0...0x27BF, 0xFE0F, 0x200D:
             scalar
         case 0x1F300...0x1F6FF, 0x1F900...0x1F9FF: scalar
@@ -345,7 +340,8 @@ enum PlainScalars {
         return byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 
-    /// Kana with their long marks, usual kanji and full stops: three bytes each, which stay.
+    /// Kana with their long marks, usual kanji and full stops: three bytes each, which stay
+    /// unchanged.
     @inline(__always)
     private static func isUsual(_ scalar: UInt32) -> Bool {
         switch scalar {
@@ -361,7 +357,7 @@ enum PlainScalars {
 
     /// Writes a scalar in UTF-8.
     ///
-    /// - Returns: The number of bytes it has taken.
+    /// - Returns: The number of bytes read.
     @inline(__always)
     private static func encode(
         _ scalar: UInt32, _ bytes: UnsafeMutableBufferPointer<UInt8>, at place: Int

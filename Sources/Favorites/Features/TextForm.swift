@@ -1,7 +1,7 @@
-/// The form of a text as features: how long it is, what it holds besides words, and how it ends.
+/// The form of a text as features: its length, its signs besides words, and its end.
 package enum TextForm {
-    /// The first byte of each such feature: cleaned texts have no control character, so no word is
-    /// equal to one.
+    /// The first byte of each such feature: cleaned texts have no control character, so no word
+    /// begins with it.
     package static let marker = UInt8(0x1D)
     private static let markerText = "\u{1D}"
     private static let hostName = "host:"
@@ -9,8 +9,8 @@ package enum TextForm {
     /// The marks of a post, each once.
     ///
     /// - Parameters:
-    ///   - original: As it was written; it tells the length and the capitals.
-    ///   - cleaned: The same, cleaned.
+    ///   - original: The text as written, for its length and its capitals.
+    ///   - cleaned: The cleaned text.
     static func features(of original: String, _ cleaned: TextCleaner) -> [String] {
         let measure = Measure(original)
         var marks = [measure.lengthClass, measure.capitals, tags(cleaned.hashtags.count)]
@@ -58,7 +58,7 @@ package enum TextForm {
         private var lower = 0
 
         init(_ text: String) {
-            // As much as is stored of it, so that features are the same afterwards.
+            // Reads only the part that is stored, so that the stored text has the same features.
             for scalar in text.unicodeScalars.prefix(TextCleaner.maximumInput) {
                 length += 1
                 switch scalar.value {
@@ -98,7 +98,7 @@ package enum TextForm {
         private(set) var hasDigits = false
         private(set) var hasQuotes = false
         private(set) var hasEmoji = false
-        /// `?`, `!` or `...`; nil for another end.
+        /// `?`, `!` or `...`; nil for any other end.
         let end: String?
 
         init(_ text: [UInt8]) {
@@ -116,7 +116,7 @@ package enum TextForm {
             switch scalar {
             case 0x30...0x39: hasDigits = true
             case 0x22, 0xAB, 0xBB, 0x201C...0x201F, 0x300C...0x300F: hasQuotes = true
-            // The selector of an emoji's looks makes one of a sign.
+            // The variation selector for emoji turns a sign into one.
             case 0xFE0F: hasEmoji = true
             case 0x2000..<0x3000, 0x1_F000...0x1_FAFF:
                 hasEmoji =

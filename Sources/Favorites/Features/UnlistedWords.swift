@@ -1,28 +1,28 @@
 import MeCab
 import Posts
 
-/// The words of a text that have letters which the tokenizer's dictionary does not list, and the
-/// rest of the text.
+/// The words of a text with letters that the tokenizer's dictionary does not list, and the rest of
+/// the text.
 ///
-/// MeCab takes such letters for symbols, so that a Korean or Arabic text would have no word at all.
-/// Words are told by Unicode's default word boundaries (UAX #29), here rather than by the platform:
-/// Foundation's enumeration by words is missing on Linux, Swift's regular expressions cut Korean
-/// between all syllables, and ICU's boundaries change with its version, so that another version of
-/// the program could not unlearn what one has learned.
+/// MeCab treats such letters as symbols, so that a Korean or Arabic text would have no words. Words
+/// are found by Unicode's default word boundaries (UAX #29), implemented here rather than by the
+/// platform: Foundation's enumeration by words is missing on Linux, Swift's regular expressions
+/// divide Korean at every syllable, and ICU's boundaries change with its version, so that another
+/// version of the program could not unlearn a post that this one has learned.
 ///
-/// Tailored, as the annex allows: Korean makes words of its own beside Latin letters and digits, as
-/// in ICU; a full stop between letters ends a word, for many leave out the space behind it; an
-/// underscore does, for it joins the words of a hashtag, which counts as a whole besides; an
-/// apostrophe behind a Hebrew word is no part of it.
+/// Tailored, as the annex allows: Korean makes separate words beside Latin letters and digits, as
+/// in ICU; a full stop between letters ends a word, because many people omit the space after it; an
+/// underscore does too, because it joins the words of a hashtag, which also counts as a whole; an
+/// apostrophe after a Hebrew word is not part of it.
 ///
-/// Scripts without any sign between words, such as Thai, give each two neighbouring characters as a
-/// word.
+/// In scripts without any sign between words, such as Thai, each pair of neighbouring characters is
+/// a word.
 struct UnlistedWords {
-    /// The words in the order of the text, repeats included, and the place in ``rest`` of the space
-    /// that each became.
+    /// The words in the order of the text, repeats included, and the position in ``rest`` of the
+    /// space that replaced each.
     private(set) var words: [(text: String, place: Int)] = []
-    /// The text with a space in the place of each of them, and of each run of letters without signs
-    /// between words.
+    /// The text with a space in the place of each of them, and of each run of letters in scripts
+    /// without signs between words.
     private(set) var rest: [UInt8] = []
 
     /// - Parameters:
@@ -55,7 +55,7 @@ struct UnlistedWords {
         }
     }
 
-    /// Whether a text may have such words; quick where it has none.
+    /// Whether a text may have such words; fast if it has none.
     static func occur(in text: UnsafeBufferPointer<UInt8>, besides dictionary: DictionaryProfile)
         -> Bool
     {
@@ -74,7 +74,7 @@ struct UnlistedWords {
         return false
     }
 
-    /// Each two neighbouring characters; a lone one as it is.
+    /// Each pair of neighbouring characters; a single character as it is.
     private static func pairs(_ text: String) -> [String] {
         let characters = Array(text)
         guard characters.count > 1 else { return [text] }
@@ -86,8 +86,8 @@ struct UnlistedWords {
         let grammar: TextGrammar
         let dictionary: DictionaryProfile
 
-        /// The end of the word that begins at a letter or digit, and whether the dictionary lacks
-        /// one of its letters or marks.
+        /// The end of the word that begins at a letter or digit, and whether the dictionary does
+        /// not list one of its letters or marks.
         func word(at start: Int) -> (end: Int, isUnlisted: Bool) {
             var end = start
             var isUnlisted = false
@@ -107,7 +107,7 @@ struct UnlistedWords {
                     else { return (end, isUnlisted) }
                 case .syllable, .ideograph, .other: return (end, isUnlisted)
                 }
-                // What chooses the form of an emoji says nothing of the word.
+                // Variation selectors do not matter.
                 isUnlisted =
                     isUnlisted
                     || !scalar.properties.isVariationSelector && !dictionary.lists(scalar)
@@ -116,7 +116,7 @@ struct UnlistedWords {
             return (end, isUnlisted)
         }
 
-        /// The first scalar from a place on that does not belong to the one before it.
+        /// The first scalar from a position on that is not an extender of the previous one.
         private func scalar(behindExtendersAt start: Int) -> Unicode.Scalar? {
             var position = start
             while let (scalar, next) = grammar.decoded(at: position) {
@@ -134,7 +134,7 @@ struct UnlistedWords {
             }
         }
 
-        /// Whether a sign between two letters or digits makes one word of them.
+        /// Whether a sign between two letters or digits joins them to one word.
         private static func joins(
             _ sign: Unicode.Scalar, _ left: Unicode.Scalar, _ right: Unicode.Scalar
         ) -> Bool {
@@ -150,7 +150,7 @@ struct UnlistedWords {
             }
         }
 
-        /// The end of a run of letters without signs between words.
+        /// The end of a run of letters in a script without signs between words.
         func endOfSyllables(at start: Int) -> Int {
             var end = start
             while let (scalar, next) = grammar.decoded(at: end),
@@ -170,7 +170,7 @@ struct UnlistedWords {
         case syllable
         /// A word by itself.
         case ideograph
-        /// Belongs to the scalar before it.
+        /// Extends the scalar before it.
         case extender
         /// May stand in a word between two letters or two digits.
         case joiner

@@ -7,10 +7,10 @@ package struct WordCounter: Sendable {
 
     package init(tokenizer: Tokenizer) { self.tokenizer = tokenizer }
 
-    /// How often each word occurs in a text, links and mentions left out.
+    /// The number of occurrences of each word in a text, without links and mentions.
     ///
     /// Words are in lower case and in one Unicode form, verbs and adjectives by their base form. A
-    /// text that MeCab cannot cut has none.
+    /// text that MeCab cannot analyse has none.
     package func words(of text: String) -> [String: Int] {
         let cleaned = TextCleaner(text)
         var counts: [String: Int] = [:]
@@ -35,7 +35,7 @@ package struct WordCounter: Sendable {
     }
 
     private func forEachListedWord(of text: UnsafeBufferPointer<UInt8>, _ body: (String) -> Void) {
-        // A text that MeCab cannot cut has no words.
+        // A text that MeCab cannot analyse has no words.
         try? tokenizer.forEachWord(in: text) { word, wordClass in
             switch wordClass {
             case .noun, .adverb, .interjection, .adnominal: body(word.text)

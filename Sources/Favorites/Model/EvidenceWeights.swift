@@ -3,27 +3,27 @@ import Foundation
 /// The evidence of a post for and against a favorite, by kind and in natural logarithms of odds,
 /// before any weight.
 package struct Evidence: Equatable, Sendable {
-    /// The words that speak for it, divided by the square root of the number of all words; never
-    /// below 0.
+    /// The evidence of the words for it, divided by the square root of the number of all words;
+    /// never below 0.
     package var wordsFor: Double
-    /// The words that speak against it, divided alike; never above 0.
+    /// The evidence of the words against it, divided alike; never above 0.
     package var wordsAgainst: Double
-    /// The pairs that speak for it, divided by the square root of the number of all pairs; never
-    /// below 0.
+    /// The evidence of the pairs for it, divided by the square root of the number of all pairs;
+    /// never below 0.
     package var pairsFor: Double
-    /// The pairs that speak against it, divided alike; never above 0.
+    /// The evidence of the pairs against it, divided alike; never above 0.
     package var pairsAgainst: Double
-    /// The runs of letters that speak for it, divided by the square root of the number of all runs;
-    /// never below 0.
+    /// The evidence of the runs of letters for it, divided by the square root of the number of all
+    /// runs; never below 0.
     package var spellingFor: Double
-    /// The runs that speak against it, divided alike; never above 0.
+    /// The evidence of the runs against it, divided alike; never above 0.
     package var spellingAgainst: Double
-    /// The marks of form that speak for it, divided by the square root of the number of all marks;
-    /// never below 0.
+    /// The evidence of the marks of form for it, divided by the square root of the number of all
+    /// marks; never below 0.
     package var formFor: Double
-    /// The marks that speak against it, divided alike; never above 0.
+    /// The evidence of the marks against it, divided alike; never above 0.
     package var formAgainst: Double
-    /// The author; 0 for one of whom nothing was learned.
+    /// The evidence of the author; 0 for an author without learned posts.
     package var author: Double
 
     package init(
@@ -44,11 +44,11 @@ package struct Evidence: Equatable, Sendable {
     }
 }
 
-/// How far each kind of evidence is believed.
+/// The weight of each kind of evidence.
 ///
-/// Naive Bayes believes all of it in full. How much of that each kind deserves differs by human:
-/// one goes by the author, another by a few words. No weight is below zero, so that every word
-/// pulls the way its counts say.
+/// Naive Bayes gives all evidence the weight 1. The best weights differ by human: one favorites by
+/// author, another by a few words. No weight is below zero, so that the sign of a word's evidence
+/// is that of its counts.
 package struct EvidenceWeights: Equatable, Sendable {
     /// The two weights of one kind of feature.
     package struct Sides: Equatable, Sendable {
@@ -70,11 +70,11 @@ package struct EvidenceWeights: Equatable, Sendable {
 
     package var wordsFor: Double
     package var wordsAgainst: Double
-    /// Nil where pairs are no features.
+    /// Nil if pairs are not used as features.
     package var pairs: Sides?
-    /// Nil where runs of letters are no features.
+    /// Nil if runs of letters are not used as features.
     package var spelling: Sides?
-    /// Nil where the form of a text is no feature.
+    /// Nil if the form of a text is not used as a feature.
     package var form: Sides?
     package var author: Double
     /// The constant that is added for every post.
@@ -94,15 +94,16 @@ package struct EvidenceWeights: Equatable, Sendable {
         self.base = base
     }
 
-    /// All evidence counts once, and nothing is added: the model as it is without weights.
+    /// All weights are 1, and nothing is added: the model without weights.
     package static let plain = EvidenceWeights(wordsFor: 1, wordsAgainst: 1, author: 1, base: 0)
-    /// The same where pairs are features: they repeat what their words say, so they count half.
+    /// The plain weights if pairs are features: they repeat the evidence of their words, so they
+    /// count half.
     package static let plainWithPairs = plain(of: .pairs)
     private static let plainPairs = Sides(for: 0.5, against: 0.5)
-    /// Runs of letters repeat what words say more often than pairs do.
+    /// Runs of letters repeat the evidence of words more often than pairs do.
     private static let plainRuns = Sides(for: 0.3, against: 0.3)
 
-    /// The weights that are believed while none were learned of such features.
+    /// The weights that are used while none were learned for such features.
     package static func plain(of words: FeatureWords) -> EvidenceWeights {
         EvidenceWeights(
             wordsFor: 1, wordsAgainst: 1, pairs: words.hasPairs ? plainPairs : nil,
@@ -110,7 +111,7 @@ package struct EvidenceWeights: Equatable, Sendable {
             author: 1, base: 0)
     }
 
-    /// The plain weights of the same kinds of features.
+    /// The plain weights for the same kinds of features.
     var plainAlike: EvidenceWeights {
         EvidenceWeights(
             wordsFor: 1, wordsAgainst: 1, pairs: pairs.map { _ in Self.plainPairs },
@@ -121,16 +122,16 @@ package struct EvidenceWeights: Equatable, Sendable {
     /// Whether words and the author are the only kinds of features.
     var isOfWordsAlone: Bool { pairs == nil && spelling == nil && form == nil }
 
-    /// Whether these are weights of exactly the kinds of features of a choice.
+    /// Whether these weights are for exactly the kinds of features of a choice.
     func isOf(_ words: FeatureWords) -> Bool {
         (pairs != nil) == words.hasPairs && (spelling != nil) == words.hasSpelling
             && (form != nil) == words.hasForm
     }
 
-    /// Whether nothing was learned.
+    /// Whether they are the plain ones.
     package var isPlain: Bool { self == plainAlike }
 
-    /// The weight that a word gets whose evidence is this.
+    /// The weight of a word with this evidence.
     func factor(ofWord evidence: Double) -> Double { evidence > 0 ? wordsFor : wordsAgainst }
 
     /// The weight of a pair with this evidence.
@@ -142,7 +143,7 @@ package struct EvidenceWeights: Equatable, Sendable {
     /// The weight of a mark of form with this evidence.
     func factor(ofMark evidence: Double) -> Double { form?.factor(of: evidence) ?? 0 }
 
-    /// Returns the amount that the evidence of a post adds to the log odds of the base rate.
+    /// Returns the amount that a post's evidence adds to the log odds of the base rate.
     package func logOdds(of evidence: Evidence) -> Double {
         var sum =
             base + wordsFor * evidence.wordsFor + wordsAgainst * evidence.wordsAgainst + author
@@ -163,8 +164,8 @@ package struct EvidenceWeights: Equatable, Sendable {
         return sum
     }
 
-    /// As `words for count 3.0 times, words against 1.4, the author 1.5`, with pairs, spelling and
-    /// form before the author.
+    /// For people, such as `words for count 3.0 times, words against 1.4, the author 1.5`, with
+    /// pairs, spelling and form before the author.
     package var inWords: String {
         func times(_ weight: Double) -> String { String(format: "%.1f", weight) }
         let others = [("pairs", pairs), ("spelling", spelling), ("form", form)].map { name, sides in
@@ -176,8 +177,8 @@ package struct EvidenceWeights: Equatable, Sendable {
             + others.joined() + "the author \(times(author))"
     }
 
-    /// In the order of the fit: words for, words against, the same of pairs, spelling and form as
-    /// far as they are features, author, base.
+    /// In the order of the fit: words for, words against, the same of pairs, spelling and form if
+    /// they are features, author, base.
     fileprivate var vector: [Double] {
         [wordsFor, wordsAgainst] + [pairs, spelling, form].compactMap { $0?.vector }.flatMap { $0 }
             + [author, base]
@@ -188,7 +189,7 @@ package struct EvidenceWeights: Equatable, Sendable {
         vector.dropLast().allSatisfy(limits.contains) && base.isFinite
     }
 
-    /// The reverse of ``vector`` for such features.
+    /// The inverse of ``vector`` for such features.
     fileprivate init(_ vector: [Double], of words: FeatureWords) {
         var rest = vector.dropFirst(2)
         func sides(_ isFeature: Bool) -> Sides? {
@@ -218,14 +219,14 @@ extension Evidence {
     }
 }
 
-/// The weights under which learned posts are told apart best, each judged by all others.
+/// A fit of the weights that separate learned posts best, each judged by all others.
 ///
 /// A logistic regression on words for and against and the author, and on two sides more for each of
-/// pairs, spelling and form, which holds on to the plain weights with the strength of a few posts.
-/// The sum that is minimised is strictly convex, so that any exact way of minimising it gives the
-/// same weights.
+/// pairs, spelling and form, with a penalty for the distance from the plain weights that is as
+/// strong as a few posts. The minimised sum is strictly convex, so that any exact method of
+/// minimising it gives the same weights.
 package struct WeightFit: Sendable {
-    /// A learned post as the others judge it.
+    /// A learned post with its evidence by the counts of all others.
     package struct Sample: Equatable, Sendable {
         package let evidence: Evidence
         package let isFavorite: Bool
@@ -236,35 +237,37 @@ package struct WeightFit: Sendable {
         }
     }
 
-    /// How many of the newest examples are fitted on.
+    /// The number of examples, the newest ones.
     package static let examples = 4_000
-    /// How strongly each weight is held to the plain one, of which the base is held to 0 with 1.
+    /// The penalty for each weight's distance from the plain one; that of the base's distance from
+    /// 0 is 1.
     package static let ridge = 10.0
-    /// Where each weight lies.
+    /// The range of each weight.
     package static let limits = 0.25...4.0
-    /// The same with pairs, spelling or form: words may leave all to them, or they to the words.
+    /// The range with pairs, spelling or form: the fit may ignore words in favor of these, or these
+    /// in favor of words.
     package static let limitsWithPairs = 0.0...4.0
     private static let steps = 50
-    /// A step is as good as none once the sum can fall by no more than this for each example.
+    /// The fit ends if the sum can fall by no more than this for each example.
     private static let precision = 1e-12
-    /// How much of what a straight line promises a step must hold, or it is halved.
+    /// A step must achieve this part of the linear prediction, or it is halved.
     private static let descent = 1e-4
 
     package let weights: EvidenceWeights
     /// The minimised sum at the plain weights.
     package let plainSum: Double
-    /// The same at ``weights``, never above it.
+    /// The minimised sum at ``weights``, which is never above it.
     package let weightedSum: Double
     /// The mean log loss of the samples at the plain weights.
     package let plainLoss: Double
-    /// The same at ``weights``.
+    /// The mean loss at ``weights``.
     package let weightedLoss: Double
 
     /// - Parameters:
-    ///   - samples: The posts; none give the plain weights.
-    ///   - ridge: How strongly each weight is held to the plain one.
-    ///   - limits: Where each weight lies, nil for the usual; one outside is set to the bound, and
-    ///     the rest is fitted again.
+    ///   - samples: The posts; an empty list gives the plain weights.
+    ///   - ridge: The penalty for each weight's distance from the plain one.
+    ///   - limits: The range of each weight, nil for the usual; a weight outside is set to the
+    ///     bound, and the rest is fitted again.
     package init(
         _ samples: [Sample], of words: FeatureWords, ridge: Double = Self.ridge,
         limits: ClosedRange<Double>? = nil
@@ -292,12 +295,12 @@ package struct WeightFit: Sendable {
         weightedLoss = sum.meanLoss(at: vector)
     }
 
-    /// Where each weight of such features lies.
+    /// The range of each weight for such features.
     static func limits(of words: FeatureWords) -> ClosedRange<Double> {
         words.hasPairs || words.hasSpelling || words.hasForm ? limitsWithPairs : limits
     }
 
-    /// Newton's method with halved steps over the free ones of the numbers.
+    /// Newton's method with step halving over the free variables.
     private static func minimum(of sum: PenalizedLoss, from start: [Double], free: [Int])
         -> [Double]
     {
@@ -321,7 +324,7 @@ package struct WeightFit: Sendable {
                 }
                 length /= 2
             } while length > .ulpOfOne
-            // Where no step is short enough, the sum has no digits left to fall by.
+            // If no step is short enough, the floating-point precision of the sum is exhausted.
             guard length > .ulpOfOne else { break }
             vector = next
         }
@@ -329,14 +332,15 @@ package struct WeightFit: Sendable {
     }
 }
 
-/// The log loss of samples under weights, and how far the weights are from plain ones.
+/// The log loss of samples under weights, with the penalty for the weights' distance from plain
+/// ones.
 private struct PenalizedLoss {
     /// The evidence of a sample, and 1 for the base.
     private let rows: [[Double]]
     /// 1 for a favorite, else -1.
     private let signs: [Double]
-    /// ln of the odds of a favorite among the samples: a seed is balanced, whatever the timeline
-    /// is.
+    /// ln of the odds of a favorite among the samples, because training sets are balanced, unlike
+    /// the timeline.
     private let center: Double
     private let plain: [Double]
     private let penalties: [Double]
@@ -383,7 +387,7 @@ private struct PenalizedLoss {
         return center + vector[base] + sum
     }
 
-    /// The gradient and the second derivatives in the free ones of the numbers.
+    /// The gradient and the second derivatives in the free variables.
     func derivatives(at vector: [Double], free: [Int]) -> (
         gradient: [Double], curvature: SymmetricMatrix
     ) {
@@ -405,15 +409,15 @@ private struct PenalizedLoss {
     }
 }
 
-/// How badly a probability told what happened.
+/// The log loss of a probability.
 package enum LogLoss {
-    /// ln(1 + exp(-z)), where z is the log odds of what happened; exact for any z.
+    /// ln(1 + exp(-z)), where z is the log odds of the outcome; accurate for any z.
     package static func loss(of logOdds: Double) -> Double {
         max(-logOdds, 0) + log1p(exp(-abs(logOdds)))
     }
 }
 
-/// A small positive definite matrix, of which the lower half is kept.
+/// A small positive definite matrix, of which the lower half is stored.
 private struct SymmetricMatrix {
     private var rows: [[Double]]
 
@@ -428,7 +432,7 @@ private struct SymmetricMatrix {
         set { rows[line][column] = newValue }
     }
 
-    /// The vector that the matrix turns into `right`, by Cholesky's triangles.
+    /// The solution x of the equation `self` · x = `right`, by Cholesky decomposition.
     func solved(for right: [Double]) -> [Double] {
         var root = rows
         var solution = right

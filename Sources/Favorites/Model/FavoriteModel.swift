@@ -2,26 +2,24 @@ import Foundation
 
 /// Naive Bayes over document counts, in natural logarithms.
 ///
-/// Each feature's probability of a favorite is pulled towards the share of
-/// favorites among all learned posts with a weight of five posts (Segaran's
-/// weighted probability). One departure from naive Bayes: the words of a post
-/// are correlated, so their summed evidence grows with the square root of
-/// their number; the author counts in full. No term can be infinite: the
-/// weight keeps every numerator and denominator above zero.
+/// Each feature's probability of a favorite is shrunk towards the share of favorites among all
+/// learned posts with a weight of five posts (Segaran's weighted probability). One departure from
+/// naive Bayes: the words of a post are correlated, so their summed evidence grows with the square
+/// root of their number; the author counts in full. No term can be infinite: the weight keeps every
+/// numerator and denominator above zero.
 ///
-/// Pairs of neighbouring words, runs of letters and marks of form are counted as
-/// words are, and each kind is summed apart, divided by the square root of its own
-/// number.
+/// Pairs of neighbouring words, runs of letters and marks of form are counted like words, and each
+/// kind is summed separately, divided by the square root of its own number.
 ///
-/// How far each kind is believed may be learned (``EvidenceWeights``); with plain
-/// weights words and author count once.
+/// The weight of each kind may be learned (``EvidenceWeights``); with plain weights words and
+/// author count once.
 package struct FavoriteModel: Sendable {
-    /// The probability of a favorite that is assumed before anything was learned.
+    /// The prior probability of a favorite.
     package static let assumedProbability = 0.1
-    /// The weight of that assumption, in posts.
+    /// The weight of the prior, in posts.
     package static let weight = 5.0
 
-    /// The log odds of a favorite on the timeline as it is.
+    /// The log odds of a favorite on the timeline.
     package let baseLogOdds: Double
     private let favoriteMass: Double
     private let normalMass: Double
@@ -43,16 +41,16 @@ package struct FavoriteModel: Sendable {
             (assumed + Double(counts.seenFavorites)) / (Self.weight - assumed + unfavorited))
     }
 
-    /// How much a feature changes the log odds of a favorite; 0 for a feature that was never
-    /// learned.
+    /// The amount by which a feature changes the log odds of a favorite; 0 for a feature that was
+    /// never learned.
     package func evidence(_ count: FeatureCount) -> Double {
         guard count != FeatureCount() else { return 0 }
         return log((favoriteMass + Double(count.favorite)) / (normalMass + Double(count.normal)))
             - learnedLogOdds
     }
 
-    /// How much a word or a pair changes the log odds of a favorite as it is believed; 0 for a pair
-    /// where pairs are not.
+    /// The weighted amount by which a word or a pair changes the log odds of a favorite; 0 for a
+    /// pair if pairs are not used.
     ///
     /// In a post with several words each counts less, see ``Assessment/contributions``.
     package func believedEvidence(ofWord feature: String, _ count: FeatureCount) -> Double {
@@ -65,21 +63,21 @@ package struct FavoriteModel: Sendable {
     /// Weighs the features of one post.
     ///
     /// - Parameters:
-    ///   - count: How often a feature was learned.
-    /// - Returns: The logarithm of the favorite rate P(favorite) / P(normal), and what each feature
-    ///   adds to it.
+    ///   - count: Returns the count of a feature.
+    /// - Returns: The logarithm of the favorite rate P(favorite) / P(normal), and the contribution
+    ///   of each feature.
     package func assess(_ features: FeatureSet, count: (String) -> FeatureCount) -> Assessment {
         let weighed = features.all.map { weigh($0, count($0)) }
         return assess(FeatureIndex.Places(of: features), of: weighed)
     }
 
-    /// Returns the contribution of a feature by itself, before it is known how many words the post
-    /// has.
+    /// Returns the contribution of a feature by itself, without regard to the number of words in
+    /// the post.
     func weigh(_ feature: String, _ count: FeatureCount) -> Contribution {
         Contribution(feature: feature, logOdds: evidence(count), count: count)
     }
 
-    /// The same from features that were weighed before.
+    /// Weighs one post from contributions that were computed before.
     func assess(_ places: FeatureIndex.Places, of weighed: [Contribution]) -> Assessment {
         let scale = Assessment.scale(of: places.words)
         let author = places.author.map { weighed[$0].logOdds } ?? 0
@@ -111,8 +109,8 @@ package struct FavoriteModel: Sendable {
             spellingAgainst: spelling.speakingAgainst, formFor: form.speakingFor,
             formAgainst: form.speakingAgainst,
             author: author)
-        // The plain sum is not the weighted one to the last digit, for its words are added in
-        // another order.
+        // The words are added in another order, so the plain sum can differ from the weighted one
+        // in the last digit.
         let plain =
             weights.isOfWordsAlone
             ? baseLogOdds + scale * words + author
@@ -125,14 +123,14 @@ package struct FavoriteModel: Sendable {
             weighed: weighed)
     }
 
-    /// A learned post as all others judge it: its own part is taken out of every count.
+    /// A learned post as a sample: its own part is subtracted from every count.
     ///
-    /// A word or an author that no other post has says nothing. The share of favorites stays that
-    /// of all posts.
+    /// A word or an author that no other post has gives no evidence. The share of favorites stays
+    /// that of all posts.
     ///
     /// - Parameters:
-    ///   - isFavorite: The category that it counts for.
-    ///   - count: How often a feature was learned, that post included.
+    ///   - isFavorite: The category in which it is counted.
+    ///   - count: Returns the count of a feature, that post included.
     func sample(_ features: FeatureSet, _ isFavorite: Bool, count: (String) -> FeatureCount)
         -> WeightFit.Sample
     {
@@ -140,7 +138,7 @@ package struct FavoriteModel: Sendable {
         return WeightFit.Sample(others.evidence, isFavorite: isFavorite)
     }
 
-    /// The same from counts that were read before.
+    /// Makes the sample from counts that were read before.
     func sample(_ places: FeatureIndex.Places, _ isFavorite: Bool, of snapshot: CountSnapshot)
         -> WeightFit.Sample
     {
@@ -157,8 +155,8 @@ package struct Contribution: Equatable, Sendable {
     /// A word, a pair of words (``WordPair``), a `#hashtag`, the `@author`, a run of letters
     /// (``Spelling``) or a mark of form (``TextForm``).
     package let feature: String
-    /// Positive where it speaks for a favorite; weighted, and for all but the author divided by the
-    /// square root of the number of features of the kind.
+    /// Positive for a favorite, negative against; weighted, and for all but the author divided by
+    /// the square root of the number of features of the kind.
     package private(set) var logOdds: Double
     /// Learned favorites with the feature.
     package let favoriteCount: Int64
@@ -179,23 +177,23 @@ package struct Contribution: Equatable, Sendable {
     }
 }
 
-/// The favorite rate of one post and where it comes from.
+/// The favorite rate of one post and the contributions to it.
 package struct Assessment: Equatable, Sendable {
     /// ln(P(favorite) / P(normal)); always finite.
     package let logRate: Double
     /// The log rate with plain weights.
     package let plainLogRate: Double
-    /// The part of ``logRate`` that any post gets: how often the human favorites, and the weights'
-    /// own part.
+    /// The part of ``logRate`` that is the same for every post: the base rate, and the weights'
+    /// constant.
     package let baseLogOdds: Double
     /// The log odds of each kind of feature, before they are weighted.
     package let evidence: Evidence
-    /// How far each of them is believed.
+    /// The weight of each of them.
     package let weights: EvidenceWeights
     fileprivate let places: FeatureIndex.Places
     fileprivate let weighed: [Contribution]
 
-    /// The rest of it by feature, strongest first; made only where somebody looks at it.
+    /// The rest of it by feature, strongest first; computed on each access.
     package var contributions: [Contribution] {
         func scaled(_ places: [Int], _ factor: (Double) -> Double) -> [Contribution] {
             let scale = Self.scale(of: places)
@@ -210,14 +208,14 @@ package struct Assessment: Equatable, Sendable {
         return all.sorted { abs($0.logOdds) > abs($1.logOdds) }
     }
 
-    /// The factor of the evidence of each feature of a kind, before it is weighted: 1 / √number.
+    /// The factor of each feature of a kind, before it is weighted: 1 / √number.
     fileprivate static func scale(of places: [Int]) -> Double {
         places.isEmpty ? 0 : 1 / Double(places.count).squareRoot()
     }
 
     /// ``contributions`` for people.
     package struct Told: Sendable {
-        /// How many features were added up, and to what.
+        /// The sum of some contributions, and their number.
         package struct Sum: Equatable, Sendable {
             package let count: Int
             package let logOdds: Double
@@ -228,13 +226,13 @@ package struct Assessment: Equatable, Sendable {
             }
         }
 
-        /// Words, pairs and the author, as far as they mean something, the strongest first.
+        /// The strongest meaningful words, pairs and author, the strongest first.
         package let strongest: [Contribution]
-        /// The words, pairs and author that are not among the strongest.
+        /// The sum of the words, pairs and author that are not among the strongest.
         package let rest: Sum
-        /// The part of it that is no pair of words.
+        /// The part of it from single words.
         package let restOfWords: Sum
-        /// The part of it that pairs of words are.
+        /// The part of it from pairs of words.
         package let restOfPairs: Sum
         /// All runs of letters.
         package let spelling: Sum
@@ -242,11 +240,11 @@ package struct Assessment: Equatable, Sendable {
         package let form: [Contribution]
     }
 
-    /// Groups what each feature adds for people: signs, small words and runs of letters are no more
-    /// than sums.
+    /// Groups the contributions for people: signs, function words and runs of letters appear only
+    /// as sums.
     ///
-    /// - Parameter number: How many words and authors are told one by one at most, the strongest.
-    /// - Returns: All of it adds up to what ``contributions`` do.
+    /// - Parameter number: The most words and authors that are listed one by one.
+    /// - Returns: Groups with the same total as ``contributions``.
     package func told(atMost number: Int = .max) -> Told {
         let all = contributions.map { (group: FeatureGroup(of: $0.feature), contribution: $0) }
         func of(_ groups: FeatureGroup...) -> [Contribution] {
@@ -263,7 +261,7 @@ package struct Assessment: Equatable, Sendable {
             spelling: .init(of(.spelling)), form: of(.form))
     }
 
-    /// Equal if they say the same of the same features, wherever these are kept.
+    /// Equal if they have the same values for the same features, whatever the positions.
     package static func == (left: Assessment, right: Assessment) -> Bool {
         left.logRate == right.logRate && left.baseLogOdds == right.baseLogOdds
             && left.weights == right.weights

@@ -1,15 +1,14 @@
 import Posts
 
-/// A classifier whose examples and counts are kept in memory: for trials on posts that are not the
+/// A classifier that keeps its examples and counts in memory, for trials on posts that are not the
 /// mirror's.
 ///
-/// The effect of an event on an example and on the counts is decided where it is for a mirror, by
-/// ``ExampleState`` and `Lesson`.
+/// It uses the same ``ExampleState`` and `Lesson` as a mirror to apply events.
 package struct MemoryClassifier {
     package private(set) var categories = CategoryCounts() {
         didSet { model = FavoriteModel(categories, weights: weights) }
     }
-    /// How far each kind of evidence is believed; plain until ``fitWeights(_:)``.
+    /// The weight of each kind of evidence; plain until ``fitWeights(_:)``.
     package private(set) var weights: EvidenceWeights {
         didSet { model = FavoriteModel(categories, weights: weights) }
     }
@@ -19,7 +18,8 @@ package struct MemoryClassifier {
     private var rows: [PostID: ExampleTable.Row] = [:]
     /// In the order in which they were learned.
     private var learned: [PostID] = []
-    /// The features of those that the weights were fitted on, most of which the next fit has again.
+    /// The features of the posts on which the weights were fitted, most of which the next fit needs
+    /// again.
     private var fitted: [PostID: (example: Example, features: FeatureSet)] = [:]
 
     package init(_ words: FeatureWords) {
@@ -31,10 +31,10 @@ package struct MemoryClassifier {
     /// The number of features with a count.
     package var distinctFeatures: Int { features.count }
 
-    /// Learns what happened.
+    /// Learns from events.
     ///
     /// - Parameters:
-    ///   - events: What happened, in order.
+    ///   - events: The events, in order.
     package mutating func learn(_ events: [FavoriteEvent], _ extract: (Example) -> FeatureSet) {
         var known: [PostID: ExampleTable.Row] = [:]
         for event in events { known[event.id] = rows[event.id] }
@@ -46,8 +46,7 @@ package struct MemoryClassifier {
         apply(lesson.change)
     }
 
-    /// Fits the weights on the newest posts, each judged by all others, and believes them from now
-    /// on.
+    /// Fits the weights on the newest posts, each judged by all others, and uses them from now on.
     package mutating func fitWeights(_ extract: (Example) -> FeatureSet) {
         var newest: [PostID: (example: Example, features: FeatureSet)] = [:]
         var samples: [WeightFit.Sample] = []
@@ -65,7 +64,7 @@ package struct MemoryClassifier {
         weights = WeightFit(samples.reversed(), of: words).weights
     }
 
-    /// Lets the model believe another base rate than that of the posts it learned.
+    /// Sets another base rate than that of the learned posts.
     package mutating func setBaseRate(posts: Int, favorites: Int) {
         categories = CategoryCounts(
             favorites: categories.favorites, normals: categories.normals, seen: Int64(posts),
@@ -77,7 +76,7 @@ package struct MemoryClassifier {
         model.assess(set) { features[$0] ?? FeatureCount() }
     }
 
-    /// As every count store does: nothing falls below zero, and what is zero is not kept.
+    /// As in every count store, no count falls below zero, and zeros are not stored.
     private mutating func apply(_ change: CountChange) {
         categories = CategoryCounts(
             favorites: categories.favorites + change.favorites,

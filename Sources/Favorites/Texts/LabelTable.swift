@@ -2,47 +2,47 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// The label that a person's decision gives to one of the human's texts.
+/// The label that a person's decision implies for one of the human's texts.
 package enum PersonLabel: String, Codable, CaseIterable, Sendable {
     /// It is never to be sent.
     case never
     /// It may be sent: the person said so when asked, pinned it, or approved it.
     case kept
-    /// A slot with it was left out.
+    /// The person skipped a slot with it.
     case skipped
-    /// It was sent, or given to a slot, by hand.
+    /// The person had it sent, or chose it for a slot.
     case posted
     /// A suggestion of it was declined.
     case declined
-    /// The bot's post of it was taken back.
+    /// The bot's post with it was deleted again.
     case takenBack = "taken-back"
-    /// The human deleted its post.
+    /// The human deleted the original post.
     case deleted
 
-    /// Whether it speaks against the text.
+    /// Whether the label is against the text.
     package var isAgainst: Bool { self != .kept && self != .posted }
 
-    /// Whether a person spoke of the text itself, which no other decision replaces.
+    /// Whether a person judged the text itself; such a label is not replaced by other decisions.
     fileprivate var isSaid: Bool { self == .never || self == .kept }
 
     fileprivate static let said = allCases.filter(\.isSaid).map(\.rawValue)
 
-    /// A wish to take back more actions than these says nothing of their texts.
+    /// A request to delete more posts than this implies no label for their texts.
     package static let mostAtOnce = 20
-    /// The stable code of why a text comes after others.
+    /// The stable code for a text that is demoted.
     package static let likeLeftOut = "like-left-out"
 }
 
-/// The labels of a mirror's texts, one for each post: the truth that ``TextTaste`` learns from.
+/// The labels of a mirror's texts, one for each post, from which ``TextTaste`` learns.
 ///
-/// A label is written in the transaction of the decision that it follows from. The text is not
-/// stored with it but read from the archive, so that a text that leaves the archive is unlearned,
-/// and one that changes is learned anew. Of a post that the human deleted nothing is kept but
-/// digests, see ``noteDeletion(of:_:now:on:)``.
+/// A label is written in the transaction of the decision that implies it. The text is not stored
+/// with it but read from the archive, so that a text that leaves the archive is unlearned, and one
+/// that changes is learned anew. For a post that the human deleted only digests are kept, see
+/// ``noteDeletion(of:_:now:on:)``.
 package struct LabelTable: Sendable {
     /// The newest labels, of which no more are learned from.
     static let most = WeightFit.examples
-    /// So many deletions in an hour say nothing of single texts: somebody empties an account.
+    /// More deletions in an hour imply no labels, because the human is emptying the account.
     private static let deletionsPerHour = 10
 
     let storage: any StorageEngine
@@ -53,7 +53,7 @@ package struct LabelTable: Sendable {
         self.mirror = mirror
     }
 
-    /// A label with what it is about.
+    /// A label with its text.
     struct Row: Equatable, Sendable {
         let id: PostID
         let label: PersonLabel
@@ -65,10 +65,10 @@ package struct LabelTable: Sendable {
 
     // MARK: Writing
 
-    /// Notes what a decision says of a text.
+    /// Notes the label that a decision implies for a text.
     ///
-    /// A label that a person gave to the text itself, ``PersonLabel/never`` or
-    /// ``PersonLabel/kept``, is replaced only by another such label.
+    /// A label of the text itself, ``PersonLabel/never`` or ``PersonLabel/kept``, is replaced only
+    /// by another such label.
     package func note(
         _ label: PersonLabel, of id: PostID, now: Date, on connection: any StorageConnection
     ) throws {
@@ -97,10 +97,10 @@ package struct LabelTable: Sendable {
             """) == 1
     }
 
-    /// Removes ``PersonLabel/never`` from all posts whose text reads the same, while the archive
-    /// knows their keys.
+    /// Removes ``PersonLabel/never`` from all posts whose text reads the same and that are still in
+    /// the archive.
     ///
-    /// - Parameter key: What texts that read the same have in common.
+    /// - Parameter key: The key that all texts that read the same share.
     package func takeBackNever(_ key: String, of id: PostID, on connection: any StorageConnection)
         throws
     {
@@ -113,7 +113,7 @@ package struct LabelTable: Sendable {
             """)
     }
 
-    /// Notes that the human deleted a post, by digests of its id and of what its text was made of.
+    /// Notes that the human deleted a post, by digests of its id and of its features.
     ///
     /// Of many deletions in an hour the first few count.
     package func noteDeletion(
@@ -136,7 +136,7 @@ package struct LabelTable: Sendable {
 
     // MARK: Reading
 
-    /// The label of a text; nil if nothing was said of it.
+    /// The label of a text; nil if it has none.
     package func label(of id: PostID, on connection: any StorageConnection) throws -> PersonLabel? {
         try connection.query(
             """
@@ -158,13 +158,13 @@ package struct LabelTable: Sendable {
         }
     }
 
-    /// The labels that can be learned from, in the order of their ids; one that this version does
-    /// not know is left out.
+    /// The labels that can be learned from, in the order of their ids, without those that this
+    /// version does not know.
     func rows(on connection: any StorageConnection) throws -> [Row] {
         try connection.query(query).compactMap(Self.row)
     }
 
-    /// The same on its own.
+    /// Reads these labels outside a transaction.
     func rows() async throws -> [Row] { try await storage.query(query).compactMap(Self.row) }
 
     private var query: SQL {
@@ -190,9 +190,10 @@ package struct LabelTable: Sendable {
     }
 }
 
-/// The features of a text as digests: two of the same feature are equal, and no word can be read.
+/// The features of a text as digests: equal features have equal digests, and the words cannot be
+/// read.
 ///
-/// A person who has the digests may still try words of a dictionary.
+/// A person who has the digests may still guess words from a dictionary.
 package struct FeatureDigests: Equatable, Sendable {
     /// ``FeatureExtractor/fingerprint`` of the extractor that found the features.
     let extraction: Int64
@@ -212,13 +213,13 @@ package struct FeatureDigests: Equatable, Sendable {
         StableHash.digest(of: "text feature/1", feature).prefix(8).hexadecimal
     }
 
-    /// As it is stored: the extraction and the four kinds, one a line, with spaces between digests.
+    /// The stored form: the extraction and the four kinds, one a line, with spaces between digests.
     var stored: String {
         let kinds = [features.words, features.pairs, features.spelling, features.form]
         return (["\(extraction)"] + kinds.map { $0.joined(separator: " ") }).joined(separator: "\n")
     }
 
-    /// Nil for what is not of that form.
+    /// Parses a ``stored`` form; nil for any other text.
     init?(stored: String) {
         let lines = stored.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 5, let extraction = Int64(lines[0]) else { return nil }

@@ -2,25 +2,26 @@ import Foundation
 package import Posts
 import Storage
 
-/// Learns from a person's decisions which of the human's texts they would not let the bot say.
+/// Learns from a person's decisions which of the human's texts the bot should rather not post.
 ///
-/// The model is that of favorites (``FavoriteModel``, ``WeightFit``), over counts of its own
-/// (`CountNamespace.texts`), in which a text that somebody spoke against takes the place of a
-/// favorite. The labels are the truth; counts carry a digest of the labels that they were made
-/// from, and are made anew from ``LabelTable`` whenever that is another one, as after a label was
-/// taken back. Weights follow from the labels alone, and are fitted anew with them.
+/// The model is that of favorites (``FavoriteModel``, ``WeightFit``), with counts of its own
+/// (`CountNamespace.texts`), in which a text with a label against it takes the place of a favorite.
+/// The counts are derived from the labels in ``LabelTable``: they contain a digest of these labels,
+/// and are rebuilt when it differs, as after a label was removed. Weights depend on the labels
+/// alone, and are fitted again with them.
 ///
-/// A text is only demoted: chosen for want of others. A text that a person kept never is.
+/// A text is only demoted, that is, chosen if there is no other. A text with the label
+/// ``PersonLabel/kept`` never is.
 package struct TextTaste: Sendable {
-    /// The features that are counted of a text, whatever those of others' posts are: labels are
-    /// few, and words alone rarely recur.
+    /// The features of a text, independent of the setting for others' posts: labels are few, and
+    /// words alone rarely recur.
     package static let words = FeatureWords.full
-    /// With fewer labels nothing is said.
+    /// With fewer labels no text is judged.
     package static let fewest = 12
-    /// A text is demoted if its features raise the log odds of a word against it by more than this.
+    /// A text is demoted if its features raise the log odds of a label against it by more than
+    /// this.
     ///
-    /// How often somebody speaks against texts has no part in it: labels are given to what strikes
-    /// a person.
+    /// The rate of labels against texts is ignored: people label the texts that strike them.
     package static let margin = 0.1
 
     package let table: LabelTable
@@ -31,7 +32,8 @@ package struct TextTaste: Sendable {
 
     /// - Parameters:
     ///   - counts: A store of `CountNamespace.texts`.
-    ///   - configuration: Whether weights are learned, and from how many labels of each kind on.
+    ///   - configuration: Whether weights are learned, and the number of labels of each kind that
+    ///     is needed.
     package init(
         _ table: LabelTable, counts: any CountStore, extractor: FeatureExtractor,
         configuration: FavoriteConfiguration
@@ -42,9 +44,9 @@ package struct TextTaste: Sendable {
         self.configuration = configuration
     }
 
-    /// Begins to judge texts by the labels of this moment.
+    /// Begins to judge texts by the present labels.
     ///
-    /// - Returns: Nil while there are too few labels, or all say the same.
+    /// - Returns: Nil if there are too few labels, or only labels of one kind.
     /// - Throws: `StorageError` or `CancellationError`.
     package func session() async throws -> TextSession? {
         let source = LabelledTexts(table: table, extractor: extractor)
@@ -57,8 +59,7 @@ package struct TextTaste: Sendable {
         return TextSession(rows, source, stamp: stamp, counts: counts, weights: weights)
     }
 
-    /// The weights under which the labelled texts are told apart best; plain ones where there are
-    /// too few.
+    /// The weights that separate the labelled texts best; plain ones if there are too few.
     private func fitted(_ rows: [LabelTable.Row]) -> EvidenceWeights {
         let learned = LabelledTexts.Learned(rows, extractor)
         let enough = WaitReason(learned.categories, needed: configuration.minimumPerCategory) == nil
@@ -68,15 +69,15 @@ package struct TextTaste: Sendable {
         return WeightFit(learned.samples, of: extractor.words).weights
     }
 
-    /// Returns the digests that are kept of a text that the human deleted.
+    /// Returns the digests that are kept for a text that the human deleted.
     package func digests(of text: String, of id: PostID) -> FeatureDigests {
         extractor.digests(of: text, id)
     }
 }
 
 extension FeatureExtractor {
-    /// Returns the features of a text of the human, without the author, who tells nothing about
-    /// their own posts.
+    /// Returns the features of a text of the human, without the author, who is the same for all of
+    /// them.
     fileprivate func features(of text: String, _ id: PostID) -> FeatureSet {
         features(of: Example(id: id, author: nil, authorID: nil, text: text).stored)
     }
@@ -103,15 +104,15 @@ private final class KnownFits: @unchecked Sendable {
 /// The learned judgement of a text.
 package struct TextOpinion: Equatable, Sendable {
     package let id: PostID
-    /// The rate at which a person speaks against such texts, and what each feature adds to it.
+    /// The estimated rate of labels against such texts, and the contribution of each feature.
     package let assessment: Assessment
-    /// Whether the text comes after others: it reads like those that a person spoke against, and
-    /// they kept it not.
+    /// Whether the text comes after others, because it reads like the texts that a person rejected,
+    /// and has not been kept by the person itself.
     package let isDemoted: Bool
     /// The number of texts with a label against them.
     package let against: Int
 
-    /// Why the text comes after others, in one sentence without a full stop, by groups of features.
+    /// Why the text is demoted, in one sentence without a full stop, by groups of features.
     package var sentence: String {
         let told = assessment.told(atMost: 3)
         let words = told.strongest.filter { $0.logOdds > 0 }.map { FeatureGroup.shown($0.feature) }
@@ -161,7 +162,7 @@ package struct TextSession: Sendable {
         against = rows.count - kept.count
     }
 
-    /// Tells of texts whether they come after others.
+    /// Judges whether texts are demoted.
     ///
     /// - Returns: One opinion for each text, in their order.
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`,
@@ -182,13 +183,13 @@ package struct TextSession: Sendable {
         }
     }
 
-    /// Counts of the labels, which are made anew where they are of others.
+    /// Reads the counts of the labels, and rebuilds them if they are of other labels.
     private func snapshot(of features: [String]) async throws -> CountSnapshot {
         if let snapshot = try await counts.counts(of: features), snapshot.stamp == stamp {
             return snapshot
         }
         try await counts.rebuild(from: source)
-        // Those of a later decision do as well: the labels were changed meanwhile.
+        // Counts of later labels are accepted too: the labels were changed meanwhile.
         guard let snapshot = try await counts.counts(of: features),
             snapshot.stamp.extraction == stamp.extraction
         else {
@@ -200,7 +201,7 @@ package struct TextSession: Sendable {
     }
 }
 
-/// The labels as the counts are made from them.
+/// The labels in the form from which counts are made.
 struct LabelledTexts: CountSource {
     let table: LabelTable
     let extractor: FeatureExtractor
@@ -213,13 +214,12 @@ struct LabelledTexts: CountSource {
             stamp: stamp(of: rows), previous: 0, change: Learned(rows, extractor).change)
     }
 
-    /// The rows without what was found of deleted posts by another extractor: their texts cannot be
-    /// looked at again.
+    /// The rows without digests by another extractor: the deleted texts cannot be analysed again.
     func usable(_ rows: [LabelTable.Row]) -> [LabelTable.Row] {
         rows.filter { row in row.digests.map { $0.extraction == extractor.fingerprint } ?? true }
     }
 
-    /// The stamp of counts of these labels: a digest of them instead of a number that grows.
+    /// The stamp of counts of these labels: a digest of them instead of a growing number.
     func stamp(of rows: [LabelTable.Row]) -> CountStamp {
         let parts = rows.map { row in
             [
@@ -227,7 +227,7 @@ struct LabelledTexts: CountSource {
                 row.text ?? row.digests?.stored ?? "",
             ]
         }.sorted { $0.lexicographicallyPrecedes($1) }
-        // 51 bits, which survive as a double, and never 0.
+        // 51 bits, which a double stores exactly, and never 0.
         let sequence = Int64(StableHash.seed(of: parts.flatMap(\.self)) >> 13) + 1
         return CountStamp(sequence: sequence, extraction: extractor.fingerprint)
     }
@@ -255,7 +255,7 @@ struct LabelledTexts: CountSource {
                 seenFavorites: change.seenFavorites)
         }
 
-        /// Each text as all others judge it.
+        /// Each text as a sample, judged by all others.
         var samples: [WeightFit.Sample] {
             var counts: [String: FeatureCount] = [:]
             for (feature, number) in change.features(of: .favorite) {
@@ -273,7 +273,6 @@ struct LabelledTexts: CountSource {
 }
 
 extension Assessment {
-    /// The amount that all features together add to the log odds, including the part that the
-    /// learned weights add to every post.
+    /// The amount that all features together add to the log odds, including the weights' constant.
     package var byFeatures: Double { logRate - baseLogOdds + weights.base }
 }
