@@ -28,7 +28,7 @@ package struct ScheduleEvaluation: Sendable {
     ///   - configuration: How to learn and plan. Its quiet minutes are ignored, because they are
     ///     the bot's, not the human's.
     ///   - zone: The zone of the times; nil if each time has an offset of its own.
-    ///   - repetitions: How often the held-out days are simulated, at least once.
+    ///   - repetitions: The number of simulations of the held-out days, at least one.
     package init(
         configuration: ScheduleConfiguration = ScheduleConfiguration(), zone: TimeZone? = nil,
         repetitions: Int = usualRepetitions

@@ -209,7 +209,7 @@ package struct YearRehearsal: Sendable {
         }
     }
 
-    /// The distance of the human's days in the year from as many just before it.
+    /// The similarity of the human's days in the year to as many just before it.
     private static func ownLikeness(
         of past: Past, _ days: [RehearsedYear.Day], _ span: Span
     ) -> RehearsedYear.Likeness {
