@@ -1,9 +1,9 @@
 package import Posts
 
-/// The people for whom a post is meant, and whether it is meant to stay.
+/// The people for whom a post is meant, and whether it is meant to be permanent.
 ///
-/// Programs say so in more than one field. Each field can only narrow what another one says, and so
-/// does a word that is not known. docs/audience.md lists the fields by program.
+/// Programs use several fields for this. Each field can only narrow the audience, and so does an
+/// unknown word. docs/audience.md lists the fields by program.
 package struct PostAudience: Equatable, Sendable {
     /// The visibility of the post: the narrowest one that was read, or the named people if none
     /// was.
@@ -19,32 +19,32 @@ package struct PostAudience: Equatable, Sendable {
 
     // MARK: Fields
 
-    /// Fields that hold a word; kmyblue and Fedibird have the second one for what clients of
-    /// Mastodon do not know.
+    /// Fields that hold a word; kmyblue and Fedibird use the second one for words unknown to
+    /// clients of Mastodon.
     private static let words: [StaticString] = ["visibility", "visibility_ex"]
-    /// Circles, lists and the like; whatever one of these says, the post is for few.
+    /// Circles, lists and the like; a post with one of these is for a few people.
     private static let circles: [StaticString] = [
         "limited_scope", "limitedScope", "circle_id", "directMessage",
     ]
     /// Flags of posts that do not leave their server.
     private static let localFlags: [StaticString] = ["local_only", "localOnly"]
-    /// Flags of posts that leave it.
+    /// Flags of posts that leave their server.
     private static let federatedFlags: [StaticString] = ["federated"]
-    /// When, or after what time, a post is to disappear.
+    /// The time, or the delay, at which a post is deleted.
     private static let ends: [StaticString] = ["expires_at", "expires_in", "expiry", "deleteAt"]
-    /// Objects with further fields of a program's own; `local` in `pleroma` says where a post was
-    /// made, not for whom.
+    /// Objects with a program's own fields; `local` in `pleroma` says where a post was made, not
+    /// for whom.
     private static let extensions: [StaticString] = ["pleroma", "akkoma"]
 
-    /// The names of all fields that are read, wherever they stand.
+    /// The names of all fields that are read, at any place.
     package static var fieldNames: [String] {
         (words + circles + localFlags + federatedFlags + ends).map(\.description)
     }
 
-    /// Reads a status of Mastodon's interface, from the interface itself or as somebody saved it.
+    /// Reads a status of Mastodon's API, requested or saved.
     package init(status fields: some WireFields) {
         read(fields)
-        // A post that does not say for whom it is.
+        // A status without a visibility is treated as the most private.
         if !fields.isPresent("visibility") { narrow(to: .direct) }
     }
 
@@ -70,14 +70,14 @@ package struct PostAudience: Equatable, Sendable {
         }
     }
 
-    /// Whether a field says anything but `false`, `0`, `none` or nothing.
+    /// Whether a field has another value than `false`, `0`, `none` or null.
     private static func isMeant(_ name: StaticString, in fields: some WireFields) -> Bool {
         guard fields.isPresent(name) else { return false }
         if let truth = fields.truth(name) { return truth }
         return fields.text(name).map { !["", "0", "false", "none"].contains($0) } ?? true
     }
 
-    /// Whether a field is there and says anything but `true` or `1`.
+    /// Whether a field is present with another value than `true` or `1`.
     private static func isDenied(_ name: StaticString, in fields: some WireFields) -> Bool {
         guard fields.isPresent(name) else { return false }
         if let truth = fields.truth(name) { return !truth }
@@ -97,24 +97,24 @@ package struct PostAudience: Equatable, Sendable {
         }
     }
 
-    /// Narrows the audience to one that somebody named in another way; a wider one changes nothing.
+    /// Narrows the audience to `visibility`; a wider one changes nothing.
     package mutating func narrow(to visibility: Visibility) {
         narrowest = narrowest.map { max($0, visibility) } ?? visibility
     }
 
-    /// The names that ActivityPub has for everybody.
+    /// ActivityPub's names for everybody.
     private static let everybody: Set<String> = [
         "https://www.w3.org/ns/activitystreams#Public", "as:Public", "Public",
     ]
 
-    /// Narrows the audience to those to whom ActivityPub sends a post.
+    /// Narrows the audience to the addressees of an ActivityPub post.
     ///
-    /// Akkoma and Pleroma address everybody at a server by `https://HOST/#Public`.
+    /// Akkoma and Pleroma address all people of a server by `https://HOST/#Public`.
     ///
     /// - Parameters:
     ///   - to: Collections and people in the first place.
-    ///   - cc: Those in the second place.
-    ///   - followers: The collection of the author's followers, where it is known.
+    ///   - cc: The secondary addressees.
+    ///   - followers: The collection of the author's followers, if known.
     package mutating func narrow(to: [String], cc: [String], followers: String?) {
         if to.contains(where: Self.everybody.contains) {
             narrow(to: .public)
@@ -130,9 +130,9 @@ package struct PostAudience: Equatable, Sendable {
         }
     }
 
-    /// Narrows the audience by the labels that the author of a Bluesky record gave it.
+    /// Narrows the audience by the author's labels of a Bluesky record.
     ///
-    /// Those that begin with `!` are about who sees it; others warn of what it shows.
+    /// Labels that begin with `!` limit the audience; others are content warnings.
     package mutating func narrow(byLabels labels: some Sequence<String>) {
         for label in labels where label.hasPrefix("!") {
             switch label {
@@ -143,10 +143,10 @@ package struct PostAudience: Equatable, Sendable {
         }
     }
 
-    /// Narrows the audience by what the author wrote into the text.
+    /// Narrows the audience by the end of the text.
     ///
-    /// glitch-soc keeps a post that ends with an eye at its server; its archives show nothing else
-    /// of that.
+    /// glitch-soc does not federate a post that ends with an eye; its archives have no other mark
+    /// for it.
     package mutating func narrow(byEndOf text: String) {
         let scalars = text.unicodeScalars.reversed().drop {
             $0.properties.isWhitespace || $0 == "\u{FE0F}"

@@ -1,25 +1,25 @@
-/// The fields of an object in which a server, an archive or an export tells of something.
+/// The fields of a JSON object from a server, an archive or an export.
 ///
-/// Both readers of JSON conform, so that each wire format is read by one reader. A field that is
-/// missing, null or of another type is `nil`, since nearly every field may be either.
+/// Both readers of JSON conform, so that there is one reader for each wire format. A field that is
+/// missing, null or of another type is `nil`, because nearly every field may be missing.
 package protocol WireFields {
     func string(_ name: StaticString) -> String?
     /// A string, or the digits of a whole number.
     func text(_ name: StaticString) -> String?
-    /// `true` or `false`, and nothing that only stands for them.
+    /// `true` or `false`; no other value counts.
     func truth(_ name: StaticString) -> Bool?
     /// The object in a field.
     func child(_ name: StaticString) -> Self?
-    /// The objects in a list, without what is none.
+    /// The objects in a list; other entries are skipped.
     func children(_ name: StaticString) -> [Self]
-    /// The strings in a list, without what is none; `nil` if there is no list.
+    /// The strings in a list; other entries are skipped; `nil` if there is no list.
     func texts(_ name: StaticString) -> [String]?
-    /// Whether there is something at all that is not null.
+    /// Whether the field is present and not null.
     func isPresent(_ name: StaticString) -> Bool
 }
 
 extension WireFields {
-    /// `true`, 1, `"true"` or `"1"`; or their opposites.
+    /// `true`, 1, `"true"` or `"1"`; or the opposites.
     package func flag(_ name: StaticString) -> Bool? {
         if let truth = truth(name) { return truth }
         switch text(name) {
@@ -38,7 +38,7 @@ extension WireFields {
     }
 }
 
-/// Why one item was not read.
+/// The reason why an item could not be read.
 package struct ItemFault: Error {
     package var reason: String
 

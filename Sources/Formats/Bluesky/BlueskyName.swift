@@ -16,7 +16,7 @@ package enum BlueskyName {
 
     /// A host name of two labels or more, in lower case; `text` may begin with `@`.
     ///
-    /// Nil for everything else.
+    /// Returns a handle in its canonical form; nil for any other text.
     package static func handle(_ text: some StringProtocol) -> String? {
         let bare = text.drop { $0 == "@" }.lowercased()
         let labels = bare.split(separator: ".", omittingEmptySubsequences: false)

@@ -6,21 +6,21 @@ package import Posts
 /// Its fields are those of the lexicon `app.bsky.feed.post`.
 package struct BlueskyPostRecord: Sendable {
     package let text: String
-    /// The time of writing as it is written.
+    /// The time of writing, unparsed.
     package let written: String?
     /// A BCP 47 language tag.
     package let language: String?
     package let facets: [Facet]
     package let isReply: Bool
-    /// The references that a reply to this conversation needs; `nil` if the record does not tell.
+    /// The references that a reply to this conversation needs; `nil` if the record has none.
     package let reply: Reply?
-    /// The answered post, where the record tells it.
+    /// The answered post, if the record names it.
     package let answered: RecordAddress?
     package let hasMedia: Bool
     /// Whether it quotes somebody's post.
     package let isQuote: Bool
-    /// The attached images, `nil` for each that cannot be read; empty if the attachment is no
-    /// pictures.
+    /// The attached images, `nil` for each that cannot be read; empty if the attachment has no
+    /// images.
     package let images: [BlueskyImage?]
     /// The labels by which the author warns of the content, with spaces between; nil without any.
     package let warning: String?
@@ -35,7 +35,7 @@ package struct BlueskyPostRecord: Sendable {
         /// The DIDs of the accounts that it names.
         package let mentions: [String]
 
-        /// Nil for what does not tell its place.
+        /// Nil if its position is missing.
         init?(_ wire: some WireFields) {
             let index = wire.child("index")
             guard let start = index?.number("byteStart"), let end = index?.number("byteEnd") else {
@@ -73,16 +73,16 @@ package struct BlueskyPostRecord: Sendable {
         }
     }
 
-    /// The embeds that may be left out: a link card, but no quoted post, for the text is about
-    /// that.
+    /// The embeds without which the text can be understood: a link card, but not a quoted post,
+    /// which the text is about.
     private static let plainEmbeds: Set<String> = ["app.bsky.embed.external"]
-    /// Labels that say who wrote, not that there is something to warn of.
+    /// Labels that are not warnings.
     private static let harmlessLabels: Set<String> = ["", "bot", "!no-unauthenticated"]
 
-    /// - Throws: ``ItemFault`` for a text that cannot be read.
+    /// - Throws: ``ItemFault`` if the text cannot be read.
     package init(_ wire: some WireFields) throws(ItemFault) {
         let text = wire.text("text")
-        // Text that is there but cannot be read is not the same as no text.
+        // A text of another type is a fault, unlike a missing text.
         guard text != nil || !wire.isPresent("text") else {
             throw ItemFault("text has the wrong type")
         }
@@ -98,7 +98,7 @@ package struct BlueskyPostRecord: Sendable {
         let kind = embed?.text("$type")
         images = BlueskyImage.all(in: embed)
         isQuote = kind?.hasPrefix("app.bsky.embed.record") ?? false
-        // What we do not know is taken for media: the text may make no sense without it.
+        // An unknown embed counts as media: without it the text may make no sense.
         hasMedia = wire.isPresent("embed") && !Self.plainEmbeds.contains(kind ?? "")
         // A number is no label.
         let labels = (wire.child("labels")?.children("values") ?? []).compactMap {
@@ -112,15 +112,15 @@ package struct BlueskyPostRecord: Sendable {
         warning = warnings.isEmpty ? nil : warnings.joined(separator: " ")
     }
 
-    /// The time of writing; nil if the record does not tell it with its zone.
+    /// The time of writing; nil if it is missing or has no zone.
     package var createdAt: Date? { written.flatMap { Date(rfc3339: $0) } }
 
     /// The post in our own terms.
     ///
     /// - Parameters:
     ///   - address: The address of the record.
-    ///   - noticedAt: When a server first saw it; nil where only the record is known.
-    ///   - now: The present: nothing was made later.
+    ///   - noticedAt: When a server first saw the post; nil if only the post is known.
+    ///   - now: The present, the latest possible time of a post.
     ///   - visibility: Who may see the author's posts.
     package func post(
         at address: RecordAddress, by author: AccountID, noticedAt: Date? = nil, now: Date,
@@ -148,7 +148,7 @@ package struct BlueskyPostRecord: Sendable {
         return post
     }
 
-    /// A reply whose person cannot be told is a reply still.
+    /// A reply to an unknown person is still a reply.
     private var replyTarget: ReplyTarget? {
         guard isReply else { return nil }
         return ReplyTarget(
@@ -159,10 +159,10 @@ package struct BlueskyPostRecord: Sendable {
 
 /// A file that a record refers to.
 package struct BlueskyBlob: Sendable, Equatable {
-    /// The digest that it is called by.
+    /// The digest by which the file is identified.
     package let cid: String
 
-    /// Nil for what can be no digest.
+    /// Nil if `cid` cannot be a digest.
     package init?(cid: String?) {
         guard let cid, BlueskyName.isDigest(cid) else { return nil }
         self.cid = cid
@@ -176,7 +176,7 @@ package struct BlueskyImage: Sendable, Equatable {
     package let width: Int?
     package let height: Int?
 
-    /// Nil for what names no file.
+    /// Nil if the object names no file.
     private init?(_ wire: some WireFields) {
         let reference = wire.child("image")?.child("ref")
         guard let blob = BlueskyBlob(cid: reference?.string("$link")) else { return nil }
@@ -186,7 +186,7 @@ package struct BlueskyImage: Sendable, Equatable {
         height = wire.child("aspectRatio")?.number("height")
     }
 
-    /// Returns the images attached to a post, by its embed; none unless that is pictures.
+    /// Returns the images in a post's embed; none for an embed of another kind.
     static func all(in embed: (some WireFields)?) -> [BlueskyImage?] {
         guard let embed, embed.text("$type") == "app.bsky.embed.images" else { return [] }
         return embed.children("images").map { BlueskyImage($0) }

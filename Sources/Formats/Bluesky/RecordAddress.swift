@@ -1,6 +1,6 @@
 import Posts
 
-/// The address of a record of Bluesky: whose it is, its kind and its key.
+/// The address of a Bluesky record: its owner, its kind and its key.
 package struct RecordAddress: Hashable, Sendable {
     package static let postCollection = "app.bsky.feed.post"
     package static let likeCollection = "app.bsky.feed.like"
@@ -16,8 +16,8 @@ package struct RecordAddress: Hashable, Sendable {
         self.key = key
     }
 
-    /// - Parameter uri: `at://did:…/collection/key`; nil for every other text, one with a handle
-    ///   included.
+    /// - Parameter uri: `at://did:…/collection/key`; the result is nil for any other text, even one
+    ///   with a handle.
     package init?(_ uri: String) {
         guard uri.utf8.count <= 4_096, uri.hasPrefix("at://") else { return nil }
         let parts = uri.dropFirst(5).split(separator: "/", omittingEmptySubsequences: false).map(
@@ -37,7 +37,7 @@ package struct RecordAddress: Hashable, Sendable {
             && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == 0x2D || $0 == 0x2E }
     }
 
-    /// Letters, digits and `.-_:~`, as the protocol has it.
+    /// Letters, digits and `.-_:~`, as the protocol allows.
     private static func isKey(_ text: String) -> Bool {
         (1...512).contains(text.utf8.count) && text != "." && text != ".."
             && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || ".-_:~".utf8.contains($0) }
@@ -49,7 +49,7 @@ package struct RecordReference: Hashable, Sendable {
     package let address: RecordAddress
     package let cid: String
 
-    /// Nil if one of the two cannot be that.
+    /// Nil if one of the two is invalid.
     package init?(uri: String?, cid: String?) {
         guard let address = uri.flatMap({ RecordAddress($0) }), let cid, BlueskyName.isDigest(cid)
         else { return nil }
@@ -57,7 +57,7 @@ package struct RecordReference: Hashable, Sendable {
         self.cid = cid
     }
 
-    /// - Parameter text: As ``text`` gives it; nil for every other.
+    /// - Parameter text: The form of ``text``; the result is nil for any other.
     package init?(_ text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else { return nil }
@@ -69,7 +69,7 @@ package struct RecordReference: Hashable, Sendable {
 }
 
 extension RecordReference {
-    /// Nil for what names no version of a record.
+    /// Nil if the object names no version of a record.
     package init?(_ wire: some WireFields) {
         self.init(uri: wire.text("uri"), cid: wire.text("cid"))
     }

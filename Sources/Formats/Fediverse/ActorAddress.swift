@@ -1,15 +1,15 @@
-/// A web address, as far as it tells whose it is.
+/// A web address, reduced to the parts that identify an account.
 package struct ActorAddress: Equatable {
     private static let maximumBytes = 2_048
     private static let folders: Set<String> = ["users", "user", "u", "accounts", "profile"]
 
-    /// The host, with its port where one is written, in lower case.
+    /// The host in lower case, with its port if there is one.
     package var host: String
     /// The name in a path such as `/users/name/statuses/1` or `/@name`, in lower case; nil in other
     /// paths.
     package var user: String?
 
-    /// Nil for what is no web address.
+    /// Nil if `text` is not a web address.
     package init?(_ text: String) {
         guard Self.isOneWord(text), let colon = text.firstRange(of: "://") else { return nil }
         let scheme = text[..<colon.lowerBound].lowercased()
@@ -27,10 +27,10 @@ package struct ActorAddress: Equatable {
         }
     }
 
-    /// `user@host` in lower case, with or without a leading `@`; `nil` in the host's place for
-    /// `user` alone.
+    /// `user@host` in lower case, with or without a leading `@`; the host is `nil` for `user`
+    /// alone.
     ///
-    /// Nil for what is no name of a person.
+    /// Nil if `text` is not an account name.
     package static func name(_ text: String) -> (user: String, host: String?)? {
         guard isOneWord(text) else { return nil }
         let bare = text.drop { $0 == "@" }.lowercased()

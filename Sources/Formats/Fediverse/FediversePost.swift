@@ -1,19 +1,19 @@
 package import Foundation
 package import Posts
 
-/// A post of a Mastodon-compatible server, before it is one of ours.
+/// The content of a post of a Mastodon-compatible server, before it is converted to a `Post`.
 ///
-/// Both wire forms fill it: a status of the client API, saved or asked for, and a note of an
-/// archive's outbox. What the two say in different ways is read here, so that one post reads the
-/// same by either.
+/// Both wire forms fill it: a status of the client API, saved or requested, and a note of an
+/// archive's outbox. Differences between the two forms are resolved here, so that a post reads the
+/// same from either.
 package struct FediversePost: Sendable {
-    /// Somebody whom the post names.
+    /// A person whom the post mentions.
     package struct Mention: Sendable {
         package var account: AccountID
         /// `user@host`, with the case in which the name is written.
         package var name: String
-        /// The address of the profile or the actor; links in the content lead there, or to another
-        /// usual place.
+        /// The addresses of the profile and the actor; links in the content lead to one of them, or
+        /// to another usual place.
         package var addresses: [String]
 
         package init(account: AccountID, name: String, addresses: [String]) {
@@ -22,24 +22,24 @@ package struct FediversePost: Sendable {
             self.addresses = addresses
         }
 
-        /// Whether a content holds the address of the profile or the actor, or `@user@host`, as a
-        /// whole.
+        /// Whether a content contains the address of the profile or the actor, or `@user@host`, as
+        /// a whole.
         ///
-        /// `@user` alone may be somebody else on another server.
+        /// `@user` alone does not count, because on another server it may be another person.
         package func isNamed(in html: String) -> Bool {
             let text = PlainText.fromHTML(html).lowercased()
             return addresses.contains { !$0.isEmpty && Self.holds(html, $0) }
                 || Self.holds(text, "@\(name)".lowercased())
         }
 
-        /// Whether `text` holds `name`, and nothing that makes it a longer name follows.
+        /// Whether `text` contains `name` as a whole, not as the beginning of a longer name.
         private static func holds(_ text: String, _ name: String) -> Bool {
             var rest = text[...]
             while let found = rest.firstRange(of: name) {
                 let end = text[found.upperBound...]
                 let goesOn =
                     end.first.map { $0.isLetter || $0.isNumber || "_-/@".contains($0) } ?? false
-                // A point ends a sentence, or goes on a host.
+                // A full stop ends the name, unless a letter follows, as in a host.
                 let isLonger =
                     end.first == "."
                     && end.dropFirst().first.map { $0.isLetter || $0.isNumber } == true
@@ -55,7 +55,7 @@ package struct FediversePost: Sendable {
     package var author: AccountID
     /// HTML; empty for none.
     package var content = ""
-    /// HTML by language, where the wire tells it so.
+    /// HTML by language, if the wire has it.
     package var contentByLanguage: [String: String] = [:]
     package var language: String?
     /// The words of a content warning; empty for none.
@@ -63,24 +63,24 @@ package struct FediversePost: Sendable {
     package var isSensitive = false
     /// The people for whom the post is meant.
     package var audience = PostAudience()
-    /// The time of publication as the wire has it.
+    /// The time of publication, unparsed.
     package var written: String?
     package var updated: Date?
     package var replyTo: ReplyTarget?
     package var isRepost = false
     package var mentions: [Mention] = []
-    /// Whether the server names people whom the text does not.
+    /// Whether the server may list people whom the text does not mention.
     package var mentionsAreLoose = false
     /// The addresses of the post's hashtags.
     package var hashtags: [String] = []
-    /// Whether the wire tells that it quotes a post.
+    /// Whether the wire says that it quotes a post.
     package var isQuote = false
-    /// The attached pictures, `nil` for each attachment that is no still picture.
+    /// The attached pictures, `nil` for each attachment that is not a still picture.
     package var attachments: [Picture?] = []
     package var hasPoll = false
-    /// The text, where the wire has it without markup; used in place of the content.
+    /// The text without markup, if the wire has it; used instead of the content.
     package var caption: String?
-    /// The program that the author wrote it with.
+    /// The author's client program.
     package var client: String?
 
     package init(identities: [String?], author: AccountID) {
@@ -88,7 +88,7 @@ package struct FediversePost: Sendable {
         self.author = author
     }
 
-    /// A post names no more people than this in earnest.
+    /// The most mentions that are read of a post.
     private static let maximumMentions = 100
 
     /// The post's global identity; `nil` if no candidate can be one.
@@ -108,8 +108,8 @@ package struct FediversePost: Sendable {
     /// The post in our own terms.
     ///
     /// - Parameters:
-    ///   - noticedAt: When a server told of it; `nil` where only the post is known.
-    ///   - now: The present: nothing was made later.
+    ///   - noticedAt: When a server first saw the post; `nil` if only the post is known.
+    ///   - now: The present, the latest possible time of a post.
     /// - Returns: Nil for a post without an identity.
     package func post(noticedAt: Date? = nil, now: Date) -> Post? {
         guard let identity else { return nil }
@@ -118,7 +118,7 @@ package struct FediversePost: Sendable {
         let keyed = noticedAt == nil ? PostTime.keyed(mastodon: identity) : nil
         let time = PostTime(written, keyed: keyed, noticedAt: min(noticedAt ?? now, now))
         let named = distinct(mentions.prefix(Self.maximumMentions))
-        // A caption has no markup, and so nothing that only markup tells.
+        // A caption has no markup, so nothing is derived from markup.
         let html = HTMLText(
             caption == nil ? chosenContent.html : "", names: Self.names(of: named),
             hashtags: Set(hashtags.map { $0.lowercased() }))
@@ -134,7 +134,7 @@ package struct FediversePost: Sendable {
             hasMedia: !attachments.isEmpty || hasPoll || html.hasMedia,
             isSensitive: isSensitive || !warning.isEmpty, mentions: whoIsMeant.map(\.account),
             warning: warning.isEmpty ? nil : warning, client: client,
-            // Pictures in the content are attached as well, where they can be sent along at all.
+            // Pictures in the content are also among the attachments, if they can be sent at all.
             pictures: Picture.all(attachments, besides: hasPoll),
             isQuote: isQuote || html.quotesPost)
         post.isTimeLimited = audience.isTimeLimited
@@ -144,7 +144,7 @@ package struct FediversePost: Sendable {
 
     // MARK: Content
 
-    /// The HTML, and its language if the post names just one for it.
+    /// The HTML to read, and its language if the post has a single one.
     private var chosenContent: (html: String, language: String?) {
         let versions = contentByLanguage.sorted { $0.key < $1.key }
         let same = versions.filter { $0.value == content }
@@ -155,10 +155,10 @@ package struct FediversePost: Sendable {
 
     // MARK: People
 
-    /// The people whom the post names.
+    /// The people whom the author mentions.
     ///
-    /// Where a server names people of its own accord, those count whose name or address the content
-    /// holds.
+    /// If the server lists people of its own accord, only those whose name or address the content
+    /// contains are returned.
     package var whoIsMeant: [Mention] {
         let named = distinct(mentions.prefix(Self.maximumMentions))
         guard mentionsAreLoose, !named.isEmpty else { return named }
@@ -177,8 +177,8 @@ package struct FediversePost: Sendable {
 
     /// Returns the names that replace the links to people, by link.
     ///
-    /// A post may name people by the address of their actor while its text links to their profile.
-    /// Servers put that at one of a few places.
+    /// A mention may name people by the address of their actor while the text links to their
+    /// profile, which servers put at one of a few places.
     private static func names(of mentions: [Mention]) -> [String: String] {
         var names: [String: String] = [:]
         for mention in mentions {
@@ -204,8 +204,8 @@ package struct FediversePost: Sendable {
         return names
     }
 
-    /// The host of a web address, with its port, and what stands behind its last slash; nil for
-    /// what is no web address.
+    /// The host of a web address, with its port, and the part after its last slash; nil for any
+    /// other text.
     private static func parts(of address: String) -> (host: String, last: Substring)? {
         guard PlainText.isWebAddress(address), let scheme = address.firstRange(of: "://") else {
             return nil

@@ -1,7 +1,7 @@
 package import Foundation
 package import Posts
 
-/// An account as the interface of the Mastodon family gives it.
+/// An account in the form of Mastodon's API.
 package struct MastodonAccount: Sendable {
     package let id: String
     /// `user` for accounts of the server itself, `user@host` for others.
@@ -21,7 +21,7 @@ package struct MastodonAccount: Sendable {
         package let value: String
     }
 
-    /// Nil for what lacks an id or a name.
+    /// Nil if the id or the name is missing.
     package init?(_ wire: some WireFields) {
         guard let id = wire.identifier("id"),
             let acct = wire.identifier("acct") ?? wire.identifier("username"), Self.isName(acct)
@@ -33,7 +33,7 @@ package struct MastodonAccount: Sendable {
         fields = wire.children("fields").map { row in
             Field(name: row.text("name") ?? "", value: row.text("value") ?? "")
         }
-        // What a group account publishes, it publishes by itself.
+        // A group account publishes automatically.
         isBot = wire.flag("bot") == true || wire.flag("group") == true
         addresses = [wire.word("url"), wire.word("uri")].compactMap(\.self)
     }
@@ -57,7 +57,7 @@ package struct MastodonMention: Sendable {
     package let acct: String
     package let url: String?
 
-    /// Nil for what lacks a name.
+    /// Nil if the name is missing.
     init?(_ wire: some WireFields) {
         guard let acct = wire.identifier("acct") ?? wire.identifier("username"),
             MastodonAccount.isName(acct)
@@ -68,47 +68,47 @@ package struct MastodonMention: Sendable {
     }
 }
 
-/// A post as the interface of the Mastodon family gives it, asked for or saved.
+/// A post in the form of Mastodon's API, requested or saved.
 ///
-/// Its fields are those of docs.joinmastodon.org/entities/Status and of the programs that have
-/// more.
+/// Its fields are those of docs.joinmastodon.org/entities/Status, with those that other programs
+/// add.
 package struct MastodonStatus: Sendable {
     package let id: String
     package let uri: String?
     package let url: String?
-    /// The time of publication as it is written.
+    /// The time of publication, unparsed.
     package let written: String?
     package let editedAt: Date?
     package let account: MastodonAccount?
     /// HTML.
     package let content: String
-    /// The text where it was never made HTML, as Pixelfed gives some captions.
+    /// The text before it became HTML, as Pixelfed gives some captions.
     package let caption: String?
     package let spoilerText: String
     package let audience: PostAudience
     package let language: String?
     package let inReplyToID: String?
     package let inReplyToAccountID: String?
-    /// Given by Pleroma and its descendants.
+    /// Sent by Pleroma and its descendants.
     package let inReplyToAccountName: String?
-    /// The answered post and its author, given by Friendica.
+    /// The answered post and its author, sent by Friendica.
     package let inReplyTo: Answered?
     package let mentions: [MastodonMention]
     /// The addresses of its hashtags.
     package let hashtags: [String]
-    /// The attached pictures, `nil` for each attachment that is no still picture.
+    /// The attached pictures, `nil` for each attachment that is not a still picture.
     package let attachments: [Picture?]
     package let hasPoll: Bool
-    /// Whether it tells of a post that it quotes.
+    /// Whether it contains a post that it quotes.
     package let isQuote: Bool
     package let isSensitive: Bool
     package let isReblog: Bool
     package let isFavourited: Bool
-    /// The program that the author wrote it with.
+    /// The author's client program.
     package let client: String?
     package let interactionPolicy: MastodonInteractionPolicy?
 
-    /// The answered post, where a server tells it with the post.
+    /// The answered post, if a server includes it.
     package struct Answered: Sendable {
         package let id: String
         package let account: MastodonAccount
@@ -122,7 +122,7 @@ package struct MastodonStatus: Sendable {
         }
     }
 
-    /// - Throws: ``ItemFault`` for what has no id, or a text that cannot be read.
+    /// - Throws: ``ItemFault`` if the id is missing, or the text cannot be read.
     package init(_ wire: some WireFields) throws(ItemFault) {
         guard let id = wire.identifier("id") else { throw ItemFault("id is missing") }
         self.id = id
@@ -132,7 +132,7 @@ package struct MastodonStatus: Sendable {
         editedAt = wire.text("edited_at").flatMap { Date(rfc3339: $0) }
         account = wire.child("account").flatMap { MastodonAccount($0) }
         let content = wire.text("content")
-        // Text that is there but cannot be read is not the same as no text.
+        // A text of another type is a fault, unlike a missing text.
         guard content != nil || !wire.isPresent("content") else {
             throw ItemFault("content has the wrong type")
         }
@@ -147,12 +147,12 @@ package struct MastodonStatus: Sendable {
         inReplyTo = wire.child("in_reply_to_status").flatMap { Answered($0) }
         mentions = wire.children("mentions").compactMap { MastodonMention($0) }
         hashtags = wire.children("tags").compactMap { $0.text("url") }
-        // What is no object is nothing that was attached.
+        // Entries that are no objects are skipped.
         attachments = wire.children("media_attachments").map { Self.picture($0) }
         hasPoll = wire.child("poll") != nil
         isQuote = Self.isQuote(wire)
         isSensitive = wire.flag("sensitive") ?? false
-        // Pixelfed exports what somebody shared without the post in it.
+        // Pixelfed's export of a repost does not contain the post.
         isReblog = wire.child("reblog") != nil || wire.text("pf_type") == "share"
         isFavourited = wire.flag("favourited") ?? false
         client = wire.child("application")?.word("name").map {
@@ -161,11 +161,11 @@ package struct MastodonStatus: Sendable {
         interactionPolicy = wire.child("interaction_policy").map { MastodonInteractionPolicy($0) }
     }
 
-    /// Whether a status tells of a post that it quotes.
+    /// Whether a status quotes a post.
     ///
-    /// Mastodon, Sharkey and Friendica give the quoted post; Akkoma, Fedibird and Iceshrimp its id
-    /// too; Pleroma has both among its own fields. A post that is gone or hidden may be quoted by
-    /// its id or address alone.
+    /// Mastodon, Sharkey and Friendica include the quoted post; Akkoma, Fedibird and Iceshrimp also
+    /// its id; Pleroma has both among its own fields. A quoted post that is gone or hidden may be
+    /// given by its id or address alone.
     private static func isQuote<Fields: WireFields>(_ wire: Fields) -> Bool {
         let places = [wire, wire.child("pleroma"), wire.child("akkoma")].compactMap(\.self)
         return places.contains { (place: Fields) in
@@ -176,7 +176,7 @@ package struct MastodonStatus: Sendable {
 
     /// The picture of an attachment; nil unless it is a still image.
     private static func picture(_ wire: some WireFields) -> Picture? {
-        // Pleroma calls every kind of picture an image, those that move included.
+        // Pleroma calls every kind of picture an image, including animations.
         let format = wire.child("pleroma")?.text("mime_type")
         let isStill = format.map { type in
             PictureFormat.allCases.contains { $0.mediaType == type }
@@ -208,7 +208,7 @@ package struct MastodonInteractionPolicy: Sendable {
 
 /// The ids that a Mastodon-compatible server gives to posts and notifications.
 ///
-/// They are opaque text, but those of the common servers tell which is newer.
+/// They are opaque text, but those of the common servers can be ordered by time.
 package enum MastodonID {
     /// Longer than every id in use, in bytes.
     private static let maximumLength = 256
@@ -221,7 +221,7 @@ package enum MastodonID {
 }
 
 extension WireFields {
-    /// A text that can be an id.
+    /// A text that is a valid id.
     package func identifier(_ name: StaticString) -> String? {
         text(name).flatMap { MastodonID.isUsable($0) ? $0 : nil }
     }

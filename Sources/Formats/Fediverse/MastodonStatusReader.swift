@@ -2,16 +2,17 @@ package import Posts
 
 /// Reads statuses of one server.
 package struct MastodonStatusReader: Sendable {
-    /// The host of local names; `nil` if only the addresses of profiles tell it.
+    /// The host of local names; `nil` if it must be derived from the addresses of profiles.
     private let domain: String?
     /// The host of the server itself, which some answers complete local names with.
     private let serverHost: String?
-    /// Whether ``domain`` counts for an account whatever the address of its profile is.
+    /// Whether ``domain`` applies to all local accounts, whatever the address of their profile.
     private let isCertain: Bool
-    /// Whether ids tell whom a post answers and names; some programs number people otherwise.
+    /// Whether ids in posts identify the answered and mentioned people; some programs use other
+    /// numbers there.
     private let tellsPeopleByNumber: Bool
 
-    /// A reader of a server that said what its names end in.
+    /// Creates a reader for a server whose host of names is known.
     package init(domain: String, serverHost: String, tellsPeopleByNumber: Bool) {
         self.domain = domain
         self.serverHost = serverHost
@@ -19,10 +20,10 @@ package struct MastodonStatusReader: Sendable {
         isCertain = true
     }
 
-    /// A reader of saved statuses, which do not say what the names of their server end in.
+    /// Creates a reader for saved statuses, which do not contain the host of local names.
     ///
-    /// - Parameter localHost: The host of the server's names, where the caller knows it. It counts
-    ///   for profiles at this host or below it.
+    /// - Parameter localHost: The host of local names, if the caller knows it. It is used for
+    ///   profiles at this host or a subdomain.
     package init(guessingFrom localHost: String?) {
         domain = localHost?.lowercased()
         serverHost = nil
@@ -32,14 +33,14 @@ package struct MastodonStatusReader: Sendable {
 
     // MARK: People
 
-    /// `user@host`, with the case of the name as its owner writes it.
+    /// `user@host`, with the case as the owner writes the name.
     ///
-    /// - Returns: Nil for a local name if nothing tells the host.
+    /// - Returns: Nil for a local name with an unknown host.
     package func fullName(_ acct: String, at address: String?) -> String? {
         let parts = acct.split(separator: "@", maxSplits: 1)
         let written = parts.count == 2 ? parts[1].lowercased() : nil
         guard let host = written ?? localHost(at: address) else { return nil }
-        // The same account, whether an answer names it with a host or without.
+        // An account has the same name whether an answer contains the host or not.
         return "\(parts.first ?? "")@\(host == serverHost ? domain ?? host : host)"
     }
 
@@ -51,7 +52,7 @@ package struct MastodonStatusReader: Sendable {
         person(account.acct, at: account.addresses.first)
     }
 
-    /// The host of the names at the server that a profile is at.
+    /// The host of local names at the server of a profile.
     private func localHost(at address: String?) -> String? {
         guard !isCertain, let host = address.flatMap({ ActorAddress($0)?.host }) else {
             return domain
@@ -76,7 +77,7 @@ package struct MastodonStatusReader: Sendable {
         FediversePost.identity(among: [wire.uri, wire.url])
     }
 
-    /// Reads a post from its wire form.
+    /// Converts a status to a post.
     ///
     /// - Returns: `nil` if the wire form does not tell the author.
     package func read(_ wire: MastodonStatus) -> FediversePost? {
@@ -102,10 +103,10 @@ package struct MastodonStatusReader: Sendable {
         return read
     }
 
-    /// A reply whose person cannot be told is a reply still.
+    /// A reply to an unknown person is still a reply.
     ///
-    /// Where the number of the answered person means something else, the answered post itself
-    /// tells; one that contradicts the post's own word tells nothing.
+    /// If the person's number cannot be used, the included answered post identifies the person,
+    /// unless it contradicts the reply.
     private func replyTarget(
         of wire: MastodonStatus, by account: MastodonAccount, _ author: AccountID
     ) -> ReplyTarget? {
@@ -127,8 +128,8 @@ package struct MastodonStatusReader: Sendable {
         return ReplyTarget(author: named ?? told)
     }
 
-    /// The answered post, if it is of the same author: the addresses of their posts differ in the
-    /// id at the end.
+    /// The answered post, if it has the same author: the addresses of their posts differ in the id
+    /// at the end.
     private static func neighbour(of wire: MastodonStatus) -> PostID? {
         guard let answered = wire.inReplyToID, let address = identity(of: wire),
             address.hasSuffix("/\(wire.id)")

@@ -1,12 +1,12 @@
 import Foundation
 import Posts
 
-/// The changes that X makes to texts, and undoing them; the same in archives and in the interface.
+/// Reverses the changes that X makes to texts, in archives and in the API.
 package enum XText {
-    /// The beginning of every address that X puts in place of a link.
+    /// The beginning of the addresses with which X replaces links.
     package static let shortLink = "https://t.co/"
 
-    /// The text of a reply without the names that it begins with, which X puts there to address it.
+    /// The text of a reply without the leading names, which X adds to address it.
     package static func withoutLeadingMentions(_ text: String) -> String {
         var rest = text[...]
         while rest.first == "@" {
@@ -20,8 +20,7 @@ package enum XText {
         return String(rest)
     }
 
-    /// The language, unless X did not know it; with the tags of today for those that X still writes
-    /// in the old way.
+    /// The language tag, unless it is undetermined; X's obsolete tags are replaced by current ones.
     package static func language(_ tag: String?) -> String? {
         guard let tag, LanguageTag.namesLanguage(tag) else { return nil }
         return ["in": "id", "iw": "he", "ji": "yi"][tag] ?? tag
@@ -31,12 +30,12 @@ package enum XText {
 /// A link in a text, which X has shortened.
 package struct XLinkEntity: Sendable {
     package let short: String
-    /// Nil for what leads to no page of the web.
+    /// Nil if it is not a web address.
     package let expanded: String?
     /// The link only leads to a picture or video of a post.
     package let isMedia: Bool
 
-    /// - Parameter isMedia: Whether X says that it leads to a picture or video of the post itself.
+    /// - Parameter isMedia: Whether it is a link to the post's own picture or video.
     package init(short: String, expanded: String?, isMedia: Bool = false) {
         self.short = short
         let page = expanded.flatMap { text in
@@ -46,8 +45,8 @@ package struct XLinkEntity: Sendable {
         self.isMedia = isMedia || page.map(Self.leadsToMedia) ?? false
     }
 
-    /// Returns the replacement for each shortened address: nothing for pictures of the post and
-    /// posts that it quotes.
+    /// Returns the replacement for each shortened address: an empty text for the post's own
+    /// pictures and for quoted posts.
     ///
     /// - Parameter quoted: The ids of the quoted posts.
     package static func replacements(of links: [XLinkEntity], quoting quoted: Set<String>)
@@ -72,7 +71,7 @@ package struct XLinkEntity: Sendable {
             && (parts[6] == "photo" || parts[6] == "video")
     }
 
-    /// The id of the post that an address of X leads to.
+    /// The id of the post at an address of X.
     package static func postID(in address: String) -> String? {
         let parts = address.split(separator: "/", omittingEmptySubsequences: false)
         let hosts: Set<Substring> = [
