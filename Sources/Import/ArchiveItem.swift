@@ -5,21 +5,20 @@ package import Posts
 package enum ImportPurpose: Sendable {
     /// The human's own posts: every post of an X archive, every line of JSON Lines.
     case scheduler
-    /// The same, to be looked at and not kept: a line of JSON Lines need not say who wrote it, or
-    /// when.
+    /// Posts that are examined and not stored: lines of JSON Lines need no author or time.
     case texts
-    /// Posts that the human favorited, and posts that the human did not: the likes of an X archive,
-    /// the lines of JSON Lines that say `favorite`.
+    /// Posts that the human favorited or did not favorite: the likes of an X archive, the lines of
+    /// JSON Lines with `favorite`.
     case classifier
 }
 
 /// One thing read from an archive.
 package enum ArchiveItem: Equatable, Sendable {
-    /// A post by the human, reposts and posts for few included: the archive of posts decides what
-    /// to keep.
+    /// A post by the human, including reposts and restricted posts: the archive of posts decides
+    /// which to keep.
     case post(Post)
-    /// The file of one of the pictures of a post that was handed over before, by its place among
-    /// them from 0.
+    /// The file of a picture of a post that was passed before, by its position among the post's
+    /// pictures from 0.
     case picture(PostID, place: Int, [UInt8])
     /// A post of somebody else that the human favorited.
     case favorite(ImportedExample)
@@ -30,20 +29,20 @@ package enum ArchiveItem: Equatable, Sendable {
 /// A labelled post of somebody else.
 package struct ImportedExample: Equatable, Sendable {
     package var id: PostID
-    /// The author's name without `@`, in lower case; nil in the likes of an X archive, which do not
-    /// tell.
+    /// The author's name without `@`, in lower case; nil for likes of an X archive, which do not
+    /// contain it.
     package var author: String?
     /// Plain text, not empty.
     package var text: String
-    /// When the post was made, where the archive tells.
+    /// When the post was made, if the archive contains it.
     package var createdAt: Date?
-    /// Whether it was one of the posts that the human chose from; the favorites of an archive may
-    /// come from anywhere.
+    /// Whether the human chose the post from a timeline; the favorites of an archive may come from
+    /// anywhere.
     package var isSeen: Bool
-    /// The author's account, where the archive tells.
+    /// The author's account, if the archive contains it.
     package var authorID: AccountID?
-    /// The author's profile as plain text, in which people opt out of bots; nil where the archive
-    /// does not tell.
+    /// The author's profile as plain text, in which people opt out of bots; nil if the archive does
+    /// not contain it.
     package var authorBio: String?
 
     package init(

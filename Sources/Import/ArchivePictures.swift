@@ -1,24 +1,24 @@
 import Foundation
 import Posts
 
-/// The files of pictures in an archive: which of them are wanted, and for which posts.
+/// The wanted picture files of an archive, and their posts.
 ///
-/// They are read in a pass of their own after the posts, and only those that a post names: an
-/// archive also holds the pictures of private messages.
+/// They are read in a separate pass after the posts, and only those of posts: an archive also holds
+/// the pictures of private messages.
 final class ArchivePictures {
-    /// More files than these are not kept track of.
+    /// The most files that are tracked.
     private static let filesAtMost = 100_000
 
     private let isWanted: (@Sendable (Post) -> Bool)?
     private var places: [String: (post: PostID, place: Int)] = [:]
 
-    /// - Parameter isWanted: Whether the pictures of a post are read; nil to read none.
+    /// - Parameter isWanted: Whether to read the pictures of a post; nil to read none.
     init(_ isWanted: (@Sendable (Post) -> Bool)?) { self.isWanted = isWanted }
 
     /// Notes the files of a post's pictures.
     ///
     /// - Parameters:
-    ///   - names: For each picture the names under which its file may be.
+    ///   - names: For each picture, the possible names of its file.
     ///   - post: The post, with as many pictures.
     func want(_ names: [[String]], of post: Post) {
         guard let isWanted, names.count == post.pictures.count, !names.isEmpty, isWanted(post)
@@ -33,7 +33,7 @@ final class ArchivePictures {
     /// Reads the wanted files.
     ///
     /// - Parameters:
-    ///   - source: Where they are; what is not there is asked for at its network.
+    ///   - source: The archive; pictures that it lacks are fetched from their network later.
     /// - Throws: ``ImportError``, or what `body` throws.
     func read(_ source: any MemberSource, _ body: @escaping (ArchiveItem) throws -> Void) throws {
         guard !places.isEmpty else { return }
@@ -47,7 +47,7 @@ final class ArchivePictures {
     }
 }
 
-/// Takes one file that is not too large to be a picture.
+/// Receives one file, unless it is too large for a picture.
 private final class PictureSink: MemberSink {
     private let body: ([UInt8]) throws -> Void
     private var bytes: [UInt8] = []
@@ -67,7 +67,7 @@ private final class PictureSink: MemberSink {
 
 /// Reads the media of a post in an X archive.
 ///
-/// `extended_entities` has them all, where `entities` has the first.
+/// `extended_entities` has all media, `entities` only the first.
 enum XArchivePictures {
     /// The still pictures, if all media are some.
     static func pictures(_ media: [JSON]) -> [Picture] {
@@ -83,7 +83,7 @@ enum XArchivePictures {
             })
     }
 
-    /// The names under which their files may be: the folder was called otherwise until 2020.
+    /// The possible names of the files: the folder had another name until 2020.
     static func files(_ media: [JSON], of id: UInt64) -> [[String]] {
         distinct(media).map { medium in
             guard let file = address(medium)?.split(separator: "/").last, file.utf8.count < 200
@@ -111,14 +111,13 @@ enum XArchivePictures {
     }
 }
 
-/// Something attached to a post, as ActivityPub writes it.
+/// An attachment of a post in the form of ActivityPub.
 struct WireAttachment {
     /// Nil unless the file is a still image.
     let picture: Picture?
-    /// The names under which its file may be.
+    /// The possible names of its file.
     let files: [String]
-    /// Whether it is no more than the card of a link in the text, as Mastodon attaches it since
-    /// 4.5.
+    /// Whether it is only the card of a link in the text, which Mastodon attaches since 4.5.
     let isCard: Bool
 
     private static let pictures: Set = ["image/jpeg", "image/png", "image/webp"]
@@ -144,7 +143,8 @@ struct WireAttachment {
             files = []
             return
         }
-        // An archive that no folder is around loses its own outermost one; see `MemberName`.
+        // Names are also tried without the outermost folder, which is dropped if no folder is
+        // around the archive; see `MemberName`.
         files = [String(url[start.lowerBound...]), String(url[start.upperBound...])]
     }
 }

@@ -1,14 +1,14 @@
 package import Foundation
 package import Posts
 
-/// Reads what a person downloaded, whatever it is.
+/// Reads a downloaded archive of any supported kind.
 ///
 /// That is an archive of X or of the Mastodon family, packed or extracted, X's table `tweets.csv`,
-/// what mastodon-archive saved, an export of Misskey or Pixelfed, a repository of Bluesky (CAR) or
+/// a file of mastodon-archive, an export of Misskey or Pixelfed, a repository of Bluesky (CAR) or
 /// its records as JSON, or JSON Lines. `docs/archives.md` has the formats.
 ///
-/// Memory stays flat however large the archive is. Nothing is written anywhere, but for a stream
-/// that is no JSON Lines, which is kept in a file without a name while it is read.
+/// The memory use does not depend on the size of the archive. Nothing is written, except that a
+/// stream other than JSON Lines is copied to an unnamed temporary file.
 package struct ArchiveReader: Sendable {
     /// The kinds of archives made of files, in the order in which they are tried.
     private static let formats: [any ArchiveFormat.Type] = [
@@ -16,24 +16,22 @@ package struct ArchiveReader: Sendable {
     ]
 
     private var request: ImportRequest
-    /// The purpose for which JSON Lines are read; an archive is the same whether its posts are kept
-    /// or looked at.
+    /// The purpose for which JSON Lines are read; other archives are read the same for storing and
+    /// examining posts.
     private let purpose: ImportPurpose
 
     /// - Parameters:
     ///   - path: The zip, the tar, the folder or the file; `-` is any of the files on standard
     ///     input.
-    ///   - network: Where the ids and names of JSON Lines belong; an archive knows itself.
-    ///   - localHost: Completes names without a host in JSON Lines. In an archive of the Mastodon
-    ///     family it is the host of the owner's name where the server answers below that host, as
+    ///   - network: The network of the ids and names in JSON Lines; other archives imply it.
+    ///   - localHost: The host of names without one in JSON Lines. In an archive of the Mastodon
+    ///     family, the host of the owner's name if the server is at a subdomain, as
     ///     `social.example.org` for `example.org`.
-    ///   - owner: Whose archive it is taken for where it does not say so, as a part of one and an
-    ///     export of Misskey do not.
-    ///   - includesCommunities: Whether posts that the human made in communities of X are read as
-    ///     well.
-    ///   - now: The present: nothing was made later.
-    ///   - wantsPictures: Whether the files of the pictures of a post are read as well; nil to read
-    ///     none.
+    ///   - owner: The assumed owner of an archive that does not name one, such as a part of an
+    ///     archive or an export of Misskey.
+    ///   - includesCommunities: Whether to read posts that the human made in communities of X.
+    ///   - now: The present, the latest possible time of a post.
+    ///   - wantsPictures: Whether to read the picture files of a post; nil to read none.
     package init(
         path: String, purpose: ImportPurpose, network: NetworkName = .mastodon,
         localHost: String? = nil,
@@ -50,14 +48,13 @@ package struct ArchiveReader: Sendable {
             isLookedAt: purpose == .texts, now: now)
     }
 
-    /// Reads everything that serves the purpose, in the order of the archive; blocks the thread
-    /// while it does.
+    /// Reads all items for the purpose, in the order of the archive; blocks the thread meanwhile.
     ///
-    /// An archive that is not safe to read is refused before anything is handed over. Only damage
-    /// inside a zip's data shows later; what was handed over before it is good, and reading a
-    /// better copy again does no harm.
+    /// An archive that is not safe to read is refused before any item is passed. Only damage inside
+    /// a zip's data is noticed later; the items before it are valid, and reading a better copy
+    /// again does no harm.
     ///
-    /// - Parameter body: Gets each item; an error that it throws ends the reading.
+    /// - Parameter body: Called with each item; an error that it throws ends the reading.
     /// - Throws: ``ImportError``, or what `body` throws.
     package func read(_ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
         switch try FileReader.kind(of: request.path) {
@@ -76,7 +73,7 @@ package struct ArchiveReader: Sendable {
         let head = try stream.next(FileContents.headBytes)
         switch FileContents(head: head) {
         case .lines: return try lines.read(stream, after: head, body)
-        // Nothing that follows would make it readable.
+        // No later bytes can make it readable.
         case .empty where head.count == FileContents.headBytes, .unknown, .foreign, .partOfX:
             return try readFile(size: head.count, head, body)
         default: break
@@ -140,14 +137,14 @@ package struct ArchiveReader: Sendable {
             limits: request.limits, now: request.now)
     }
 
-    /// One file of an archive under the name that it has there, with what tells whose it is where
-    /// that stands beside it.
+    /// Returns one file as a part of an archive, under a certain name, with the neighbouring file
+    /// that names the owner, if there is one.
     private func single(_ name: String, besides neighbour: String? = nil) -> FileSource {
         var files = [(name: name, path: request.path)]
         if let neighbour {
             let path = URL(fileURLWithPath: request.path).deletingLastPathComponent()
                 .appendingPathComponent(neighbour)
-            // A file that is not there tells nothing.
+            // A neighbour that does not exist is left out.
             if case .file? = try? FileReader.kind(of: path.path) {
                 files.insert((neighbour, path.path), at: 0)
             }
@@ -182,17 +179,17 @@ package struct ArchiveReader: Sendable {
     }
 }
 
-/// How much an archive may ask of the machine.
+/// The limits of the resources that an archive may use.
 package struct ImportLimits: Equatable, Sendable {
     /// Bytes that one pass over an archive may unpack or read; JSON Lines, which are not packed,
     /// have no such limit.
     package var totalBytes = 16 << 30
-    /// How many times larger than the zip or tar its content may be, once it exceeds
+    /// How many times larger than the zip or tar the content may be, once it exceeds
     /// `ratioFreeBytes`.
     ///
     /// Posts as JSON shrink to a tenth or a twentieth; a bomb to less than a five-hundredth.
     package var ratio = 200
-    /// Content up to this size is never called a bomb.
+    /// Content up to this size is never treated as a bomb.
     package var ratioFreeBytes = 64 << 20
     /// The largest post, like or other item of a list, and the largest small file.
     package var elementBytes = 1 << 20
@@ -200,14 +197,14 @@ package struct ImportLimits: Equatable, Sendable {
     package var lineBytes = 1 << 20
     /// How deeply an item may be nested.
     package var nesting = 64
-    /// How many problems are kept in detail; the rest are counted.
+    /// The number of problems that are kept in detail; further ones are only counted.
     package var problems = 100
-    /// Full texts of long posts, which wait in memory for their posts.
+    /// The memory for full texts of long posts that are waiting for their posts.
     package var noteBytes = 32 << 20
     /// Ids of deleted posts, which are remembered while posts are read.
     package var deletedPosts = 1_000_000
-    /// Posts of an archive of the Mastodon family that are remembered, to know an answer to one of
-    /// them.
+    /// The number of posts of an archive of the Mastodon family that are remembered, to recognize
+    /// replies to them.
     package var ownPosts = 1_000_000
 
     package init() {}
@@ -218,37 +215,37 @@ struct ImportRequest: Sendable {
     /// The path as it was given, or `-`.
     var path: String
     var purpose: ImportPurpose
-    /// Where the ids and names of JSON Lines belong.
+    /// The network of the ids and names in JSON Lines.
     var network: NetworkName
-    /// The host that names without one belong to, where the caller knows it.
+    /// The host of names without one, if the caller knows it.
     var localHost: String?
     var limits: ImportLimits
-    /// Whether the files of a post's pictures are read; nil to read none.
+    /// Whether to read the picture files of a post; nil to read none.
     var wantsPictures: (@Sendable (Post) -> Bool)?
-    /// The account taken for the archive's owner where it does not name one.
+    /// The assumed owner of an archive that does not name one.
     var owner: AccountID?
     /// Whether posts in communities of X are read.
     var includesCommunities = false
-    /// Whether nothing is kept of what is read.
+    /// Whether the posts are examined and not stored.
     var isLookedAt = false
-    /// The present: nothing was made later.
+    /// The present, the latest possible time of a post.
     var now = Date()
 }
 
 /// A kind of archive that is made of files.
 ///
-/// Another kind is another type with this protocol, listed in ``ArchiveReader``.
+/// Each kind is a type that conforms to this protocol and is listed in ``ArchiveReader``.
 protocol ArchiveFormat: Sendable {
-    /// Whether a file of this name may be opened. Every other file stays closed.
+    /// Whether a file of this name may be opened. All other files stay closed.
     static func isPart(_ name: String) -> Bool
 
     /// Whether an archive with these parts is of this kind.
     static func recognizes(_ parts: [String]) -> Bool
 
-    /// Prepares the reading of an archive in which `parts` are there, in this order.
+    /// Prepares to read an archive with these `parts`, in this order.
     init(_ request: ImportRequest, parts: [String])
 
-    /// Hands over everything in the archive that serves the purpose.
+    /// Passes all items for the purpose to `body`.
     func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws
         -> ImportSummary
 }

@@ -2,19 +2,18 @@ import Cryptography
 import Formats
 import Foundation
 
-/// The blocks of a CAR file (version 1), found by what names them.
+/// The blocks of a CAR file (version 1), by their content ids.
 ///
-/// One pass notes where each block lies; contents are read when they are asked for, and compared
-/// with their hash then. Of a file that ends early the blocks before that are used.
+/// One pass records the position of each block; contents are read on demand and verified by their
+/// hash. If a file is cut off, the blocks before the cut are used.
 final class BlockFile {
-    /// Where a block's contents lie.
+    /// The position of a block's contents.
     struct Place {
         var offset: UInt64
         var count: Int
     }
 
-    /// The largest block that is read: a record has a megabyte at most, and so has a part of the
-    /// tree.
+    /// The largest block that is read: a record, or a part of the tree, has at most a megabyte.
     static let largestBlock = 2 << 20
     /// The largest header: a map with a version and some links.
     private static let largestHeader: UInt64 = 65_536
@@ -26,8 +25,8 @@ final class BlockFile {
     private let size: UInt64
     private let limits: ImportLimits
     private var places: [[UInt8]: Place] = [:]
-    /// Bytes of blocks that were read: a file in which everything points to one block would never
-    /// end.
+    /// Bytes of blocks read so far: limited, because a file in which everything points to one block
+    /// would never end.
     private var total = 0
     /// The root blocks, as the header names them.
     private(set) var roots: [ContentID] = []
@@ -36,8 +35,7 @@ final class BlockFile {
 
     /// Reads the header and notes the blocks.
     ///
-    /// - Throws: ``ImportError`` for what is no CAR file, and for one with more than the limits
-    ///   allow.
+    /// - Throws: ``ImportError`` if the file is not a CAR file, or exceeds the limits.
     init(path: String, size: Int, limits: ImportLimits) throws {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw ImportError(.unreadable, path: path, "it cannot be opened")
@@ -65,9 +63,9 @@ final class BlockFile {
         }
     }
 
-    /// The contents of a block, which are what its name says.
+    /// The verified contents of a block.
     ///
-    /// - Throws: ``ItemFault`` for a block that is missing, too large or of other contents;
+    /// - Throws: ``ItemFault`` for a block that is missing, too large or has another hash;
     ///   ``ImportError`` if the file cannot be read.
     func block(_ name: ContentID) throws -> [UInt8] {
         guard let digest = name.digest, let place = places[digest] else {
@@ -86,12 +84,12 @@ final class BlockFile {
         return bytes
     }
 
-    /// Where a block lies in the file, for a message.
+    /// The position of a block in the file, for a message.
     func offset(of name: ContentID) -> Int {
         name.digest.flatMap { places[$0] }.map { Int($0.offset) } ?? 0
     }
 
-    /// Where the blocks begin.
+    /// Reads the header and returns the position of the first block.
     private func readHeader() throws -> UInt64 {
         let start = try read(at: 0, count: 10)
         var reader = ByteReader(start[...])
@@ -133,11 +131,11 @@ final class BlockFile {
 
     // MARK: The file
 
-    /// The bytes read last, since blocks that follow each other are asked for one after the other.
+    /// A cache of the last bytes read, because consecutive blocks are read one after the other.
     private var window: (offset: UInt64, bytes: [UInt8]) = (0, [])
     private static let windowBytes = 1 << 18
 
-    /// So many bytes, fewer at the end of the file.
+    /// Reads this many bytes, fewer at the end of the file.
     private func read(at offset: UInt64, count: Int) throws -> [UInt8] {
         if offset >= window.offset,
             offset - window.offset + UInt64(count) <= UInt64(window.bytes.count)

@@ -2,10 +2,9 @@ import Formats
 import Foundation
 import Posts
 
-/// The records of a Bluesky repository that somebody saved as JSON.
+/// The records of a Bluesky repository, saved as JSON.
 ///
-/// One page as `listRecords` gives it, several of them one behind the other, a
-/// list of records, or a record on each line.
+/// One or several pages of `listRecords`, a list of records, or one record on each line.
 struct BlueskyRecords {
     /// The key of the list in a page.
     static let list = "records"
@@ -33,7 +32,7 @@ struct BlueskyRecords {
     }
 }
 
-/// The reading of one file: whose repository it is, and the counts.
+/// The state of reading one file: the repository's owner, and the counts.
 final class BlueskyRun {
     private static let posts = RecordAddress.postCollection
     private static let likes = RecordAddress.likeCollection
@@ -42,7 +41,7 @@ final class BlueskyRun {
     private let request: ImportRequest
     private let body: (ArchiveItem) throws -> Void
     var summary: ImportSummary
-    /// Records that serve the purpose, whether or not they were handed over.
+    /// Records of the right kind, whether or not they were passed on.
     private(set) var seen = 0
 
     init(_ request: ImportRequest, format: String, body: @escaping (ArchiveItem) throws -> Void) {
@@ -71,7 +70,7 @@ final class BlueskyRun {
             limit: request.limits.problems)
     }
 
-    /// Whether a record must be read for the purpose: others are only counted.
+    /// Whether the purpose needs a record; others are only counted.
     func wants(_ address: RecordAddress) -> Bool {
         address.collection == Self.posts && request.purpose == .scheduler
     }
@@ -87,7 +86,7 @@ final class BlueskyRun {
         }
     }
 
-    /// Hands over what a record says, or counts it.
+    /// Passes on a record's item, or counts the record.
     func take(_ record: JSON) throws {
         guard let uri = record["uri"]?.name else { throw ItemFault("uri is missing") }
         guard let address = RecordAddress(uri) else {

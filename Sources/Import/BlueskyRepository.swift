@@ -2,13 +2,13 @@ import Formats
 import Foundation
 import Posts
 
-/// A whole repository of Bluesky, as `com.atproto.sync.getRepo` and the app's export give it: a CAR
-/// file.
+/// A complete Bluesky repository, as `com.atproto.sync.getRepo` and the app's export return it: a
+/// CAR file.
 ///
 /// Its root is a commit, which names the owner and the tree of all records (a Merkle search tree).
-/// Only records in the tree count: the file may hold blocks of records that were deleted. Every
-/// block is compared with its hash; who signed the commit is not asked, for a person gives their
-/// own file.
+/// Only records in the tree count: the file may hold blocks of deleted records. Every block is
+/// verified by its hash; the commit's signature is not verified, because people import their own
+/// file.
 struct BlueskyRepository {
     private let request: ImportRequest
 
@@ -59,7 +59,7 @@ struct BlueskyRepository {
     }
 }
 
-/// Goes through the tree of a repository, in the order of its keys.
+/// Walks through the tree of a repository, in the order of its keys.
 private struct TreeWalk {
     /// A key is a collection, `/` and the name of a record.
     private static let longestKey = 1_024
@@ -68,8 +68,7 @@ private struct TreeWalk {
     let owner: String
     let run: BlueskyRun
     let nesting: Int
-    /// The parts that were seen: each is there once, and a file that says otherwise would never
-    /// end.
+    /// The visited parts: each occurs once, and a file with a cycle would never end.
     private var seen: Set<ContentID> = []
     private var records = 0
 
@@ -80,8 +79,7 @@ private struct TreeWalk {
         self.nesting = nesting
     }
 
-    /// Goes through a part of the tree; one that cannot be read is a problem, and what is below it
-    /// is not read.
+    /// Visits a part of the tree; one that cannot be read is reported as a problem and skipped.
     mutating func visit(_ name: ContentID, depth: Int = 0) throws {
         do {
             guard depth < nesting else { throw ItemFault("the tree of records is too deep") }
@@ -110,7 +108,7 @@ private struct TreeWalk {
         }
     }
 
-    /// Hands over a record, if it is of a kind that serves the purpose.
+    /// Passes on a record, if it is of the right kind.
     private mutating func take(_ key: [UInt8], _ record: ContentID) throws {
         let index = records
         records += 1

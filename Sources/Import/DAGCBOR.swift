@@ -3,9 +3,8 @@ import Foundation
 
 /// A value of DAG-CBOR, the binary form in which Bluesky keeps records.
 ///
-/// Only what that form allows is taken: definite lengths, keys that are texts and not repeated,
-/// links (tag 42), finite numbers. So a value is never larger than its bytes, and never deeper than
-/// the limit.
+/// Accepts only what the format allows: definite lengths, unique text keys, links (tag 42), finite
+/// numbers. So a value is never larger than its bytes, and never deeper than the limit.
 indirect enum DAGCBOR: Equatable {
     case null
     case truth(Bool)
@@ -18,8 +17,8 @@ indirect enum DAGCBOR: Equatable {
     case link(ContentID)
 
     /// - Parameters:
-    ///   - bytes: One value and nothing behind it.
-    ///   - nesting: How deep lists and maps may stand in each other.
+    ///   - bytes: Exactly one value.
+    ///   - nesting: The deepest nesting of lists and maps.
     /// - Throws: ``ItemFault`` for anything else.
     init(_ bytes: [UInt8], nesting: Int) throws(ItemFault) {
         var reader = ByteReader(bytes[...])
@@ -55,7 +54,7 @@ indirect enum DAGCBOR: Equatable {
         case 3: return .text(try text(argument, &reader))
         case 4, 5:
             guard nesting > 0 else { throw ItemFault("it is nested too deeply") }
-            // Each entry takes a byte at least, so that a promise of more cannot be kept.
+            // Each entry takes at least a byte, so a larger number cannot be right.
             guard argument <= UInt64(reader.rest.count) else { throw ItemFault("it ends early") }
             return major == 4
                 ? .list(try list(argument, &reader, nesting - 1))
@@ -125,7 +124,7 @@ indirect enum DAGCBOR: Equatable {
         return members
     }
 
-    /// Bytes that begin with 0, for no other base, and then a CID.
+    /// A zero byte, the prefix for binary CIDs, and then the CID.
     private static func link(_ reader: inout ByteReader) throws(ItemFault) -> ContentID {
         guard case .bytes(let bytes) = try value(&reader, 0), bytes.first == 0 else {
             throw ItemFault("a link is no CID")
@@ -138,8 +137,7 @@ indirect enum DAGCBOR: Equatable {
 
     // MARK: Writing
 
-    /// The value as JSON, for who reads records in that form; links and bytes, which have none, are
-    /// null.
+    /// The value as JSON, for readers of that format; links and bytes become null.
     var json: [UInt8] {
         var text: [UInt8] = []
         write(to: &text)
@@ -187,18 +185,18 @@ indirect enum DAGCBOR: Equatable {
 
 /// The identifier of a block, made from its contents: a CID of version 1.
 struct ContentID: Hashable {
-    /// Of the one kind that Bluesky uses: DAG-CBOR, hashed with SHA-256.
+    /// Of the only kind that Bluesky uses: DAG-CBOR, hashed with SHA-256.
     private static let cbor: UInt64 = 0x71
     private static let sha256: UInt64 = 0x12
     private static let digestBytes: UInt64 = 32
 
-    /// The hash; nil for a kind that is none of ours, which is never looked for.
+    /// The hash; nil for a kind that Bluesky does not use, which is never looked up.
     let digest: [UInt8]?
 
-    /// - Parameter reader: Stands behind it afterwards.
-    /// - Throws: ``ItemFault`` for what is no CID.
+    /// - Parameter reader: Is moved behind the CID.
+    /// - Throws: ``ItemFault`` if the bytes are no CID.
     init(_ reader: inout ByteReader) throws(ItemFault) {
-        // The older version has no number before its hash, and is in no repository.
+        // Version 0 has no version number before its hash, and does not occur in repositories.
         guard try reader.variableNumber() == 1 else {
             throw ItemFault("a CID is of an unknown version")
         }
@@ -213,7 +211,7 @@ struct ContentID: Hashable {
     }
 }
 
-/// Takes bytes from the front.
+/// Reads bytes from the front.
 struct ByteReader {
     private(set) var rest: ArraySlice<UInt8>
 
@@ -230,7 +228,7 @@ struct ByteReader {
         return rest.prefix(Int(count))
     }
 
-    /// A number of so many bytes, the most significant first.
+    /// A number of this many bytes, the most significant first.
     mutating func number(_ count: UInt64) throws(ItemFault) -> UInt64 {
         try bytes(count).reduce(0) { $0 << 8 | UInt64($1) }
     }

@@ -1,16 +1,14 @@
 import Formats
 
-/// Cuts JSON documents, which may stand one behind the other, into the items that they hold.
+/// Splits a sequence of JSON documents into the items that they contain.
 ///
-/// An item is an entry of the list that a document keeps under a certain key, an
-/// entry of a document that is a list itself, or a document without a list. So a
-/// page as a server sends it, several pages, a list of pages and one object on
-/// each line are read alike. Holds one item at a time, however long the list is;
-/// what a document has besides its list is passed over.
+/// An item is an entry of the list that a document holds under a certain key, an entry of a
+/// document that is a list itself, or a document without a list. So a server's page, several pages,
+/// a list of pages and one object on each line are all accepted. Holds one item at a time, however
+/// long the list is; the other parts of a document are skipped.
 ///
-/// Items are cut, not checked: a decoder sees each one alone. One that is never
-/// closed ends at the next line that begins with `{"`, as no string of JSON
-/// holds a line break.
+/// Items are not validated here: each is decoded separately. An item that is never closed ends at
+/// the next line that begins with `{"`, which no JSON string can contain.
 struct DocumentSplitter: ItemSplitter {
     private enum State {
         /// Before a document or an entry of a list.
@@ -19,10 +17,10 @@ struct DocumentSplitter: ItemSplitter {
         case inside
     }
 
-    /// Where a key of the outermost object of an item is.
+    /// The position within a key of an item's outermost object.
     private enum Key { case none, expected, reading, read, colon }
 
-    /// How far the start of a line has been seen.
+    /// How much of the start of a line was read.
     private enum Line { case other, began, brace }
 
     private static let maximumKeyBytes = 32
@@ -30,16 +28,15 @@ struct DocumentSplitter: ItemSplitter {
     private let lists: [[UInt8]]
     private let isForListsAlone: Bool
 
-    /// The key of the last list that was found in a document.
+    /// The key of the last list that was found.
     private(set) var list: String?
 
     private var state = State.between
-    /// Whether what is read now belongs to the list that a document holds.
+    /// Whether the current item is an entry of a document's list.
     private var isInPage = false
-    /// Whether a document is open that is a list itself.
+    /// Whether the current document is a list itself.
     private var isInList = false
-    /// Whether the current bytes belong to an item; false in the rest of a document whose list was
-    /// read.
+    /// Whether the current bytes belong to an item; false in the rest of a document after its list.
     private var isItem = true
     private var consumed = 0
     private var item: ItemBuffer
@@ -48,8 +45,8 @@ struct DocumentSplitter: ItemSplitter {
     private var line = Line.other
 
     /// - Parameters:
-    ///   - lists: The keys under which a document may keep its list.
-    ///   - isForListsAlone: Whether nothing but the entries of these lists is an item.
+    ///   - lists: The keys of the lists.
+    ///   - isForListsAlone: Whether only the entries of these lists are items.
     init(lists: [String], isForListsAlone: Bool = false, limits: ImportLimits) {
         self.lists = lists.map { Array($0.utf8) }
         self.isForListsAlone = isForListsAlone
@@ -108,7 +105,7 @@ struct DocumentSplitter: ItemSplitter {
         return chunk.count
     }
 
-    /// Goes on with the rest of the document whose list has ended.
+    /// Continues with the rest of a document after its list.
     private mutating func endList(behind position: Int) -> Int {
         isInPage = false
         begin(at: consumed + position, depth: 1)
@@ -170,7 +167,7 @@ struct DocumentSplitter: ItemSplitter {
         return item.skipPlain(chunk, from: start)
     }
 
-    /// Whether `byte` completes the start of a line that can only begin a document.
+    /// Whether `byte` completes a line start that can only begin a document.
     private mutating func advanceLine(_ byte: UInt8) -> Bool {
         switch (byte, line) {
         case (Byte.lineFeed, _): line = .began
@@ -239,7 +236,7 @@ struct DocumentSplitter: ItemSplitter {
         if isItem { item.append(chunk, range) }
     }
 
-    /// Ends an item, or the rest of a document whose list was read.
+    /// Ends an item, or the rest of a document after its list.
     private mutating func emit(_ body: (SplitElement) throws -> Void) throws {
         state = .between
         guard isItem else { return }

@@ -1,20 +1,19 @@
 import Formats
 
-/// Cuts a list such as `window.YTD.tweets.part0 = [ {…}, {…} ]` into its items, chunk by chunk.
+/// Splits a list such as `window.YTD.tweets.part0 = [ {…}, {…} ]` into its items, chunk by chunk.
 ///
-/// Holds one item at a time, so that the size of the file does not matter. What
-/// stands before the list is skipped. Items are cut, not checked: a decoder sees
-/// each one alone, and a broken one costs only itself. An item that is never
-/// closed ends where the next one begins, which is recognized by the wrapper
-/// key: the bytes `{"tweet":` cannot stand inside an item, since a string would
-/// hold them as `{\"tweet\":`.
+/// Holds one item at a time, whatever the size of the file. Text before the list is skipped. Items
+/// are not validated here: each is decoded separately, so that a broken one does not affect others.
+/// An item that is never closed ends where the next one begins, which is recognized by the wrapper
+/// key: the bytes `{"tweet":` cannot occur inside an item, because a string would contain them as
+/// `{\"tweet\":`.
 struct ElementSplitter: ItemSplitter {
     private enum State { case preface, between, inside, after }
 
-    /// How far a start of an item, `{`, key, `:`, has been seen.
+    /// How much of an item's start, `{`, key, `:`, was read.
     private enum Match { case none, brace, key(Int), colon }
 
-    /// Longer than any declaration before a list.
+    /// Longer than every declaration before a list.
     private static let maximumPreface = 4_096
 
     private let wrapper: [UInt8]
@@ -27,8 +26,8 @@ struct ElementSplitter: ItemSplitter {
     private var matchOffset = 0
 
     /// - Parameters:
-    ///   - wrapper: The key that every item begins with, such as `tweet`; empty where items have
-    ///     none.
+    ///   - wrapper: The key with which every item begins, such as `tweet`; empty for items without
+    ///     one.
     ///   - limits: The size and nesting of an item.
     init(wrapper: String, limits: ImportLimits) {
         self.wrapper = wrapper.isEmpty ? [] : Array("\"\(wrapper)\"".utf8)
@@ -91,8 +90,7 @@ struct ElementSplitter: ItemSplitter {
         return chunk.count
     }
 
-    /// Behind the list only another item is of interest: a stray bracket may have ended the list
-    /// too early.
+    /// After the list only another item matters: a stray bracket may have ended the list too early.
     private mutating func skipRest(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Int {
         for position in start..<chunk.count
         where advanceMatch(chunk[position], at: consumed + position) {

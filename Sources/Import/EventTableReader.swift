@@ -1,22 +1,21 @@
 package import Foundation
 package import Posts
 
-/// When somebody posted, as a table of events tells it.
+/// The time of a post, as one line of a table of events.
 package struct PostingEvent: Equatable, Sendable {
-    /// The name in the table, as it is written there.
+    /// The name as it is written in the table.
     package var author: String
     /// The instant.
     package var date: Date
-    /// The local time at the offset that is written with the instant.
+    /// The local time at the offset of the timestamp.
     package var time: LocalTime
 }
 
 /// Reads tables of events: comma-separated values with the columns `author` and `timestamp`.
 ///
-/// The first line names the columns, in any order and case; other columns are
-/// passed over. A timestamp is one of RFC 3339 with an offset. One line that
-/// cannot be read ends the reading, for figures about the rest would be false.
-/// Memory stays flat however large the table is.
+/// The first line names the columns, in any order and case; other columns are skipped. Timestamps
+/// follow RFC 3339, with an offset. A line that cannot be read ends the reading, because results
+/// from the rest would be wrong. The memory use does not depend on the size of the table.
 package struct EventTableReader: Sendable {
     /// The longest name of an author in bytes.
     package static let maximumAuthorBytes = 1_000
@@ -38,7 +37,7 @@ package struct EventTableReader: Sendable {
     package static func tables(at path: String) throws -> [String] {
         guard case .folder = try FileReader.kind(of: path) else { return [path] }
         let folder = URL(fileURLWithPath: path)
-        // Every failure means a folder that cannot be opened.
+        // Every failure means that the folder cannot be opened.
         guard let entries = try? FileManager.default.contentsOfDirectory(atPath: path) else {
             throw ImportError(.unreadable, path: path, "the folder cannot be opened")
         }
@@ -52,7 +51,7 @@ package struct EventTableReader: Sendable {
 
     /// Reads to the end, in the order of the file; blocks the thread while it waits for input.
     ///
-    /// - Parameter body: Gets each event; an error that it throws ends the reading.
+    /// - Parameter body: Called with each event; an error that it throws ends the reading.
     /// - Throws: ``ImportError`` with the line at fault, or what `body` throws.
     package func read(_ body: (PostingEvent) throws -> Void) throws {
         var splitter = CSVSplitter(maximumBytes: limits.lineBytes)
@@ -89,13 +88,13 @@ extension ImportError.Code {
     package static let malformed = Self(rawValue: "malformed")
 }
 
-/// Where the columns of a table stand.
+/// The positions of the table's columns.
 private struct EventColumns {
     private let count: Int
     private let author: Int
     private let timestamp: Int
 
-    /// - Throws: ``CSVFault`` unless both columns are named once.
+    /// - Throws: ``CSVFault`` unless each of the two columns is named exactly once.
     init(header: CSVRecord) throws(CSVFault) {
         let line = header.line
         var names: [String] = []
@@ -157,8 +156,7 @@ private struct EventColumns {
         return String(validating: field[start..<end], as: UTF8.self)
     }
 
-    /// Date and time as they are written in a timestamp that is known to be one: its offset needs
-    /// not be added.
+    /// The local date and time of a valid timestamp, without applying its offset.
     private static func time(asWrittenIn text: String) -> LocalTime? {
         let digits = Array(text.utf8.prefix(16))
         guard digits.count == 16, let day = LocalDay(text.prefix(10)),
@@ -195,8 +193,8 @@ struct CSVFault: Error, Equatable {
 /// Cuts a stream of bytes into records of comma-separated values as RFC 4180 describes them; holds
 /// one at a time.
 ///
-/// Lines end in LF, CR LF or CR; empty ones are passed over. A byte order mark
-/// may stand at the start.
+/// Lines end in LF, CR LF or CR; empty ones are skipped. The first line may begin with a byte order
+/// mark.
 struct CSVSplitter {
     private enum State { case fieldStart, plain, quoted, afterQuote }
 
@@ -210,15 +208,16 @@ struct CSVSplitter {
     private var line = 1
     private var recordLine = 1
     private var isAfterCarriageReturn = false
-    /// How much of a byte order mark was seen; nil once it is clear that there is one or none.
+    /// The number of bytes of a byte order mark read so far; nil after the mark, or if there is
+    /// none.
     private var markLength: Int? = 0
 
     /// - Parameter maximumBytes: The longest record.
     init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
-    /// Takes the next bytes and hands over the records that end in them.
+    /// Reads the next bytes and passes on the records that end in them.
     ///
-    /// - Throws: ``CSVFault``, or what `body` throws; then nothing more can be fed.
+    /// - Throws: ``CSVFault``, or what `body` throws; then no more bytes can be fed.
     mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (CSVRecord) throws -> Void) throws {
         for byte in chunk {
             guard let length = markLength else {
@@ -234,7 +233,7 @@ struct CSVSplitter {
         }
     }
 
-    /// Hands over what follows the last line break.
+    /// Passes on the last record, if no line break follows it.
     ///
     /// - Throws: ``CSVFault``, or what `body` throws.
     mutating func finish(_ body: (CSVRecord) throws -> Void) throws {

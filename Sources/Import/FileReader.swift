@@ -48,9 +48,9 @@ final class FileReader {
     ///
     /// - Parameters:
     ///   - path: A path, or `-` for standard input.
-    ///   - noun: What is expected, as `JSON Lines`.
-    /// - Returns: What follows the first bytes, and these.
-    /// - Throws: ``ImportError``; `.notAnArchive` for what is no text.
+    ///   - noun: The expected format, such as `JSON Lines`.
+    /// - Returns: The rest of the text, and its first bytes.
+    /// - Throws: ``ImportError``; `.notAnArchive` if it is not text.
     static func text(at path: String, expecting noun: String) throws -> (
         stream: FileReader, head: [UInt8]
     ) {
@@ -62,7 +62,7 @@ final class FileReader {
         return (stream, head)
     }
 
-    /// The next bytes, fewer only at the end; what follows them is read afterwards.
+    /// Reads the next bytes, fewer only at the end.
     func next(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0
@@ -75,7 +75,7 @@ final class FileReader {
         return Array(bytes.prefix(done))
     }
 
-    /// Hands over the bytes that are left, in order, until the end or until `body` returns false.
+    /// Passes on the remaining bytes, in order, until the end or until `body` returns false.
     func forEachChunk(_ body: (UnsafeRawBufferPointer) throws -> Bool) throws {
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         while true {
@@ -89,8 +89,8 @@ final class FileReader {
         }
     }
 
-    /// Hands over the bytes that were read before, and then those that are left, until `body`
-    /// returns false.
+    /// Passes on bytes that were read before, and then the remaining ones, until `body` returns
+    /// false.
     func forEachChunk(after head: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Bool) throws {
         if try head.withUnsafeBytes(body) { try forEachChunk(body) }
     }
@@ -116,31 +116,30 @@ final class FileReader {
     }
 }
 
-/// The format of a file or stream, told by its first bytes and not by its name.
+/// The format of a file or stream, recognized by its first bytes and not by its name.
 enum FileContents: Equatable {
     case packed(Packing)
-    /// One list of an archive of the Mastodon family.
+    /// A list of an archive of the Mastodon family.
     case mastodonList
-    /// Posts as the API of a server of the Mastodon family gives them: a file of mastodon-archive
-    /// with its lists, or one list alone.
+    /// Posts in the form of Mastodon's API: a file of mastodon-archive with several lists, or one
+    /// list.
     case statuses(isBackup: Bool)
     case misskeyNotes
     /// The table of posts of an old archive of X.
     case xTable
     case blueskyRecords
-    /// The whole of a Bluesky repository, in the packing of its own that Bluesky gives people to
-    /// download.
+    /// A complete Bluesky repository, as a CAR file.
     case blueskyRepository
     /// A file from inside an archive of X.
     case partOfX
-    /// A packing or an encoding that is not read, and what to do about it.
+    /// An unsupported packing or encoding, and how to convert it.
     case foreign(String)
     case empty
-    /// One object on each line, as far as the beginning tells.
+    /// One object on each line, as far as the first bytes show.
     case lines
     case unknown
 
-    /// How many of the first bytes are asked for.
+    /// The number of first bytes that are read.
     static let headBytes = 1 << 16
 
     init(head: [UInt8]) {
@@ -170,9 +169,9 @@ enum FileContents: Equatable {
         }
     }
 
-    /// Why the beginning is not that of a text, and what to do about it; nil for what may be one.
+    /// Why the first bytes are not text, and what to do about it; nil if they may be text.
     ///
-    /// - Parameter noun: What is expected, as `JSON Lines`.
+    /// - Parameter noun: The expected format, such as `JSON Lines`.
     func problem(expecting noun: String) -> String? {
         switch self {
         case .packed(let packing):
@@ -229,35 +228,35 @@ enum FileContents: Equatable {
             + "own, as docs/archives.md shows"
     }
 
-    /// Whether an object goes over several lines, or is the only line and holds lists of objects
+    /// Whether an object spans several lines, or is the only line and contains lists of objects
     /// instead of a post.
     private static func isOneObject(_ lines: [ArraySlice<UInt8>], _ beginnings: [UInt8]) -> Bool {
-        // A first line that is no JSON may begin an object of several lines.
+        // A first line that is no JSON may be the beginning of a longer object.
         let whole = try? JSON(Array(lines[0]))
         guard let whole else { return beginnings.count > 1 && beginnings[1] != Byte.openBrace }
         guard lines.count == 1, whole["text"] == nil else { return false }
         return whole.members.contains { $0.value.list.first?.isObject == true }
     }
 
-    /// Looks at the first item; nil if it is nothing that we know.
+    /// The format of the first item; nil if it is unknown.
     private static func kindOfDocuments(_ text: ArraySlice<UInt8>) -> FileContents? {
         var splitter = DocumentSplitter(
             lists: MastodonArchive.lists + [BlueskyRecords.list] + SavedStatuses.lists,
             limits: ImportLimits())
         var item: [UInt8]?
         func take(_ element: SplitElement) throws {
-            // An item that is too long tells nothing of its kind.
+            // The kind of an item that is too long is unknown.
             item = try? element.content.get()
             throw FirstItem()
         }
         do {
             try text.withUnsafeBytes { try splitter.feed($0, take) }
-            // Whatever is cut off here is not cut off in the file.
+            // The data ends here because only the first bytes were read.
         } catch is FirstItem {
         } catch {
             return nil
         }
-        // An item that is no JSON is of no known kind.
+        // An item that is no JSON has an unknown kind.
         let first = item.flatMap { try? JSON($0) }
         guard let list = splitter.list else {
             guard let first else { return nil }

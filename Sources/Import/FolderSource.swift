@@ -8,7 +8,7 @@ import Foundation
 
 /// The files of an extracted archive.
 struct FolderSource: MemberSource {
-    /// The folders of an archive that hold files to read; the others hold pictures.
+    /// The folders of an archive with files to read; other folders hold pictures.
     private static let folders = ["", "data/", "data/js/", "data/js/tweets/"]
 
     private let path: String
@@ -16,12 +16,13 @@ struct FolderSource: MemberSource {
     private let root: String
     private let limits: ImportLimits
 
-    /// How many folders may be around an archive.
+    /// The most folders around an archive.
     private static let wrappings = 3
-    /// More folders than these are not looked into at each depth.
+    /// The most folders that are searched at each depth.
     private static let foldersAtMost = 1_000
 
-    /// Opens the folder with `data` or `outbox.json` in it, a folder around that, or `data` itself.
+    /// Opens the folder that contains `data` or `outbox.json`, a folder around it, or `data`
+    /// itself.
     init(path: String, limits: ImportLimits) throws {
         self.path = path
         self.limits = limits
@@ -43,8 +44,7 @@ struct FolderSource: MemberSource {
     }
 
     func read(files names: Set<String>, _ open: (String) throws -> (any MemberSink)?) throws {
-        // What an archive calls its files is not believed: a name may lead to where there is no
-        // file, or elsewhere.
+        // Names in an archive are checked: one may be missing, or lead outside the folder.
         let files = names.sorted().filter { name in
             guard let resolved = Self.resolved(root + "/" + name),
                 case .file? = try? FileReader.kind(of: resolved)
@@ -78,7 +78,7 @@ struct FolderSource: MemberSource {
         }
     }
 
-    /// The path of a file that lies inside the folder even after all links are followed.
+    /// The path of a file that is inside the folder after all links are resolved.
     private func safePath(of name: String) throws -> String {
         guard let resolved = Self.resolved(root + "/" + name) else {
             throw ImportError(.unreadable, path: path, "\(MemberName.shown(name)) cannot be opened")
@@ -113,7 +113,7 @@ struct FolderSource: MemberSource {
     }
 
     private static func isArchive(_ path: String) -> Bool {
-        // A file that is not there makes no archive.
+        // A folder without such a file is not an archive.
         isFolder(path + "/data")
             || ["outbox.json", XTable.name].contains {
                 (try? FileReader.kind(of: "\(path)/\($0)")) != nil
@@ -121,11 +121,11 @@ struct FolderSource: MemberSource {
     }
 
     private static func isFolder(_ path: String) -> Bool {
-        // A path that leads nowhere is no folder.
+        // A path that cannot be read is not a folder.
         if case .folder? = try? FileReader.kind(of: path) { true } else { false }
     }
 
-    /// The names in a folder, `part2` before `part10`; none where there is no such folder.
+    /// The names in a folder, `part2` before `part10`; empty if there is no such folder.
     private static func entries(of folder: String, path: String) throws -> [String] {
         guard isFolder(folder) else { return [] }
         do {

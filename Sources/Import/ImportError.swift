@@ -1,7 +1,7 @@
-/// Why nothing, or nothing more, could be read from an archive.
+/// The reason why nothing, or nothing more, could be read from an archive.
 ///
-/// The data is at fault in every case, so a command ends with exit code 65.
-/// Single items that cannot be read are no errors: see ``ImportProblem``.
+/// The data is at fault in every case, so a command ends with exit code 65. Single items that
+/// cannot be read are not errors but ``ImportProblem``s.
 package struct ImportError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kind of fault; stable, for tests and metrics.
     package struct Code: RawRepresentable, Hashable, Sendable {
@@ -16,14 +16,14 @@ package struct ImportError: Error, Equatable, Sendable, CustomStringConvertible 
         package static let notAnArchive = Code(rawValue: "not-an-archive")
         /// An archive of a kind that cannot be read yet.
         package static let unsupported = Code(rawValue: "unsupported")
-        /// A zip that ends early, or whose data does not match its checksums.
+        /// A zip that is cut off, or whose data does not match its checksums.
         package static let damaged = Code(rawValue: "damaged")
         package static let encrypted = Code(rawValue: "encrypted")
-        /// It unpacks to more than the limits allow.
+        /// Its unpacked size exceeds the limits.
         package static let bomb = Code(rawValue: "bomb")
         /// A name or link leads out of the archive.
         package static let unsafePath = Code(rawValue: "unsafe-path")
-        /// An archive without anything to learn from for the purpose.
+        /// An archive without items for the purpose.
         package static let nothingToRead = Code(rawValue: "nothing-to-read")
     }
 

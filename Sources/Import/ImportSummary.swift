@@ -1,15 +1,15 @@
 package import Posts
 
-/// The contents of an archive, as far as they were found.
+/// The result of reading an archive.
 package struct ImportSummary: Equatable, Sendable {
     /// The usual name for a file of this kind, such as `X archive`.
     package var format: String
-    /// The files of the archive that were read, in their order; empty for a file that stands alone.
+    /// The files of the archive that were read, in their order; empty for a single file.
     package var filesRead: [String] = []
-    /// The first of the files that stayed closed, and how many did.
+    /// The first of the files that were not read, and the number of all of them.
     package var filesLeft: [String] = []
     package var filesLeftCount = 0
-    /// The archive's owner, where it names one.
+    /// The archive's owner, if it names one.
     package var owner: AccountID?
     package var ownerName: String?
     /// The time zone of the account's settings, an IANA name: a suggestion for `TIME_ZONE`.
@@ -22,38 +22,38 @@ package struct ImportSummary: Equatable, Sendable {
 
     /// Posts left out because they are on the archive's list of deleted posts.
     package var deleted = 0
-    /// Posts left out because the human edited them: a later version was read.
+    /// Posts left out because they are earlier versions of an edited post.
     package var replaced = 0
     /// Favorites that are posts of the human's own.
     package var own = 0
-    /// Likes whose text the archive does not hold.
+    /// Likes whose text is not in the archive.
     package var withoutText = 0
-    /// Lines that do not say whether they were favorited.
+    /// Lines without the field `favorite`.
     package var unlabelled = 0
     /// Posts that not everybody may read.
     package var notOpen = 0
-    /// Only who follows the account may read its posts, as far as an X archive tells: of its last
-    /// six months.
+    /// Whether only followers may read the account's posts, as far as an X archive shows: during
+    /// its last six months.
     package var isProtected = false
-    /// Posts of others that the human repeated.
+    /// Reposts by the human.
     package var reposts = 0
     /// Entries that are neither a post nor a favorite.
     package var unrelated = 0
-    /// Likes of which only the address is there: their text must be asked of the network.
+    /// Likes with an address only: their text must be fetched from the network.
     package var likesWithoutPost = 0
 
-    /// The archive says that other parts of it were downloaded apart, or files that it lists are
-    /// missing.
+    /// Whether the archive names further parts that were downloaded separately, or lists files that
+    /// are missing.
     package var isPart = false
-    /// The archive has posts in communities, which were not asked for.
+    /// Whether the archive has posts in communities that were not requested.
     package var hasMoreCommunityPosts = false
 
     /// Items that could not be read.
     package var problemCount = 0
-    /// The first of these problems.
+    /// The first of these.
     package var problems: [ImportProblem] = []
 
-    /// The format of files whose lines say whose they are.
+    /// The format of files whose lines name their author.
     static let lines = "JSON Lines"
 
     package init(format: String) { self.format = format }
@@ -61,7 +61,7 @@ package struct ImportSummary: Equatable, Sendable {
     /// All items handed over.
     package var items: Int { posts + favorites + normals }
 
-    /// Advice on how to get more, a sentence each without a full stop.
+    /// Advice on how to get more items, a sentence each without a full stop.
     package var hints: [String] {
         if isProtected {
             return ["the account hides its posts from the public, so that none of them is mirrored"]
@@ -106,7 +106,7 @@ package struct ImportSummary: Equatable, Sendable {
         return "\(count == 1 ? "1 file" : "\(count) files"): \(list)"
     }
 
-    /// Why an archive whose lists were read gave nothing.
+    /// The reason why an archive whose lists were read has no items.
     var causeOfNothing: String {
         guard let first = problems.first else { return "its lists are empty" }
         return "nothing in it can be read (\(problemCount) problems, the first: \(first))"
@@ -118,9 +118,9 @@ package struct ImportSummary: Equatable, Sendable {
     }
 }
 
-/// An item that could not be read; everything else was.
+/// A single item that could not be read, while all others were.
 package struct ImportProblem: Equatable, Sendable, CustomStringConvertible {
-    /// Where in its file a problem is.
+    /// The position of a problem in its file.
     package enum Position: Equatable, Sendable {
         case wholeFile
         /// The line of a file of JSON Lines, from 1.
@@ -132,7 +132,7 @@ package struct ImportProblem: Equatable, Sendable, CustomStringConvertible {
     /// The file inside the archive, or the path that was given.
     package var file: String
     package var position: Position
-    /// The problem; never any of the item's own text.
+    /// The problem; it never contains text of the item.
     package var reason: String
 
     package var description: String {

@@ -1,39 +1,37 @@
 import Formats
 
-/// One item of a JSON list, or the reason why there is none.
+/// One item of a JSON list, or the reason why it cannot be used.
 struct SplitElement {
     var index: Int
-    /// Where the item begins, in bytes from the start of the file.
+    /// The item's position in the file, in bytes.
     var offset: Int
     var content: Result<[UInt8], ItemFault>
 }
 
-/// Cuts a file into its items, chunk by chunk.
+/// Splits a file into its items, chunk by chunk.
 protocol ItemSplitter {
-    /// Takes the next bytes of the file and hands over the items that end in them.
+    /// Reads the next bytes of the file and passes on the items that end in them.
     mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void)
         throws
 
-    /// Tells that the file has ended; an item that it ended in goes to `body` as a fault.
+    /// Ends the file; an unfinished item is passed to `body` as a fault.
     ///
     /// The returned fault concerns the file as a whole.
     mutating func finish(_ body: (SplitElement) throws -> Void) throws -> ItemFault?
 }
 
-/// The item that is being cut out of a file: its bytes, how deep its end is, and what is wrong with
-/// it.
+/// The current item of a splitter: its bytes, the nesting depth, and its first fault.
 ///
-/// Knows as much of JSON as it takes to find the end of a value; where an item begins, and what
-/// stands between two of them, is the splitter's business.
+/// It parses just enough JSON to find the end of a value; the splitter finds where an item begins.
 struct ItemBuffer {
     private let maximumBytes: Int
     private let maximumNesting: Int
 
-    /// How many items were handed over.
+    /// The number of items passed on.
     private(set) var index = 0
-    /// Where the item begins, in bytes from the start of the file.
+    /// The item's position in the file, in bytes.
     private(set) var offset = 0
-    /// The first thing that is wrong with the item.
+    /// The item's first fault.
     var fault: ItemFault?
     private(set) var depth = 0
     private(set) var inString = false
@@ -49,10 +47,10 @@ struct ItemBuffer {
     /// Begins an item.
     ///
     /// - Parameters:
-    ///   - offset: Where it stands in the file.
-    ///   - opening: What of it has been seen already.
-    ///   - depth: How many brackets and braces are open behind that.
-    ///   - inString: Whether a string is open behind that.
+    ///   - offset: Its position in the file.
+    ///   - opening: The part of it that was read already.
+    ///   - depth: The number of brackets and braces that are open after it.
+    ///   - inString: Whether a string is open after it.
     mutating func begin(
         at offset: Int, with opening: [UInt8] = [], depth: Int = 0, inString: Bool = false
     ) {
@@ -88,10 +86,10 @@ struct ItemBuffer {
         }
     }
 
-    /// Notes what is wrong, unless something else was before.
+    /// Notes a fault, unless there was one before.
     mutating func blame(_ reason: String) { fault = fault ?? ItemFault(reason) }
 
-    /// Keeps bytes of the item; one with a fault needs none.
+    /// Keeps bytes of the item, unless it has a fault.
     mutating func append(_ chunk: UnsafeRawBufferPointer, _ range: Range<Int>) {
         guard fault == nil else { return bytes.removeAll(keepingCapacity: true) }
         guard bytes.count + range.count <= maximumBytes else {
@@ -101,21 +99,22 @@ struct ItemBuffer {
         bytes.append(contentsOf: chunk[range])
     }
 
-    /// The item as it is now, which counts as handed over.
+    /// Returns the finished item and counts it.
     mutating func take() -> SplitElement {
         defer { index += 1 }
         return SplitElement(
             index: index, offset: offset, content: fault.map { .failure($0) } ?? .success(bytes))
     }
 
-    /// Passes over bytes that change nothing, which are most of them.
+    /// Skips bytes that do not affect the structure, which are most of them.
     func skipPlain(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Int {
         var position = start
         while position < chunk.count, isPlain[Int(chunk[position])] { position += 1 }
         return position
     }
 
-    /// For each byte, whether it changes nothing; not static, which would cost a check at each use.
+    /// For each byte, whether it leaves the structure unchanged. An instance property, because a
+    /// static one would be checked at each use.
     private let isPlain: [Bool] = (0...UInt8.max).map { byte in
         ![
             Byte.quote, Byte.backslash, Byte.lineFeed, Byte.comma, Byte.openBrace, Byte.closeBrace,

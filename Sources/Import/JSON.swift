@@ -3,11 +3,11 @@ import Posts
 
 /// A value of a JSON text.
 ///
-/// Understands what Foundation's decoder does, at a small part of its cost: the text is gone
-/// through once, and strings are made only of what is asked for. Whatever is missing or of another
-/// kind is nil, since nearly every field of an archive may be either.
+/// Accepts what Foundation's decoder does, at a small part of its cost: the text is scanned once,
+/// and strings are made only on demand. A value that is missing or of another type is nil, because
+/// nearly every field of an archive may be missing.
 struct JSON {
-    /// The text, with every value in it in the order in which they stand there.
+    /// The text, with the nodes of all its values in document order.
     private final class Document {
         let bytes: [UInt8]
         let nodes: [Node]
@@ -19,14 +19,14 @@ struct JSON {
     }
 
     fileprivate struct Node {
-        /// The byte that the value begins with; 0 for a number.
+        /// The first byte of the value; 0 for a number.
         var sign: UInt8
-        /// Whether it is a string with a backslash in it.
+        /// Whether it is a string with an escape.
         var isEscaped = false
-        /// Where the value begins; of a string what is between the quotes.
+        /// Where the value begins; for a string, after the quote.
         var start: Int32
         var end: Int32
-        /// The node behind the value and everything in it.
+        /// The index of the node after the value and its contents.
         var next: Int32 = 0
 
         var range: Range<Int> { Int(start)..<Int(end) }
@@ -35,17 +35,16 @@ struct JSON {
     private let document: Document
     private let index: Int
 
-    /// - Parameter bytes: The text in UTF-8, less than 2 GiB, perhaps with a byte order mark before
-    ///   it.
-    /// - Throws: ``ItemFault`` for what is no JSON.
+    /// - bytes: The text in UTF-8, less than 2 GiB; it may begin with a byte order mark.
+    /// - Throws: ``ItemFault`` if the text is no JSON.
     init(_ bytes: [UInt8]) throws(ItemFault) {
-        // Validation fails only for bytes that are no UTF-8.
+        // Validation fails only if the bytes are not UTF-8.
         guard (try? UTF8Span(validating: bytes.span)) != nil else {
             throw ItemFault("not valid UTF-8")
         }
         let nodes = bytes.withUnsafeBufferPointer { bytes -> [Node]? in
             var scanner = JSONScanner(bytes)
-            // The scanner fails only for text that is no JSON.
+            // The scanner fails only if the text is no JSON.
             return (try? scanner.scan()) == nil ? nil : scanner.nodes
         }
         guard let nodes else { throw ItemFault("not valid JSON") }
@@ -80,13 +79,13 @@ struct JSON {
         return Int(text) ?? Double(text).flatMap(Int.init(exactly:))
     }
 
-    /// A string; nil also where an escape in it means nothing.
+    /// A string; nil also if one of its escapes is invalid.
     var text: String? { node.sign == Byte.quote ? string(node) : nil }
 
     /// A string that is not empty.
     var name: String? { text.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// The entries of a list; none for anything else.
+    /// The entries of a list; empty for any other value.
     var list: [JSON] {
         guard isList else { return [] }
         var entries: [JSON] = []
@@ -98,7 +97,7 @@ struct JSON {
         return entries
     }
 
-    /// The keys of an object, repeated ones included, with their values; none for anything else.
+    /// The keys of an object, repeated ones included, with their values; empty for any other value.
     var members: [(key: String, value: JSON)] {
         guard isObject else { return [] }
         var members: [(key: String, value: JSON)] = []
@@ -113,7 +112,7 @@ struct JSON {
         return members
     }
 
-    /// The value of a key, the first if the key is there twice; nil also for what is no object.
+    /// The value of a key, the first one of a repeated key; nil also for any value but an object.
     subscript(name: StaticString) -> JSON? {
         guard isObject else { return nil }
         return document.nodes.withUnsafeBufferPointer { nodes in
@@ -129,7 +128,7 @@ struct JSON {
 
     /// The object at the end of a path of keys.
     ///
-    /// - Throws: ``ItemFault`` that says what is missing or of another kind on the way there.
+    /// - Throws: ``ItemFault`` with the key that is missing or of another type.
     func object(_ path: StaticString...) throws(ItemFault) -> JSON {
         guard isObject else { throw ItemFault("not a JSON object") }
         var value = self
@@ -145,13 +144,13 @@ struct JSON {
         return value
     }
 
-    /// The value of a key, which must be of a kind if it is there and not null.
+    /// The value of a key, which must have a certain type if it is present and not null.
     ///
     /// - Parameters:
-    ///   - path: The keys that led here, for the fault.
-    ///   - read: The value of that kind, such as `\.text`.
+    ///   - path: The keys that led here, for the message.
+    ///   - read: Reads a value of that type, such as `\.text`.
     /// - Returns: The value; nil if it is missing or null.
-    /// - Throws: ``ItemFault`` for a value of another kind.
+    /// - Throws: ``ItemFault`` for a value of another type.
     func optional<Value>(
         _ key: StaticString, in path: String = "", _ read: (JSON) -> Value?
     ) throws(ItemFault) -> Value? {
@@ -161,7 +160,7 @@ struct JSON {
             value.node.isEscaped ? "not valid JSON" : "\(path)\(key) has the wrong type")
     }
 
-    /// A string that must be there.
+    /// A required string.
     func required(_ key: StaticString) throws(ItemFault) -> String {
         if let text = try optional(key, \.text) { return text }
         throw ItemFault(self[key] == nil ? "\(key) is missing" : "\(key) has the wrong type")
@@ -208,10 +207,10 @@ extension JSON: WireFields {
     }
 }
 
-/// Goes through a JSON text once and finds its values.
+/// Scans a JSON text once and finds its values.
 ///
-/// As forgiving as Foundation's: a comma may follow the last entry, and numbers and escapes count
-/// only where they are asked for.
+/// As lenient as Foundation's: a comma may follow the last entry, and numbers and escapes are
+/// checked only when they are read.
 private struct JSONScanner {
     private struct NotJSON: Error {}
 
@@ -304,7 +303,7 @@ private struct JSONScanner {
         }
     }
 
-    /// The next byte that is no white space; 0 at the end.
+    /// The next byte that is not white space; 0 at the end.
     @inline(__always)
     private mutating func next() -> UInt8 {
         while position < bytes.count, Byte.isWhitespace(bytes[position]) { position += 1 }
@@ -323,7 +322,7 @@ private struct JSONScanner {
 
     // MARK: Escapes
 
-    /// The inside of a string with what its escapes stand for; nil if one of them means nothing.
+    /// The contents of a string with its escapes decoded; nil if one is invalid.
     static func unescaped(_ bytes: ArraySlice<UInt8>) -> String? {
         var result: [UInt8] = []
         var rest = bytes
@@ -356,12 +355,10 @@ private struct JSONScanner {
         }
     }
 
-    /// The character behind `\u`, which takes a second such escape if it is outside the first
-    /// plane.
+    /// The character of a `\u` escape; one outside the first plane takes two escapes.
     ///
-    /// Half a pair that stands alone is U+FFFD, as of an emoji that was cut in two: RFC 8259,
-    /// section 8.2, leaves open what becomes of it, and the readers of the networks' answers do the
-    /// same.
+    /// A single surrogate becomes U+FFFD, as in an emoji that was cut in two: RFC 8259, section
+    /// 8.2, leaves that open, and the readers of the networks' answers do the same.
     private static func scalar(_ rest: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
         guard let first = unit(&rest) else { return nil }
         guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) ?? "\u{FFFD}" }
@@ -383,7 +380,7 @@ private struct JSONScanner {
     }
 }
 
-/// The bytes that JSON is made of.
+/// The bytes of JSON's syntax.
 enum Byte {
     static let tab = UInt8(ascii: "\t")
     static let lineFeed = UInt8(ascii: "\n")

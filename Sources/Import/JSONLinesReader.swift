@@ -6,8 +6,8 @@ package import Posts
 ///
 /// `id`, `author`, `text` and `created_at` (RFC 3339) are the fields of every line; `favorite`,
 /// `reply_to_author`, `reply_to_post`, `visibility`, `language` and `source` may follow. Unknown
-/// fields are passed over. For the classifier, and to look at texts, a line without `author` or
-/// `created_at` is good enough.
+/// fields are ignored. The classifier and the examination of texts also accept lines without
+/// `author` or `created_at`.
 package struct JSONLinesReader: Sendable {
     private let path: String
     private let purpose: ImportPurpose
@@ -18,11 +18,11 @@ package struct JSONLinesReader: Sendable {
 
     /// - Parameters:
     ///   - path: A path, or `-` for standard input.
-    ///   - network: Where ids and names belong.
-    ///   - localHost: Completes names without a host; without it such names are problems on
+    ///   - network: The network of ids and names.
+    ///   - localHost: The host of names without one; if it is nil, such names are problems on
     ///     Mastodon.
     ///   - limits: The length of a line and the number of problems.
-    ///   - now: The present: nothing was made later.
+    ///   - now: The present, the latest possible time of a post.
     package init(
         path: String, purpose: ImportPurpose, network: NetworkName, localHost: String?,
         limits: ImportLimits = ImportLimits(), now: Date = Date()
@@ -37,15 +37,13 @@ package struct JSONLinesReader: Sendable {
 
     /// Reads to the end; blocks the thread while it waits for input.
     ///
-    /// - Parameter body: Gets each item; an error that it throws ends the reading.
-    /// - Throws: ``ImportError`` if the input cannot be opened or read or holds no line that can be
-    ///   used.
+    /// - Parameter body: Called with each item; an error that it throws ends the reading.
+    /// - Throws: ``ImportError`` if the input cannot be opened or read, or has no usable line.
     package func read(_ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
         try read { try hand(over: try JSONLine($0), to: body, &$1) }
     }
 
-    /// Reads what somebody says of texts: `id`, `fit` (true or false) and `reason`, the name of a
-    /// rule.
+    /// Reads labels of texts: `id`, `fit` (true or false) and `reason`, the name of a rule.
     ///
     /// - Throws: As ``read(_:)``.
     package func readLabels(_ body: (TextLabel) -> Void) throws -> ImportSummary {
@@ -62,7 +60,7 @@ package struct JSONLinesReader: Sendable {
         }
     }
 
-    /// The same for a stream of which the first bytes were read already.
+    /// Reads a stream whose first bytes were read already.
     func read(
         _ stream: FileReader, after head: [UInt8], _ body: (ArchiveItem) throws -> Void
     ) throws -> ImportSummary {
@@ -107,7 +105,7 @@ package struct JSONLinesReader: Sendable {
         return ImportError(.nothingToRead, path: path, reason)
     }
 
-    /// The bytes of a line that is not blank; a byte order mark may stand before the first.
+    /// The bytes of a line; nil for a blank one; the first line may begin with a byte order mark.
     private static func json(of line: SplitLine) throws(ItemFault) -> [UInt8]? {
         var bytes = try line.content.get()
         if line.number == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
@@ -172,8 +170,8 @@ package struct JSONLinesReader: Sendable {
     private func account(_ name: String) throws(ItemFault) -> AccountID {
         let bare = name.drop { $0 == "@" }.lowercased()
         guard !bare.isEmpty else { throw ItemFault("the name of a person is empty") }
-        // Without a host a name stays as it is. It equals nobody's on a server, so nobody is
-        // answered by mistake.
+        // A name without a host stays as it is. It equals no account's name, so nobody is answered
+        // by mistake.
         guard network.traits.namesAreIdentities, let localHost else {
             return AccountID(network: network, value: bare)
         }
@@ -181,24 +179,24 @@ package struct JSONLinesReader: Sendable {
     }
 }
 
-/// A person's label of a text: whether it stands for itself, and if not, why.
+/// A person's label of a text: whether it can be understood by itself, and if not, why.
 package struct TextLabel: Equatable, Sendable {
     package let id: String
     package let isFit: Bool
     package let reason: String?
 }
 
-/// One line of JSON Lines, checked.
+/// A validated line of JSON Lines.
 private struct JSONLine {
     /// Longer texts are no posts.
     private static let maximumTextBytes = 100_000
 
     let id: String
     let author: String?
-    /// As it is in the file, control characters included.
+    /// The text as it is in the file, control characters included.
     private let original: String
     let createdAt: Date?
-    /// Whether the line says that nobody knows the time.
+    /// Whether the line says that the time is unknown.
     let isTimeUnknown: Bool
     let utcOffset: Int?
     let favorite: Bool?
@@ -218,7 +216,7 @@ private struct JSONLine {
         }
         let time = try fields.optional("created_at", \.text)
         let written = time.flatMap { Date(rfc3339: $0) }
-        // Programs write these where they know none.
+        // Some programs write these values for an unknown time.
         let isUnknown = time.map { $0.isEmpty || $0.hasPrefix("0001-") } ?? false
         createdAt = written
         isTimeUnknown = isUnknown
@@ -231,7 +229,7 @@ private struct JSONLine {
         replyToPost = try Self.name(fields, "reply_to_post")
         _ = try fields.optional("visibility", \.text)
         var audience = PostAudience(note: fields)
-        // Who writes such lines and names no audience means everybody.
+        // Without an audience, a line is public.
         audience.narrow(to: .public)
         self.audience = audience
         language = try fields.optional("language", \.text).flatMap(LanguageTag.naming)
@@ -242,13 +240,13 @@ private struct JSONLine {
         }
     }
 
-    /// The text as it may be posted: control characters are left out.
+    /// The text for posting, without control characters.
     var text: String { PlainText.cleaned(original) }
 
-    /// The text as the classifier reads it: control characters part words, as spaces do.
+    /// The text for the classifier, with control characters treated as spaces.
     ///
-    /// Texts that went through a wrong conversion have some in place of
-    /// apostrophes; without them `it` and `s` would be one word.
+    /// Some wrong conversions replace apostrophes by control characters; removing these would join
+    /// `it` and `s` to one word.
     var spacedText: String {
         var scalars = String.UnicodeScalarView()
         for scalar in original.unicodeScalars {
@@ -264,7 +262,7 @@ private struct JSONLine {
         return try checked(text, key)
     }
 
-    /// An id, an address or the name of a person: one word.
+    /// An id, an address or a person's name: one word.
     private static func checked(_ text: String, _ field: StaticString) throws(ItemFault) -> String {
         guard ActorAddress.isOneWord(text) else {
             throw ItemFault("\(field) is empty, too long or not one word")
@@ -273,14 +271,14 @@ private struct JSONLine {
     }
 }
 
-/// One line of a file without its line break, or the reason why it is not given.
+/// One line of a file without its line break, or the reason why it cannot be used.
 struct SplitLine {
     /// From 1.
     var number: Int
     var content: Result<[UInt8], ItemFault>
 }
 
-/// Cuts a stream of bytes into lines that end in LF or CR LF; holds one line at a time.
+/// Splits a stream of bytes into lines that end in LF or CR LF; holds one line at a time.
 struct LineSplitter {
     private let maximumBytes: Int
     private var line: [UInt8] = []
@@ -289,7 +287,7 @@ struct LineSplitter {
 
     init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
-    /// Takes the next bytes and hands over the lines that end in them.
+    /// Reads the next bytes and passes on the lines that end in them.
     mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitLine) throws -> Void) rethrows
     {
         var start = 0
@@ -301,13 +299,13 @@ struct LineSplitter {
         append(chunk[start...])
     }
 
-    /// Hands over what follows the last line break.
+    /// Passes on the last line, if no line break follows it.
     mutating func finish(_ body: (SplitLine) throws -> Void) rethrows {
         if !line.isEmpty || isTooLong { try emit(body) }
     }
 
     private mutating func append(_ bytes: Slice<UnsafeRawBufferPointer>) {
-        // One byte more for a CR that does not count.
+        // One byte more, for a CR, which does not count.
         if line.count + bytes.count > maximumBytes + 1 { isTooLong = true }
         if isTooLong {
             line.removeAll(keepingCapacity: true)

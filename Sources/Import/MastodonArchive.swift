@@ -1,22 +1,22 @@
 import Formats
 import Posts
 
-/// The archive that a server of the Mastodon family lets people download.
+/// The archive that servers of the Mastodon family offer for download.
 ///
-/// The posts are in one list that may be hundreds of megabytes long. Whose they
-/// are stands in another file, which old archives put behind the posts: then a
-/// first pass fetches that. Of the likes only the addresses are there.
+/// The posts are in one list that may be hundreds of megabytes long. The owner is named in another
+/// file, which in old archives comes after the posts: then it is read in a first pass. Of likes,
+/// the archive contains only the addresses.
 struct MastodonArchive: ArchiveFormat {
     static let actor = "actor.json"
     private static let outbox = "outbox.json"
     private static let likes = "likes.json"
-    /// The keys of the lists in these files; `items` where no order is promised.
+    /// The keys of the lists in these files; `items` is used for unordered ones.
     static let lists = ["orderedItems", "items"]
 
     private let request: ImportRequest
     private let parts: [String]
 
-    /// The file that serves a purpose.
+    /// The file with the items for a purpose.
     static func list(for purpose: ImportPurpose) -> String {
         purpose == .scheduler ? outbox : likes
     }
@@ -66,14 +66,14 @@ struct MastodonArchive: ArchiveFormat {
     }
 }
 
-/// The reading of one archive: whose it is, and the counts.
+/// The state of reading one archive: its owner, and the counts.
 private final class MastodonArchiveRun {
     private let request: ImportRequest
     private let pictures: ArchivePictures
     private let body: (ArchiveItem) throws -> Void
     private var converter: MastodonPostConverter
     private var summary = ImportSummary(format: "Mastodon archive")
-    /// Entries that were read, whether or not they were handed over.
+    /// Entries that were read, whether or not they were passed on.
     private(set) var seen = 0
 
     init(

@@ -6,23 +6,23 @@ import Posts
 struct MastodonOwner {
     /// The address of the actor, by which posts name their author.
     var actor: String
-    /// The host of that address; the names of people there may end in another.
+    /// The host of that address; names of people there may have another host.
     var actorHost: String
     var account: AccountID
-    /// The name without its host, with the case that the person chose.
+    /// The name without its host, in its original case.
     var name: String
-    /// The host that names without one belong to.
+    /// The host of names without one.
     var localHost: String
     /// The address of the collection of followers.
     var followers: String?
 
-    /// `nil` if the actor lacks what makes a name.
+    /// `nil` if the actor has no valid name.
     ///
     /// - Parameters:
     ///   - wire: The archive's `actor.json`.
-    ///   - localHost: The host of the server's names, where the caller knows it. It counts if the
-    ///     actor's host is this one or lies below it: people are `user@example.org` while the
-    ///     server answers at `social.example.org`.
+    ///   - localHost: The host of names, if the caller knows it. It is used if the actor's host is
+    ///     the same or a subdomain: people may be `user@example.org` while the server is at
+    ///     `social.example.org`.
     init?(_ wire: JSON, localHost: String?) {
         guard let actor = wire["id"]?.name, let address = ActorAddress(actor) else { return nil }
         // New servers tell `user@host`.
@@ -42,7 +42,7 @@ struct MastodonOwner {
         followers = wire["followers"]?.name
     }
 
-    /// Creates the author of a post from the author's address alone; `nil` if it holds no name.
+    /// Creates the author of a post from the author's address alone; `nil` if it contains no name.
     init?(actor: String, localHost: String?) {
         guard let address = ActorAddress(actor), let user = address.user else { return nil }
         self.init(
@@ -58,13 +58,13 @@ struct MastodonOwner {
         account = .mastodon(name, localHost: self.localHost)
     }
 
-    /// `localHost` if the address is of that host or of one below it.
+    /// `localHost` if the address has that host or a subdomain of it.
     private static func related(_ localHost: String?, _ address: ActorAddress) -> String? {
         guard let host = localHost?.lowercased(), !host.isEmpty else { return nil }
         return address.host == host || address.host.hasSuffix("." + host) ? host : nil
     }
 
-    /// Returns the account that a mention names; `nil` if the mention does not tell.
+    /// Returns the account that a mention names; `nil` if that is unclear.
     func person(_ mention: WireMention) -> AccountID? {
         let address = mention.href.flatMap(ActorAddress.init)
         let host = address.map { $0.host == actorHost ? localHost : $0.host } ?? localHost

@@ -2,25 +2,25 @@ import Formats
 import Foundation
 import Posts
 
-/// Makes posts of what the outbox of a server of the Mastodon family holds.
+/// Converts entries of a Mastodon-compatible outbox to posts.
 struct MastodonPostConverter {
-    /// The owner of the outbox; `nil` while nothing has told.
+    /// The owner of the outbox; `nil` while unknown.
     var owner: MastodonOwner?
-    /// Completes the owner's name where no actor does.
+    /// The host of the owner's name, if no actor gives it.
     let localHost: String?
-    /// How many of the owner's posts are remembered, to know an answer to one of them.
+    /// The number of the owner's posts that are remembered, to recognize replies to them.
     let maximumOwnPosts: Int
     private let now: Date
     private var ownPosts: Set<Int> = []
 
-    /// - Parameter now: The present: nothing was made later.
+    /// - Parameter now: The present, the latest possible time of a post.
     init(localHost: String?, maximumOwnPosts: Int, now: Date) {
         self.localHost = localHost
         self.maximumOwnPosts = maximumOwnPosts
         self.now = now
     }
 
-    /// The post that was made; nil for one that not everybody may read.
+    /// Returns the created post; nil for one that not everybody may read.
     mutating func post(_ note: WireNote, in activity: WireActivity) throws(ItemFault) -> Post? {
         guard let id = FediversePost.identity(among: [note.id, note.url]) else {
             throw ItemFault("id is missing")
@@ -31,7 +31,7 @@ struct MastodonPostConverter {
         if ownPosts.count < maximumOwnPosts { ownPosts.insert(id.hashValue) }
         wire.audience = note.fields
         let places = [note.audience, activity.audience].filter { !$0.isEmpty }
-        // Without any address it is for those whom it names, whatever else it says.
+        // Without addresses it is for the mentioned people only, whatever other fields say.
         if places.isEmpty { wire.audience.narrow(to: .direct) }
         for place in places {
             wire.audience.narrow(to: place.to, cc: place.cc, followers: owner.followers)
@@ -102,7 +102,7 @@ struct MastodonPostConverter {
             author: person(behind: answered, among: note.mentions, owner), post: post)
     }
 
-    /// The mentioned person whose post is answered: the address of a post mostly begins like its
+    /// The mentioned person whose post is answered: usually the address of a post begins like its
     /// author's.
     private func person(
         behind answered: String, among mentions: [WireMention], _ owner: MastodonOwner
@@ -134,7 +134,7 @@ struct MastodonPostConverter {
     }
 }
 
-/// One thing that somebody did, as the outbox of a server of the Mastodon family lists it.
+/// An activity of an outbox of the Mastodon family.
 ///
 /// Nearly every field may be missing; a field of another kind counts as missing.
 struct WireActivity {
@@ -142,7 +142,7 @@ struct WireActivity {
     let actor: String?
     let published: String?
     let audience: WireAudience
-    /// The post that the activity is about; `nil` if only its address is given.
+    /// The post of the activity; `nil` if only its address is given.
     let note: WireNote?
 
     init(_ wire: JSON) throws(ItemFault) {
@@ -151,7 +151,7 @@ struct WireActivity {
         actor = fields.address("actor")
         published = fields["published"]?.name
         audience = WireAudience(fields)
-        // Some servers list the post itself and not that it was made.
+        // Some servers list the post itself instead of its creation.
         let isBare = fields["object"] == nil && WireNote.isPost(type)
         note = isBare ? WireNote(fields) : fields["object"].flatMap(WireNote.init)
     }
@@ -170,7 +170,7 @@ struct WireAudience {
     }
 }
 
-/// A post as ActivityPub writes it.
+/// A post in the form of ActivityPub.
 struct WireNote {
     let id: String?
     let url: String?
@@ -179,14 +179,13 @@ struct WireNote {
     let published: String?
     let updated: String?
     let audience: WireAudience
-    /// The audience as given by fields other than the addresses.
+    /// The audience by all fields except the addresses.
     let fields: PostAudience
     let inReplyTo: String?
-    /// Whether it answers something, even if that has no address.
+    /// Whether it is a reply, even to a post without an address.
     let isReply: Bool
     let content: String?
-    /// Whether the content, if there is any, is a text: one that cannot be read is not the same as
-    /// none.
+    /// Whether the content, if present, is text: unreadable content is not the same as none.
     let isContentReadable: Bool
     let contentMap: [String: String]
     /// The content warning.
@@ -197,14 +196,14 @@ struct WireNote {
     let mentions: [WireMention]
     /// The addresses of its hashtags.
     let hashtags: [String]
-    /// Whether it names a post that it quotes.
+    /// Whether it names a quoted post.
     let isQuote: Bool
 
-    /// The names that programs have for the address of a quoted post: FEP-044f; Fedibird; Pleroma
-    /// and Akkoma; Misskey.
+    /// The fields for the address of a quoted post: FEP-044f; Fedibird; Pleroma and Akkoma;
+    /// Misskey.
     private static let quotes: [StaticString] = ["quote", "quoteUri", "quoteUrl", "_misskey_quote"]
 
-    /// Nil for what is no object.
+    /// Nil if it is not an object.
     init?(_ fields: JSON) {
         guard fields.isObject else { return nil }
         id = fields["id"]?.name
@@ -240,8 +239,7 @@ struct WireNote {
             || tags.contains(where: Self.isPostLink)
     }
 
-    /// Whether a tag is the link to another post of FEP-e232, by its media type or by what programs
-    /// use it for.
+    /// Whether a tag is a link to another post by FEP-e232, by its media type or its relation.
     private static func isPostLink(_ tag: JSON) -> Bool {
         guard tag.is("Link"), tag["href"]?.name != nil else { return false }
         let type = (tag["mediaType"]?.text ?? "").lowercased()
@@ -252,7 +250,7 @@ struct WireNote {
         return isPost || tag.entries("rel").contains { $0.text?.contains("quote") == true }
     }
 
-    /// Whether a thing of this type is a post.
+    /// Whether an object of this type is a post.
     static func isPost(_ type: String?) -> Bool {
         ["Note", "Question", "Article", "Page"].contains { $0 == type }
     }
@@ -262,7 +260,7 @@ struct WireNote {
 struct WireMention {
     /// The address of the person's actor.
     let href: String?
-    /// `@user@host`, or `@user` for somebody on the author's own server.
+    /// `@user@host`, or `@user` for a person on the author's server.
     let name: String?
 
     /// Nil for a tag of another kind.
@@ -274,13 +272,13 @@ struct WireMention {
 }
 
 extension JSON {
-    /// The entries of a list, or the one value that stands in place of a list of one.
+    /// The entries of a list, or a single value as a list of one.
     fileprivate func entries(_ key: StaticString) -> [JSON] {
         guard let value = self[key], !value.isNull else { return [] }
         return value.isList ? value.list : [value]
     }
 
-    /// Addresses, each written alone or as the `id` of an object.
+    /// Addresses, each given directly or as the `id` of an object.
     fileprivate func addresses(_ key: StaticString) -> [String] {
         entries(key).compactMap { $0.text ?? $0["id"]?.text }
     }
@@ -289,7 +287,7 @@ extension JSON {
         self[key].flatMap { $0.name ?? $0["id"]?.name }
     }
 
-    /// Whether the value is an address, an object, or a list with one of them.
+    /// Whether the value is an address, an object, or a list that contains one.
     fileprivate func namesSomething(_ key: StaticString) -> Bool {
         entries(key).contains { $0.name != nil || $0.isObject }
     }

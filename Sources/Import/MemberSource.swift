@@ -1,6 +1,6 @@
 import Formats
 
-/// Takes the bytes of one file of an archive.
+/// Receives the bytes of one file of an archive.
 protocol MemberSink: AnyObject {
     /// The next bytes; valid only during the call.
     func feed(_ chunk: UnsafeRawBufferPointer) throws
@@ -10,13 +10,13 @@ protocol MemberSink: AnyObject {
 
 /// An archive made of files: a zip or an extracted folder.
 ///
-/// Files that nobody asks for by name are never opened, and their data is never
-/// read: an archive also holds private messages.
+/// Files that are not requested by name are never opened or read: an archive also holds private
+/// messages.
 protocol MemberSource {
-    /// The names of the files that are wanted, in the order in which ``read(_:)`` gives them.
+    /// The names of the wanted files, in the order in which ``read(_:)`` passes them.
     ///
-    /// Names are given as `data/tweets.js`, whatever folder the archive is wrapped in. All names
-    /// are checked, no data is read.
+    /// Names have the form `data/tweets.js`, without folders around the archive. All names are
+    /// checked; no data is read.
     ///
     /// - Throws: ``ImportError`` if the archive is not safe to read.
     func names(where isWanted: (String) -> Bool) throws -> [String]
@@ -24,8 +24,7 @@ protocol MemberSource {
     /// Reads, one after the other, the files for which `open` returns a sink.
     func read(_ open: (String) throws -> (any MemberSink)?) throws
 
-    /// The same for files with these names, wherever in the archive they are; those that are not
-    /// there are passed over.
+    /// Reads files with these names, wherever in the archive they are; missing ones are skipped.
     func read(files names: Set<String>, _ open: (String) throws -> (any MemberSink)?) throws
 }
 
@@ -37,7 +36,7 @@ extension MemberSource {
 
 /// Notes which files of an archive are opened, and which stay closed.
 final class WatchedSource: MemberSource {
-    /// More names than these are only counted.
+    /// The most names that are kept; further ones are only counted.
     private static let namesAtMost = 1_000
 
     private let source: any MemberSource
@@ -45,7 +44,7 @@ final class WatchedSource: MemberSource {
     private var opened: [String] = []
     private var others: [String] = []
     private var otherCount = 0
-    /// Whether one of the files that nobody wants is an archive itself.
+    /// Whether one of the other files is an archive itself.
     private(set) var holdsArchives = false
 
     init(_ source: any MemberSource) { self.source = source }
@@ -71,11 +70,11 @@ final class WatchedSource: MemberSource {
     }
 
     func read(files names: Set<String>, _ open: (String) throws -> (any MemberSink)?) throws {
-        // Pictures, of which there are too many to name.
+        // Pictures are too many to be listed in the summary.
         try source.read(files: names, open)
     }
 
-    /// Says in a summary which files were read.
+    /// Adds the files that were read to a summary.
     func tell(_ summary: inout ImportSummary) {
         let closed = parts.filter { !opened.contains($0) }
         summary.filesRead = opened
@@ -83,13 +82,13 @@ final class WatchedSource: MemberSource {
         summary.filesLeftCount = closed.count + otherCount
     }
 
-    /// Whether a file's name is that of data: there may be thousands of pictures besides.
+    /// Whether a file's name is that of data: there may also be thousands of pictures.
     private static func isData(_ name: String) -> Bool {
         [".js", ".json", ".csv"].contains { name.hasSuffix($0) } && !name.hasPrefix("assets/")
     }
 }
 
-/// The name of a file inside an archive, as somebody else wrote it.
+/// The name of a file inside an archive, which is untrusted input.
 enum MemberName {
     /// Whether following the name could lead out of the archive.
     static func isUnsafe(_ name: String) -> Bool {
@@ -98,13 +97,12 @@ enum MemberName {
         return parts.first?.isEmpty == true || isDrive || parts.contains("..")
     }
 
-    /// The files at the top of an archive, which are found however many folders are around it.
+    /// The files at the top of an archive, which are found inside any number of folders.
     private static let tops: Set<Substring> = [
         "actor.json", "outbox.json", "likes.json", "tweets.csv",
     ]
 
-    /// The name without the folders that some tools wrap an archive in; nil for what lies outside
-    /// the archive.
+    /// The name without folders around the archive; nil if the file is outside the archive.
     static func unwrapped(_ name: String) -> String? {
         let parts = name.split(separator: "/").filter { $0 != "." }
         guard !parts.contains("__MACOSX"), let last = parts.last, !last.hasPrefix("._") else {
@@ -124,9 +122,9 @@ enum MemberName {
     }
 }
 
-/// Files that stand alone, taken for those of an archive.
+/// Single files, treated as those of an archive.
 struct FileSource: MemberSource {
-    /// From the name in an archive to the path, in the order in which they are read.
+    /// Names in the archive and paths, in the order in which they are read.
     let files: [(name: String, path: String)]
 
     func names(where isWanted: (String) -> Bool) throws -> [String] {
@@ -145,7 +143,7 @@ struct FileSource: MemberSource {
     }
 }
 
-/// Reads the items of a list one by one, and counts those that cannot be.
+/// Reads the items of a list one by one, and counts those that cannot be read.
 final class ListSink: MemberSink {
     private let file: String
     private let report: (ImportProblem) -> Void
@@ -154,9 +152,9 @@ final class ListSink: MemberSink {
 
     /// - Parameters:
     ///   - file: The name for problems.
-    ///   - report: Gets what cannot be read.
-    ///   - body: Gets each item. An ``ItemFault`` that it throws becomes a problem, any other error
-    ///     ends the reading.
+    ///   - report: Called with each problem.
+    ///   - body: Called with each item. An ``ItemFault`` that it throws becomes a problem, any
+    ///     other error ends the reading.
     init(
         file: String, splitter: any ItemSplitter, report: @escaping (ImportProblem) -> Void,
         body: @escaping (JSON) throws -> Void
@@ -195,8 +193,8 @@ final class ObjectSink: MemberSink {
 
     /// - Parameters:
     ///   - limit: A larger file is passed over.
-    ///   - body: Gets the object if there is one; such files only help, so that a broken one is no
-    ///     problem.
+    ///   - body: Called with the object, if there is one; such files are optional, so that a broken
+    ///     one is no problem.
     init(limit: Int, body: @escaping (JSON) -> Void) {
         self.limit = limit
         self.body = body
@@ -207,7 +205,7 @@ final class ObjectSink: MemberSink {
     }
 
     func finish() {
-        // Such a file only helps: a broken one is no problem.
+        // Such a file is optional: a broken one is no problem.
         guard bytes.count <= limit, let start = bytes.firstIndex(of: Byte.openBrace),
             let end = bytes.lastIndex(of: Byte.closeBrace), start < end,
             let object = try? JSON(Array(bytes[start...end]))

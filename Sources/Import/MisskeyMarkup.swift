@@ -1,18 +1,18 @@
 import Posts
 
-/// The markup of Misskey, MFM, as far as a plain text must do without it: functions, tags and links
-/// with words.
+/// Converts Misskey's markup, MFM, to plain text as far as needed: functions, tags and links with
+/// words.
 ///
 /// Its syntax is in `docs/syntax.md` of misskey-dev/mfm.js.
 enum MisskeyMarkup {
     private static let tags: Set<String> = ["b", "i", "s", "small", "center", "plain"]
-    /// A longer text is left as it is, in bytes.
+    /// The longest text, in bytes, that is converted; a longer one is left as it is.
     private static let maximumBytes = 100_000
-    /// Deeper nesting is left as it is.
+    /// The deepest nesting that is converted.
     private static let maximumNesting = 20
 
-    /// The text without markup: `$[x2 words]` and `<b>words</b>` become `words`, and a link
-    /// `[words](address)` what it becomes on every network.
+    /// Removes the markup: `$[x2 words]` and `<b>words</b>` become `words`, and a link
+    /// `[words](address)` the same as on every network.
     ///
     /// - Returns: The text, and its ``Post/linkWords``.
     static func read(_ text: String) -> (text: String, linkWords: [String]) {
@@ -30,11 +30,11 @@ enum MisskeyMarkup {
         private var result = String.UnicodeScalarView()
         /// The length of the result in UTF-8.
         private var bytes = 0
-        /// The links with words, by their place in the result.
+        /// The links with words, by their position in the result.
         private(set) var links: [TextFacet] = []
-        /// From each bracket to the one that closes it.
+        /// From each opening bracket to its closing one.
         private var closings: [Int: Int] = [:]
-        /// Where the functions end that are open.
+        /// Where the open functions end.
         private var ends: [Int] = []
 
         init(text: [Unicode.Scalar]) {
@@ -83,7 +83,7 @@ enum MisskeyMarkup {
             return true
         }
 
-        /// Passes over `<b>`, `</b>` and the like; of `<https://…>` the address is kept.
+        /// Skips `<b>`, `</b>` and the like; from `<https://…>` the address is kept.
         private mutating func tag() -> Bool {
             guard text[position] == "<" else { return false }
             let inside = text[(position + 1)...].prefix(2_050).prefix {
@@ -102,8 +102,8 @@ enum MisskeyMarkup {
             return true
         }
 
-        /// Keeps words and address of `[words](address)`, or `?[words](address)` for one without a
-        /// preview.
+        /// Keeps words and address of `[words](address)`, or of `?[words](address)`, a link without
+        /// a preview.
         private mutating func link() -> Bool {
             let opening = starts(with: "?[", at: position) ? position + 1 : position
             guard text[opening] == "[" else { return false }
@@ -138,9 +138,9 @@ enum MisskeyMarkup {
     }
 }
 
-/// The people whom a text of Misskey names, and the text with their whole names.
+/// The people whom a Misskey text mentions, and the text with their full names.
 ///
-/// An export does not list them, and leaves out the host of people on the author's own server.
+/// An export has no list of them, and omits the host of people on the author's own server.
 struct MisskeyNames {
     private(set) var text = ""
     /// Each person once, in the order of the text.

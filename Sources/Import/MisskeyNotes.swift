@@ -2,13 +2,12 @@ import Formats
 import Foundation
 import Posts
 
-/// The export of an account's notes that Misskey makes, and Sharkey, Firefish and other servers
-/// that descend from it.
+/// The export of an account's notes from Misskey, Sharkey, Firefish and other descendants.
 ///
-/// `notes-2023-01-31-12-00-00.json` is one list, from the oldest note to the newest. It does not
-/// say whose the notes are or at which server they were made: both must be known from elsewhere.
+/// `notes-2023-01-31-12-00-00.json` is one list, from the oldest note to the newest. It names
+/// neither the owner nor the server, so the caller must provide both.
 struct MisskeyNotes: ArchiveFormat {
-    /// The name for a single file, whatever it is called.
+    /// The name given to a single file.
     static let name = "notes-.json"
 
     private let request: ImportRequest
@@ -20,7 +19,7 @@ struct MisskeyNotes: ArchiveFormat {
 
     static func recognizes(_ parts: [String]) -> Bool { parts.contains(where: isPart) }
 
-    /// Whether `wire` is a note as an export writes it.
+    /// Whether `wire` is a note of an export.
     static func isNote(_ wire: JSON) -> Bool {
         wire["createdAt"] != nil && wire["visibility"] != nil && wire["replyId"] != nil
             && wire["renoteId"] != nil
@@ -54,7 +53,7 @@ struct MisskeyNotes: ArchiveFormat {
         }
     }
 
-    /// Returns the account taken for the author; `nil` if nothing tells the server.
+    /// Returns the assumed author; `nil` if the server is unknown.
     private func owner() throws -> AccountID? {
         if let owner = request.owner, owner.network == .mastodon { return owner }
         let host = request.localHost ?? (request.isLookedAt ? "unknown.invalid" : nil)
@@ -66,13 +65,13 @@ struct MisskeyNotes: ArchiveFormat {
     }
 }
 
-/// The reading of one export, and the counts.
+/// The state of reading one export, and the counts.
 private final class MisskeyRun {
     private let request: ImportRequest
     private let body: (ArchiveItem) throws -> Void
     private var converter: MisskeyNoteConverter
     private(set) var summary = ImportSummary(format: "Misskey notes")
-    /// Notes that were read, whether or not they were handed over.
+    /// Notes that were read, whether or not they were passed on.
     private(set) var seen = 0
 
     init(_ request: ImportRequest, owner: AccountID, body: @escaping (ArchiveItem) throws -> Void) {
@@ -111,19 +110,19 @@ private final class MisskeyRun {
     }
 }
 
-/// Makes posts of notes.
+/// Converts notes to posts.
 ///
 /// The fields are those that `ExportNotesProcessorService` of Misskey writes. Nearly every field
-/// may be missing; one of another kind counts as missing.
+/// may be missing; one of another type counts as missing.
 struct MisskeyNoteConverter {
     let owner: AccountID
-    /// How many of the owner's notes are remembered, to know an answer to one of them.
+    /// The number of the owner's notes that are remembered, to recognize replies to them.
     let maximumOwnPosts: Int
     private let now: Date
     private let host: String
     private var ownPosts: Set<Int> = []
 
-    /// - Parameter now: The present: nothing was made later.
+    /// - Parameter now: The present, the latest possible time of a post.
     init(owner: AccountID, maximumOwnPosts: Int, now: Date) {
         self.owner = owner
         self.now = now
@@ -131,7 +130,7 @@ struct MisskeyNoteConverter {
         host = String(owner.value.drop { $0 != "@" }.dropFirst())
     }
 
-    /// Whether the human repeated a note and said nothing about it.
+    /// Whether the note is a repost without a comment.
     static func isRepost(_ wire: JSON) -> Bool {
         wire["renoteId"]?.name != nil && wire["text"]?.name == nil && wire["cw"]?.name == nil
             && wire["poll"]?.isObject != true && (wire["fileIds"]?.list ?? []).isEmpty
@@ -139,7 +138,7 @@ struct MisskeyNoteConverter {
 
     /// The post; nil for one that not everybody may read.
     ///
-    /// - Throws: ``ItemFault`` for what is no note.
+    /// - Throws: ``ItemFault`` if it is no note.
     mutating func post(_ wire: JSON) throws(ItemFault) -> Post? {
         guard let id = wire["id"]?.name, id.utf8.allSatisfy(\.isASCIIAlphanumeric) else {
             throw ItemFault("id is missing or not one word")
@@ -172,8 +171,8 @@ struct MisskeyNoteConverter {
         PostID(network: .mastodon, value: "https://\(host)/notes/\(id)")
     }
 
-    /// Only its id is told of an answered note; the name that the answer begins with is its
-    /// author's.
+    /// An answered note is given by its id only; its author is the one whose name the reply begins
+    /// with.
     private func replyTarget(_ wire: JSON, _ text: String) -> ReplyTarget? {
         guard let answered = wire["replyId"]?.name else { return nil }
         if ownPosts.contains(answered.hashValue) {

@@ -1,6 +1,6 @@
 internal import CArchive
 
-/// How the files of an archive are packed into one.
+/// The packing of an archive's files.
 enum Packing {
     case zip
     /// A tar, packed with gzip or not.
@@ -12,10 +12,9 @@ enum Packing {
 
 /// The files of a zip or a tar.
 ///
-/// Only the list at the end of a zip is trusted to say what is in it, so that a
-/// download that was cut off is noticed before anything is read. A tar has no
-/// such list and can only be read from the start to the end; naming its files
-/// unpacks all of it once, which serves the same end.
+/// The contents of a zip are read from the list at its end, so that a download that was cut off is
+/// noticed before any file is read. A tar has no such list and can only be read sequentially;
+/// listing its files unpacks it once, which also notices that.
 struct PackedSource: MemberSource {
     private let path: String
     private let packing: Packing
@@ -24,7 +23,7 @@ struct PackedSource: MemberSource {
 
     /// - Parameters:
     ///   - path: The path of a regular file.
-    ///   - limits: How much it may unpack to.
+    ///   - limits: The limits of its unpacked size.
     init(path: String, packing: Packing, size: Int, limits: ImportLimits) {
         self.path = path
         self.packing = packing
@@ -65,11 +64,12 @@ struct PackedSource: MemberSource {
         }
     }
 
-    /// Never more than `limits.totalBytes`; proportional to the file once it is past the free
+    /// Never more than `limits.totalBytes`; proportional to the file's size beyond the free
     /// allowance.
     private var allowedBytes: Int { min(limits.totalBytes, allowedPassage) }
 
-    /// How much of a tar may go by, read or not: pictures may be larger than all that is ever read.
+    /// How much of a tar may be skipped or read: its pictures may be larger than everything that is
+    /// read.
     private var allowedPassage: Int {
         let (proportional, overflow) = size.multipliedReportingOverflow(by: limits.ratio)
         return max(limits.ratioFreeBytes, overflow ? .max : proportional)
@@ -105,8 +105,8 @@ struct PackedSource: MemberSource {
         }
     }
 
-    /// Passes over the rest of a tar's entry block by block, so that a bomb is noticed in the
-    /// middle of one.
+    /// Skips the rest of a tar's entry block by block, so that a bomb is noticed in the middle of
+    /// one.
     private func passOver(_ reader: PackedReader, name: String) throws {
         func check() throws {
             if reader.unpackedBytes > allowedPassage { throw bomb(allowedPassage) }
@@ -116,7 +116,7 @@ struct PackedSource: MemberSource {
     }
 }
 
-/// The one owner of a `struct archive` that is read.
+/// The owner of a `struct archive` for reading.
 final class PackedReader {
     private static let typeMask: UInt32 = 0o170000
     private static let typeRegular: UInt32 = 0o100000
@@ -150,12 +150,12 @@ final class PackedReader {
 
     /// Moves to the next entry; false at the end.
     ///
-    /// In a zip the data of the entry before is skipped without being unpacked.
+    /// In a zip the data of the previous entry is skipped without being unpacked.
     func next() throws -> Bool {
         let status = archive_read_next_header(handle, &entry)
         defer { hasBegun = true }
         switch status {
-        // A warning is about a name in another character set.
+        // A warning concerns a name in another character set.
         case ARCHIVE_OK, ARCHIVE_WARN: return true
         case ARCHIVE_EOF: return false
         default: throw incomplete
@@ -183,14 +183,13 @@ final class PackedReader {
 
     var isEncrypted: Bool { entry.map { archive_entry_is_encrypted($0) != 0 } ?? false }
     var isFolder: Bool { type == Self.typeFolder }
-    /// Whether the entry has contents of its own, which a link of either kind has not.
+    /// Whether the entry is a file and not a link.
     var isRegularFile: Bool {
         type == Self.typeRegular && entry.map { archive_entry_hardlink($0) == nil } ?? false
     }
     /// The size in bytes that the archive declares; the real one is counted while reading.
     var declaredSize: Int { entry.map { Int(max(0, archive_entry_size($0))) } ?? 0 }
-    /// How many bytes were unpacked up to here; of use for a tar, which is unpacked from the start
-    /// to the end.
+    /// The number of bytes unpacked so far; meaningful for a tar, which is unpacked sequentially.
     var unpackedBytes: Int { Int(max(0, archive_filter_bytes(handle, 0))) }
 
     private var type: UInt32 {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The names that X's settings give to time zones, which are those of Ruby on Rails.
+/// The names of time zones in X's settings, which are those of Ruby on Rails.
 enum RailsTimeZone {
     /// The IANA name for a name of the settings.
     ///
-    /// An IANA name stands for itself; nil for any other text.
+    /// Returns the IANA name of a zone; IANA names are returned unchanged; nil for any other text.
     static func identifier(_ name: String) -> String? {
         if let identifier = identifiers[name] { return identifier }
-        // Abbreviations such as `EST` are zones too, but never what the settings mean.
+        // Abbreviations such as `EST` are valid zones too, but never occur in the settings.
         return name.contains("/") && TimeZone(identifier: name) != nil ? name : nil
     }
 

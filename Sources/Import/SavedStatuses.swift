@@ -2,10 +2,10 @@ import Formats
 import Foundation
 import Posts
 
-/// Posts that were saved as the API of a server of the Mastodon family gives them.
+/// Posts saved in the form of the API of the Mastodon family.
 ///
-/// The Python program mastodon-archive keeps `HOST.user.NAME.json`: an object with the lists
-/// `statuses` and `favourites` (of others, with their texts), and older ones in
+/// The Python program mastodon-archive writes `HOST.user.NAME.json`: an object with the lists
+/// `statuses` and `favourites` (others' posts, with their texts), and older posts in
 /// `HOST.user.NAME.0.json` and so on. Pixelfed exports the account's own posts as one list,
 /// `pixelfed-statuses.json`.
 struct SavedStatuses: ArchiveFormat {
@@ -14,7 +14,7 @@ struct SavedStatuses: ArchiveFormat {
     private static let ownList = "statuses"
     private static let favoriteList = "favourites"
 
-    /// Names for single files, whatever they are called.
+    /// The names given to single files.
     static let backupName = "mastodon.user.json"
     static let listName = "statuses.json"
 
@@ -33,7 +33,7 @@ struct SavedStatuses: ArchiveFormat {
         !name.contains("/") && name.contains(".user.") && name.hasSuffix(".json")
     }
 
-    /// Whether `wire` is a post as the API gives it.
+    /// Whether `wire` is a post in the form of the API.
     static func isStatus(_ wire: JSON) -> Bool {
         wire["account"]?.isObject == true && wire["content"] != nil && wire["visibility"] != nil
             && (wire["uri"] != nil || wire["url"] != nil)
@@ -63,7 +63,7 @@ struct SavedStatuses: ArchiveFormat {
                     return run.postSink(name, list: Self.isBackup(name) ? Self.ownList : nil)
                 }
             } else {
-                // Favorites do not tell whose they are; the posts beside them do.
+                // Favorites do not contain the owner; the posts in the same file do.
                 try source.read { Self.isBackup($0) ? run.ownerSink($0, list: Self.ownList) : nil }
                 try source.read {
                     Self.isBackup($0) ? run.favoriteSink($0, list: Self.favoriteList) : nil
@@ -81,13 +81,13 @@ struct SavedStatuses: ArchiveFormat {
     }
 }
 
-/// The reading of saved posts: whose they are, and the counts.
+/// The state of reading saved posts: their owner, and the counts.
 private final class SavedStatusesRun {
     private let request: ImportRequest
     private let body: (ArchiveItem) throws -> Void
     private var converter: SavedStatusConverter
     private var counts: ImportSummary
-    /// Entries that were read, whether or not they were handed over.
+    /// Entries that were read, whether or not they were passed on.
     private(set) var seen = 0
 
     init(_ request: ImportRequest, isBackup: Bool, body: @escaping (ArchiveItem) throws -> Void) {
@@ -127,7 +127,7 @@ private final class SavedStatusesRun {
     func ownerSink(_ name: String, list: String) -> any MemberSink {
         sink(name, list: list) { [self] wire in
             guard converter.owner == nil else { return }
-            // A post that cannot be read does not tell who made it; it is no loss to favorites.
+            // The owner is read from the next post instead; favorites lose nothing.
             guard let status = try? MastodonStatus(wire) else { return }
             converter.learnOwner(from: status)
         }
@@ -150,7 +150,7 @@ private final class SavedStatusesRun {
         }
     }
 
-    /// Reads one list of a file, or the file if that is a list.
+    /// Reads one list of a file, or the file if it is a list.
     private func sink(_ name: String, list: String?, _ body: @escaping (JSON) throws -> Void)
         -> any MemberSink
     {
@@ -162,14 +162,14 @@ private final class SavedStatusesRun {
     }
 }
 
-/// Makes posts of saved statuses.
+/// Converts saved statuses to posts.
 struct SavedStatusConverter {
     /// The outcome of reading a favorited post.
     enum Favorite {
         case example(ImportedExample)
         /// The human's own post.
         case own
-        /// Not everybody may read it.
+        /// Not everybody may read the post.
         case notOpen
         case withoutText
     }
@@ -181,21 +181,21 @@ struct SavedStatusConverter {
     private let now: Date
 
     /// - Parameters:
-    ///   - localHost: The host of the server's names, where the caller knows it.
-    ///   - now: The present: nothing was made later.
+    ///   - localHost: The host of names, if the caller knows it.
+    ///   - now: The present, the latest possible time of a post.
     init(localHost: String?, now: Date) {
         reader = MastodonStatusReader(guessingFrom: localHost)
         self.now = now
     }
 
-    /// Takes the author of one of the human's own posts, who is asked for only once.
+    /// Learns the owner from one of their posts; only the first one counts.
     mutating func learnOwner(from status: MastodonStatus) {
         owner = owner ?? status.account.flatMap { reader.person($0) }
     }
 
     /// The post; nil for one that not everybody may read.
     ///
-    /// - Throws: ``ItemFault`` for what is no post, and for one of somebody else.
+    /// - Throws: ``ItemFault`` if it is no post, or by another author.
     mutating func post(_ status: MastodonStatus) throws(ItemFault) -> Post? {
         learnOwner(from: status)
         let post = try read(status)
@@ -205,7 +205,7 @@ struct SavedStatusConverter {
 
     /// Reads a favorited post as a training example.
     ///
-    /// - Throws: ``ItemFault`` for what is no post.
+    /// - Throws: ``ItemFault`` if it is no post.
     func favorite(_ status: MastodonStatus) throws(ItemFault) -> Favorite {
         let post = try read(status)
         guard post.author != owner else { return .own }

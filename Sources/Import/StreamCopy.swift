@@ -3,24 +3,24 @@ import Foundation
 /// A temporary copy of standard input or a pipe, in an unnamed file that lives as long as this
 /// value.
 ///
-/// The list of a zip's files stands at its end, and other archives are read more than once, which a
-/// stream cannot be. The file is for this user alone and gone when the process ends, however it
-/// ends.
+/// A zip's list of files is at its end, and other archives are read more than once, which is
+/// impossible with a stream. Only this user can read the file, and the system removes it when the
+/// process ends.
 final class StreamCopy {
     /// A path under which the file can be opened while this value lives.
     let path: String
     let size: Int
     private let descriptor: Int32
-    /// The name of the file where the system opens no file without one.
+    /// The name of the file on systems that cannot open an unnamed one.
     private let name: String?
 
     /// Reads the rest of a stream.
     ///
     /// - Parameters:
-    ///   - stream: Read from where it stands to its end.
-    ///   - head: What was read of it before.
-    ///   - bytes: The most it may hold.
-    /// - Throws: ``ImportError`` `.bomb` for a longer one, `.unreadable` where there is no room.
+    ///   - stream: Read from its position to its end.
+    ///   - head: The bytes that were read of it before.
+    ///   - bytes: The most bytes that are copied.
+    /// - Throws: ``ImportError`` `.bomb` for a longer one, `.unreadable` if the disk is full.
     init(of stream: FileReader, after head: [UInt8], atMost bytes: Int) throws {
         let folder = NSTemporaryDirectory()
         func failure(_ cause: String) -> ImportError {

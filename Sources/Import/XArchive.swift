@@ -1,10 +1,10 @@
 import Foundation
 import Posts
 
-/// The archive that X lets people download.
+/// The archive that X offers for download.
 ///
-/// Read in two passes, since a zip may hold its files in any order: first who the
-/// account is, what was deleted and the texts of long posts, then the posts.
+/// Read in two passes, because a zip may hold its files in any order: first the account, the
+/// deleted posts and the texts of long posts, then the posts.
 struct XArchive: ArchiveFormat {
     private let request: ImportRequest
     private let parts: [String]
@@ -47,13 +47,13 @@ struct XArchive: ArchiveFormat {
 
     private var members: Set<XMember> { Set(parts.compactMap(XMember.init)) }
 
-    /// The kinds of files in the archive that hold what the purpose needs.
+    /// The kinds of files that the purpose needs.
     private var wanted: Set<XMember> {
         guard request.purpose == .scheduler else { return members.intersection([.likes]) }
         let posts = members.intersection(
             request.includesCommunities
                 ? [.posts, .monthlyPosts, .communityPosts] : [.posts, .monthlyPosts])
-        // The table has the same posts, with less of each.
+        // The table has the same posts, with fewer fields.
         return posts.isEmpty ? members.intersection([.table]) : posts
     }
 
@@ -62,7 +62,7 @@ struct XArchive: ArchiveFormat {
     }
 }
 
-/// The reading of one archive: what was learned in the first pass, and the counts.
+/// The state of reading one archive: the results of the first pass, and the counts.
 private final class XArchiveRun {
     private let purpose: ImportPurpose
     private let limits: ImportLimits
@@ -70,22 +70,22 @@ private final class XArchiveRun {
     private let pictures: ArchivePictures
     private let body: (ArchiveItem) throws -> Void
     private var deleted: Set<UInt64> = []
-    /// Posts for a circle, which the list of posts holds too and does not tell apart.
+    /// Posts for a circle, which are not marked in the list of posts.
     private var forCircle: Set<UInt64> = []
     /// Posts of which a later version was read.
     private var replaced: Set<UInt64> = []
     private var listed: [String] = []
-    /// When the account was last hidden from the public or shown to it, as the archive writes it.
+    /// When the account was last made protected or public, as written in the archive.
     private var lastProtection = ""
     private var converter: XPostConverter
 
     private(set) var summary = ImportSummary(format: "X archive")
-    /// Whether the archive has posts in communities that were not asked for.
+    /// Whether the archive has posts in communities that were not requested.
     var hasMoreCommunityPosts: Bool {
         get { summary.hasMoreCommunityPosts }
         set { summary.hasMoreCommunityPosts = newValue }
     }
-    /// Items that were read, whether or not they were handed over.
+    /// Items that were read, whether or not they were passed on.
     private(set) var seen = 0
 
     init(
@@ -97,7 +97,7 @@ private final class XArchiveRun {
         self.wanted = wanted
         self.pictures = pictures
         self.body = body
-        // A part of an archive, or the table alone, does not say whose it is.
+        // A part of an archive, or the table alone, does not name its owner.
         let owner = request.owner.flatMap { $0.network == .x ? $0 : nil }
         converter = XPostConverter(
             owner: owner ?? AccountID(network: .x, value: "unknown"),
@@ -110,7 +110,7 @@ private final class XArchiveRun {
         guard let member = XMember(name: name) else { return nil }
         switch (member, purpose) {
         case (.account, _):
-            // The e-mail address that stands there too is not read.
+            // The file also contains the e-mail address, which is not read.
             return list(name, wrapper: "account") { [self] wire in
                 let account = try wire.object("account")
                 setOwner(
@@ -143,7 +143,7 @@ private final class XArchiveRun {
             }
         case (.circlePosts, .scheduler):
             return list(name, wrapper: "tweet") { [self] wire in
-                // An entry without a number would leave its post in the list.
+                // An entry without an id must fail, or its post would be taken for an open one.
                 forCircle.insert(try XPostConverter.id(ofPost: wire))
             }
         case (.protectedHistory, .scheduler):
@@ -162,7 +162,7 @@ private final class XArchiveRun {
         }
     }
 
-    /// Files that the archive's own list names and that are not there: part of the download is
+    /// Notes files of the archive's own list that are missing: then a part of the download is
     /// missing.
     func reportMissing(parts: [String]) {
         let present = Set(parts)
@@ -217,7 +217,7 @@ private final class XArchiveRun {
         if isOld { summary.replaced += 1 } else { try hand(over: post, files) }
     }
 
-    /// Whether another version of the post came after it; notes the versions before it.
+    /// Whether a later version of the post exists; notes its earlier versions.
     private func isReplaced(_ post: Post, by versions: [UInt64]) -> Bool {
         guard let id = UInt64(post.id.value) else { return false }
         if replaced.count < limits.deletedPosts { replaced.formUnion(versions.filter { $0 < id }) }
@@ -226,7 +226,7 @@ private final class XArchiveRun {
 
     private func hand(over post: Post, _ files: [[String]] = []) throws {
         var post = post
-        // All posts of an account are for everybody, or none.
+        // An account is protected or public as a whole.
         if summary.isProtected { post.visibility = .private }
         if let id = UInt64(post.id.value), deleted.contains(id) {
             summary.deleted += 1
@@ -242,7 +242,7 @@ private final class XArchiveRun {
         try body(.post(post))
     }
 
-    /// Takes `{"like":{"tweetId":…,"fullText":…}}`.
+    /// Reads `{"like":{"tweetId":…,"fullText":…}}`.
     private func takeLike(_ wire: JSON) throws {
         let like = try wire.object("like")
         let id = try XPostConverter.id(
@@ -254,7 +254,7 @@ private final class XArchiveRun {
             return
         }
         summary.favorites += 1
-        // An id that tells no time leaves the favorite without one.
+        // If the id contains no time, the favorite has none.
         let time = try? XPostConverter.time(id: id, written: nil)
         try body(
             .favorite(
@@ -278,14 +278,13 @@ private final class XArchiveRun {
     }
 }
 
-/// The files of an X archive that are read; there is no case for any other file.
+/// The files of an X archive that are read; no other file is opened.
 enum XMember: Hashable {
     case account, manifest, timeZone, deletedPosts, circlePosts, protectedHistory, longTexts, posts,
         likes
-    /// Posts that the human made in communities, which are read only if that is asked for.
+    /// Posts that the human made in communities, which are read only on request.
     case communityPosts
-    /// The archives until 2018: one file a month, who the account is, and the same posts in a
-    /// table.
+    /// Archives until 2018: one file a month, the account, and the same posts in a table.
     case monthlyPosts, monthlyAccount, table
 
     init?(name: String) {

@@ -4,10 +4,10 @@ import Posts
 
 /// The full texts of long posts.
 ///
-/// An archive cuts a long post in its list of posts (`tweets.js`) and keeps the text elsewhere
-/// (`note-tweet.js`) without saying which post it belongs to. Text and post are made in the same
-/// second, and one begins like the other, save that the list of posts writes `&`, `<` and `>` as
-/// entities and the long texts do not.
+/// An archive shortens a long post in its list of posts (`tweets.js`) and keeps the text in
+/// `note-tweet.js`, without the id of the post. Text and post are created in the same second, and
+/// one begins like the other, except that the list of posts writes `&`, `<` and `>` as entities and
+/// the long texts do not.
 struct XNoteTexts {
     private struct Note {
         /// With shortened addresses, as a post's text begins.
@@ -17,7 +17,7 @@ struct XNoteTexts {
 
     /// Shorter beginnings agree by chance.
     private static let minimumPrefix = 12
-    /// Each post is compared with all texts of its second.
+    /// Limited, because each post is compared with all texts of its second.
     private static let maximumPerSecond = 16
 
     private var notes: [Int64: [Note]] = [:]
@@ -29,14 +29,14 @@ struct XNoteTexts {
     /// Remembers a text.
     ///
     /// - Parameter wire: `{"noteTweet":{"createdAt":…,"core":{"text":…}}}`.
-    /// - Throws: ``ItemFault`` for what is no such text, and for more than fit.
+    /// - Throws: ``ItemFault`` if it is no such text, or if there are too many.
     mutating func insert(_ wire: JSON) throws(ItemFault) {
         let core = try wire.object("noteTweet", "core")
         guard let raw = core["text"]?.name else { throw ItemFault("text is missing") }
         guard let written = wire["noteTweet"]?["createdAt"]?.name,
             let date = Date(rfc3339: written) ?? Date(xTimestamp: written)
         else { throw ItemFault("createdAt is not a date") }
-        // What looks like an entity here was typed so.
+        // An `&` here is literal, even if it looks like an entity.
         let text = raw.replacing("&", with: "&amp;")
         let note = Note(
             comparable: PlainText.fromX(text),
@@ -58,8 +58,8 @@ struct XNoteTexts {
     /// The full text of a post, or nil if the post is whole.
     ///
     /// - Parameters:
-    ///   - cut: The post's text as the archive writes it.
-    ///   - createdAt: When the post was made, to the second or exactly.
+    ///   - cut: The post's text in the archive's list.
+    ///   - createdAt: When the post was made, to the second or more precisely.
     func text(of cut: String, createdAt: Date) -> String? {
         guard !notes.isEmpty else { return nil }
         let second = Self.second(createdAt)
@@ -69,8 +69,8 @@ struct XNoteTexts {
         let beginnings = [text, Self.withoutNames(text)].flatMap(Self.beginnings)
             .filter { $0.unicodeScalars.count >= Self.minimumPrefix }
         return candidates.first { note in
-            // By bytes: the last character of a cut text may be the first half of one in the full
-            // text.
+            // Compared by bytes: the last character of a shortened text may be the first half of
+            // one in the full text.
             beginnings.contains { note.comparable.utf8.starts(with: $0.utf8) }
         }?.plain
     }
@@ -79,8 +79,8 @@ struct XNoteTexts {
         Int64(date.timeIntervalSince1970.rounded(.down))
     }
 
-    /// The parts of a cut text that may also stand in the full one: all up to the ellipsis and the
-    /// post's own address behind it, and all up to the first address.
+    /// The parts of a shortened text that the full one may begin with: all up to the ellipsis and
+    /// the post's own address after it, and all up to the first address.
     private static func beginnings(of cut: String) -> [String] {
         var whole = cut[...]
         if let last = whole.split(whereSeparator: \.isWhitespace).last,
@@ -92,8 +92,8 @@ struct XNoteTexts {
         return [cut[...], whole, first].compactMap { $0.map(withoutEnd) }
     }
 
-    /// The text without an ellipsis at its end and what a cut leaves of a character or an entity
-    /// before that.
+    /// The text without an ellipsis at its end and without an incomplete character or entity before
+    /// it.
     private static func withoutEnd(_ cut: Substring) -> String {
         var scalars = cut.unicodeScalars
         func trim() {
@@ -113,7 +113,7 @@ struct XNoteTexts {
         return String(scalars)
     }
 
-    /// Without the names at the start of a reply, which the full text may lack.
+    /// The text without the names at the start of a reply, which the full text may lack.
     private static func withoutNames(_ cut: String) -> String {
         var text = Substring(cut)
         while text.first == "@", let space = text.firstIndex(of: " ") {

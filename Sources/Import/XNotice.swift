@@ -1,16 +1,17 @@
 import Posts
 
-/// The sentences that X shows in place of a post that cannot be seen any more.
+/// The sentences that X shows instead of a post that is no longer available.
 ///
-/// An archive keeps such a sentence as the text of a like: "This Post is from a suspended account.
-/// {learnmore}". X writes it in the language of the account, but the placeholder of the link behind
-/// it stays as it is in all of them, which is what tells a notice. Where X filled in the link, its
-/// words end the text, though a text that somebody wrote would have an address there.
+/// An archive contains such a sentence as the text of a like: "This Post is from a suspended
+/// account. {learnmore}". X writes it in the language of the account, but the placeholder of the
+/// link after it is the same in all of them, by which a notice is recognized. If X has filled in
+/// the link, the text ends with the link's words, while a person's text would contain an address
+/// there.
 enum XNotice {
     /// The placeholder without its braces, separators and case.
     private static let placeholder = "learnmore"
 
-    /// The words of the link as pages show them.
+    /// The words of the link, as pages show them.
     private static let linkWords = [
         "learn more", "mehr erfahren", "en savoir plus", "más información", "saiba mais",
         "scopri di più",
@@ -24,8 +25,7 @@ enum XNotice {
         ".", "!", "?", "。", "．", "！", "？", "।", "؟", "۔", "…",
     ]
 
-    /// Beginnings of notices as X writes them in English, which older archives have without the
-    /// link.
+    /// Beginnings of X's English notices, which older archives contain without the link.
     private static let beginnings = ["post", "tweet"].flatMap { post in
         [
             "you're unable to view this \(post) ", "this \(post) is from a suspended account",
@@ -39,7 +39,7 @@ enum XNotice {
     /// Longer texts are no notices, in bytes.
     private static let maximumBytes = 1_000
 
-    /// Whether `text` is such a sentence.
+    /// Whether `text` is such a notice.
     ///
     /// - Parameter text: Plain text without white space around it.
     /// - Returns: True for a notice; in doubt false.
@@ -55,7 +55,7 @@ enum XNotice {
         text.utf8.split(separator: Byte.openBrace, omittingEmptySubsequences: false).dropFirst()
             .contains { part in
                 guard let end = part.firstIndex(of: Byte.closeBrace) else { return false }
-                // All but letters is left out, which may be written in either case.
+                // Only letters are compared, in either case.
                 let letters = part[..<end].filter(\.isASCIIAlphanumeric).map { $0 | 0x20 }
                 return letters.starts(with: placeholder.utf8)
             }
@@ -70,7 +70,8 @@ enum XNotice {
         }
     }
 
-    /// Whether nothing but the end of its sentence follows a beginning, unless that goes on itself.
+    /// Whether a text has this beginning, followed only by the end of its sentence; a beginning
+    /// with a space at its end may be followed by anything.
     private static func isBeginning(_ beginning: String, of text: String) -> Bool {
         guard text.hasPrefix(beginning) else { return false }
         return beginning.hasSuffix(" ") || text.dropFirst(beginning.count).allSatisfy(ends.contains)

@@ -2,18 +2,18 @@ import Formats
 import Foundation
 import Posts
 
-/// Makes posts of what an archive of X holds.
+/// Converts entries of an X archive to posts.
 ///
-/// Nearly every field may be missing; one of another kind counts as missing.
+/// Nearly every field may be missing; one of another type counts as missing.
 struct XPostConverter {
     /// The account that the archive belongs to.
     var owner: AccountID
     var notes: XNoteTexts
 
-    /// Makes a post, its text completed from the long texts.
+    /// Converts a post, with its full text if it is a long one.
     ///
     /// - Parameter wire: `{"tweet":{…}}`, or the bare object.
-    /// - Throws: ``ItemFault`` for what is no post.
+    /// - Throws: ``ItemFault`` if it is no post.
     func post(_ wire: JSON) throws(ItemFault) -> Post {
         let fields = try Self.fields(wire)
         let id = try Self.id(fields)
@@ -34,8 +34,8 @@ struct XPostConverter {
         var named: Set<String> = []
         return Post(
             id: PostID(network: .x, value: String(id)), author: owner,
-            // The names before a reply stay: nothing else in an archive tells what the person is
-            // called.
+            // The names before a reply are kept, because an archive contains the person's name
+            // nowhere else.
             text: note ?? PlainText.fromX(text, links: replacements),
             createdAt: time.date, isTimeTrusted: time.isTrusted, replyTo: replyTo,
             isRepost: isRepost,
@@ -44,13 +44,14 @@ struct XPostConverter {
             isSensitive: fields.flag("possibly_sensitive") ?? false,
             mentions: mentions.compactMap(Self.idText).filter { named.insert($0).inserted }
                 .map { AccountID(network: .x, value: $0) },
-            // X calls a post by its identity, so one from an archive can be asked for too.
+            // On X a post is requested by its id, so that posts from an archive can be requested
+            // too.
             address: String(id), client: Self.client(fields["source"]?.text),
             pictures: XArchivePictures.pictures(media), isQuote: quoted != nil)
     }
 
-    /// The id of the quoted post: an archive tells it by the link that the text ends with, besides
-    /// those of pictures.
+    /// The id of the quoted post: in an archive it is found by the last link of the text, apart
+    /// from those of pictures.
     static func quoted(by text: String, _ links: [XLinkEntity], of id: UInt64) -> String? {
         var words = text.split(whereSeparator: \.isWhitespace)[...]
         while let last = words.last, links.contains(where: { $0.isMedia && $0.short == last }) {
@@ -59,12 +60,12 @@ struct XPostConverter {
         guard let link = words.last.flatMap({ last in links.first { $0.short == last } }) else {
             return nil
         }
-        // A text that is cut ends with its own address.
+        // A shortened text ends with its own address.
         return link.expanded.flatMap(XLinkEntity.postID).flatMap { $0 == String(id) ? nil : $0 }
     }
 
-    /// The scope of a post tells whether it is for followers; of advertisements it is known, and
-    /// false.
+    /// A post's scope tells whether it is for followers; it is known from advertisements only,
+    /// where it is false.
     private static func visibility(_ fields: JSON) -> Visibility {
         guard let scopes = fields["scopes"], !scopes.isNull else { return .public }
         switch scopes["followers"]?.truth {
@@ -85,7 +86,7 @@ struct XPostConverter {
             .filter(\.isObject)
     }
 
-    /// The program that a post was written with, which the archive names inside of a link to it.
+    /// The author's client program, whose name is inside a link in the archive.
     static func client(_ source: String?) -> String? {
         var name = [UInt8]()
         var isTag = false
@@ -103,8 +104,7 @@ struct XPostConverter {
         wire["tweet"] == nil ? try wire.object() : try wire.object("tweet")
     }
 
-    /// The later versions of a post, and those before it, as far as it tells: each edit is a post
-    /// of its own.
+    /// The ids of all versions of a post that the archive names: each edit is a post of its own.
     ///
     /// The first version has them in `edit_info.initial.editTweetIds`, the others in
     /// `edit_info.edit.editControlInitial.editTweetIds`.
@@ -116,7 +116,7 @@ struct XPostConverter {
         return lists.joined().compactMap { $0.text.flatMap { UInt64($0) } }
     }
 
-    /// The id of a post, which may be one of the list of deleted posts.
+    /// The id of a post or of an entry of the list of deleted posts.
     static func id(ofPost wire: JSON) throws(ItemFault) -> UInt64 { try id(try fields(wire)) }
 
     private static func id(_ fields: JSON) throws(ItemFault) -> UInt64 {
@@ -127,7 +127,7 @@ struct XPostConverter {
         fields["id_str"]?.name ?? fields["id"]?.name
     }
 
-    /// A decimal id as a number, so that one post has one spelling.
+    /// A decimal id as a number, which has only one spelling.
     static func id(_ text: String?, field: String) throws(ItemFault) -> UInt64 {
         guard let text else { throw ItemFault("\(field) is missing") }
         guard text.utf8.allSatisfy(\.isASCIIDigit), let id = UInt64(text) else {
@@ -140,9 +140,9 @@ struct XPostConverter {
 
     /// When the post was made.
     ///
-    /// The id knows better than `created_at`, which is off by up to a day in some archives. Before
-    /// November 2010 ids hold no time, and some archives write midnight for every post of those
-    /// years.
+    /// The id is more reliable than `created_at`, which is off by up to a day in some archives.
+    /// Before November 2010 ids contain no time, and some archives have midnight for every post of
+    /// those years.
     static func time(
         id: UInt64, written: String?, field: StaticString = "created_at"
     ) throws(ItemFault) -> (date: Date, isTrusted: Bool) {
@@ -151,7 +151,7 @@ struct XPostConverter {
         if let date = Date(xTimestamp: written) {
             return (date, date.milliseconds % 86_400_000 != 0)
         }
-        // Without its zone it tells the day, more or less.
+        // Without a zone it is taken as UTC, which is right to about a day.
         guard let date = Date(xTimestamp: written + " +0000") else {
             throw ItemFault("\(field) is not a date")
         }
@@ -160,7 +160,7 @@ struct XPostConverter {
 
     // MARK: Text
 
-    /// The archive marks reposts in no other way: its field `retweeted` is always false.
+    /// The archive marks reposts by the text alone: its field `retweeted` is always false.
     static func isRepost(_ text: String) -> Bool {
         guard text.hasPrefix("RT @") else { return false }
         let name = text.utf8.dropFirst(4).prefix {
@@ -193,17 +193,17 @@ struct XPostConverter {
         if post != nil || fields["in_reply_to_screen_name"]?.name != nil {
             return ReplyTarget(author: nil, post: post)
         }
-        // The fields are gone when the answered post or account is; the leading name tells it all
-        // the same.
+        // The fields are missing if the answered post or account is gone; the leading name still
+        // shows that it is a reply.
         guard beginsWithName(text) else { return nil }
-        // The archive writes places as strings, others as numbers.
+        // The archive writes positions as strings, others as numbers.
         let first = mentions.first { mention in
             mention["indices"]?.list.first.map { $0.text == "0" || $0.integer == 0 } ?? false
         }
         return ReplyTarget(author: first.flatMap(idText).map { AccountID(network: .x, value: $0) })
     }
 
-    /// Whether a text calls somebody with its first word.
+    /// Whether the first word of a text is a mention.
     static func beginsWithName(_ text: String) -> Bool {
         guard text.hasPrefix("@"), let next = text.utf8.dropFirst().first else { return false }
         return next.isASCIIAlphanumeric || next == UInt8(ascii: "_")

@@ -2,17 +2,17 @@ import Formats
 import Foundation
 import Posts
 
-/// The table of posts that archives of X held from 2013 to 2018: `tweets.csv`.
+/// The table of posts in archives of X from 2013 to 2018: `tweets.csv`.
 ///
 /// Its columns are `tweet_id`, `in_reply_to_status_id`, `in_reply_to_user_id`, `timestamp`,
 /// `source`, `text`, `retweeted_status_id`, `retweeted_status_user_id`,
-/// `retweeted_status_timestamp` and `expanded_urls`. The same archives hold the same posts as JSON
-/// with more in it, so that the table is read only where it is alone.
+/// `retweeted_status_timestamp` and `expanded_urls`. The same archives contain the same posts as
+/// JSON with more fields, so that the table is read only if it is alone.
 enum XTable {
     static let name = "tweets.csv"
     private static let required = ["tweet_id", "timestamp", "text"]
 
-    /// Whether the first line of a file names the columns of such a table.
+    /// Whether the first line of a file has the column names of such a table.
     static func begins(_ head: ArraySlice<UInt8>) -> Bool {
         let line = head.prefix(1_000).prefix { $0 != Byte.lineFeed && $0 != Byte.carriageReturn }
         let names = line.split(separator: Byte.comma).map { field in
@@ -47,9 +47,9 @@ enum XTable {
         /// - Parameters:
         ///   - file: The name for problems.
         ///   - limits: The length of a line.
-        ///   - report: Gets what cannot be read.
-        ///   - body: Gets each line. An ``ItemFault`` that it throws becomes a problem, any other
-        ///     error ends the reading.
+        ///   - report: Called with each problem.
+        ///   - body: Called with each line. An ``ItemFault`` that it throws becomes a problem, any
+        ///     other error ends the reading.
         init(
             file: String, limits: ImportLimits, report: @escaping (ImportProblem) -> Void,
             body: @escaping (Row) throws -> Void
@@ -66,7 +66,7 @@ enum XTable {
 
         func finish() throws { try guarded { try splitter.finish(take) } }
 
-        /// Of a table that is broken somewhere, what stands before that is good.
+        /// If a table is broken somewhere, the lines before are used.
         private func guarded(_ read: () throws -> Void) throws {
             guard !isBroken else { return }
             do {
@@ -111,9 +111,9 @@ enum XTable {
 }
 
 extension XPostConverter {
-    /// Makes a post of a line of the table.
+    /// Converts a line of the table to a post.
     ///
-    /// - Throws: ``ItemFault`` for what is no post.
+    /// - Throws: ``ItemFault`` if it is no post.
     func post(_ row: XTable.Row) throws(ItemFault) -> Post {
         let id = try Self.id(row["tweet_id"], field: "tweet_id")
         guard let text = row["text"] else { throw ItemFault("text is missing") }
@@ -139,13 +139,13 @@ extension XPostConverter {
         }
         let post = id("in_reply_to_status_id").map { PostID(network: .x, value: $0) }
         let author = id("in_reply_to_user_id").map { AccountID(network: .x, value: $0) }
-        // The fields are empty when the answered post or account is gone; the leading name tells it
-        // all the same.
+        // The fields are empty if the answered post or account is gone; the leading name still
+        // shows that it is a reply.
         return author == nil && post == nil && !beginsWithName(text)
             ? nil : ReplyTarget(author: author, post: post)
     }
 
-    /// The shortened addresses of a text, if there are as many as full ones.
+    /// The shortened addresses of a text, if it has as many as there are full ones.
     private static func links(in text: String, to addresses: [String]) -> [XLinkEntity] {
         var seen: Set<String> = []
         let full = addresses.filter { seen.insert($0).inserted }
