@@ -4,22 +4,22 @@ import Synchronization
 
 /// The isolation and the rights of a transaction.
 package enum PostgresTransactionMode: Sendable {
-    /// Changes, as if no other transaction ran meanwhile.
+    /// Changes, isolated as if no other transaction ran at the same time.
     case serializable
     /// One consistent state, without changes.
     case readOnly
-    /// One `SELECT`, which sees one consistent state by itself, without the
-    /// round trips that begin and end a transaction.
+    /// One `SELECT`, which sees a consistent state by itself and saves the round trips of a
+    /// transaction.
     case statement
-    /// One changing statement that does no harm when it runs twice, likewise without them.
+    /// One changing statement that is harmless if it runs twice; it saves the same round trips.
     case note
-    /// One consistent state and changes to it that are never committed: the transaction stays open
-    /// for an hour at most.
+    /// One consistent state, with changes that are never committed: the transaction may stay open
+    /// for an hour.
     case open
-    /// A part of a transaction that is open already, undone if it fails.
+    /// A part of an open transaction, rolled back if it fails.
     case part
-    /// Changes, one holder of this number at a time, each seeing what the one
-    /// before committed.
+    /// Changes, serialized by an advisory lock with this number: each holder sees what the previous
+    /// one committed.
     case exclusive(lock: Int64)
 
     /// Whether the transaction may commit changes.
@@ -30,8 +30,7 @@ package enum PostgresTransactionMode: Sendable {
         }
     }
 
-    /// The statements that begin the transaction, in one round trip; `nil` if there is none to
-    /// begin.
+    /// The statements that begin the transaction, in one round trip; `nil` if it needs none.
     fileprivate var begin: String? {
         switch self {
         case .serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE; \(Self.settings)"
@@ -53,29 +52,28 @@ package enum PostgresTransactionMode: Sendable {
         return "ROLLBACK"
     }
 
-    /// How long one statement may take before the server ends it.
+    /// The server's time limit for one statement.
     ///
-    /// Less than the client's own patience, so that an error tells why.
+    /// Shorter than the client's own timeout, so that the server's error gives the reason.
     private static let statementPatience = "60s"
 
-    /// How long a transaction may stand still before the server ends it.
+    /// The server's time limit for an idle transaction.
     ///
-    /// A worker that was frozen, or whose machine is gone, keeps its locks until then, and its
-    /// sessions of a pooler: from those who take over its mirrors, which they must be able to do
-    /// well before a lease of 30 seconds ends.
+    /// A worker that is frozen, or whose machine is gone, keeps its locks and its pooler's sessions
+    /// until then. Workers that take over its mirrors need these well before a lease of 30 seconds
+    /// ends.
     private static let idlePatience = "10s"
 
-    /// Sets what holds for one transaction: a session may belong to others too, where a pooler
-    /// stands between.
+    /// Settings of one transaction, because behind a pooler other clients use the same session.
     ///
-    /// Name, the value that stands for no choice, ours. The first, because a server or user may be
-    /// set up to answer a commit before it is on disk.
+    /// Name, the value that means unset, and ours. The first, because a server or user may be
+    /// configured to confirm a commit before it is on disk.
     private static let settings = set([
         ("synchronous_commit", "off", "on"), ("statement_timeout", "0", statementPatience),
         ("idle_in_transaction_session_timeout", "0", idlePatience),
     ])
 
-    /// The same for a transaction that stays open between calls to a network.
+    /// The settings of a transaction that stays open between calls to a network.
     private static let patientSettings = set([
         ("statement_timeout", "0", statementPatience),
         ("idle_in_transaction_session_timeout", "0", "3600s"),
@@ -90,9 +88,9 @@ package enum PostgresTransactionMode: Sendable {
     }
 }
 
-/// A connection that is replaced when it is lost, on a thread of its own.
+/// A connection on a thread of its own, which is replaced when it is lost.
 ///
-/// Connects at the first use and again when the connection was lost or its generation is over.
+/// Connects at the first use, and again when the connection is lost or its generation has ended.
 /// Calls run one after the other.
 package final class PostgresClient: @unchecked Sendable {
     // Unchecked because `connection` and `birth` are only touched on the executor's one thread.
@@ -109,11 +107,11 @@ package final class PostgresClient: @unchecked Sendable {
     private var birth = 0
 
     /// - Parameters:
-    ///   - configuration: Where the server is.
+    ///   - configuration: The server's address.
     ///   - name: The name of the thread.
     ///   - generation: Shared by the clients whose connections are to be replaced together.
-    ///   - reconnects: Whether a lost connection is replaced. False for a
-    ///     session whose temporary tables would be lost with it.
+    ///   - reconnects: Whether to replace a lost connection. False for a session with temporary
+    ///     tables, which would be lost.
     package init(
         configuration: PostgresConfiguration, name: String,
         generation: PostgresGeneration = PostgresGeneration(),
@@ -127,7 +125,7 @@ package final class PostgresClient: @unchecked Sendable {
 
     deinit { executor.shutdown() }
 
-    /// Whether there is a connection, as far as the last call knew.
+    /// Whether there is a connection, as of the last call.
     var isOpen: Bool { openFlag.load(ordering: .acquiring) }
 
     /// Connects now rather than at the first use.
@@ -142,8 +140,7 @@ package final class PostgresClient: @unchecked Sendable {
         await executor.shutdown { self.connection = nil }
     }
 
-    /// Runs `work` on the thread; cancelling the task interrupts the statement
-    /// that runs then.
+    /// Runs `work` on the thread; cancelling the task interrupts the running statement.
     private func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws
         -> Value
     {
@@ -154,13 +151,13 @@ package final class PostgresClient: @unchecked Sendable {
         }
     }
 
-    /// The connection, made if there is none that may be used; on the thread only.
+    /// The connection, opened if there is no usable one; on the thread only.
     private func connected() throws -> PostgresConnection {
         if let connection, !reconnects || connection.isAlive && birth == generation.current {
             return connection
         }
         connection = nil
-        // Read before connecting: the generation may end meanwhile.
+        // Read before connecting, because the generation may end meanwhile.
         let current = generation.current
         let fresh = try PostgresConnection.connect(configuration, interruption: interruption)
         connection = fresh
@@ -168,9 +165,9 @@ package final class PostgresClient: @unchecked Sendable {
         return fresh
     }
 
-    /// Closes a connection that is lost, or whose server takes no changes, and ends its generation.
+    /// Closes a connection that is lost, or whose server is read-only, and ends its generation.
     ///
-    /// - Returns: Whether a new one may take its place. On the thread only.
+    /// - Returns: Whether a new one may be opened. On the thread only.
     private func drop() -> Bool {
         guard reconnects else { return false }
         if connection != nil { generation.end(birth) }
@@ -178,10 +175,10 @@ package final class PostgresClient: @unchecked Sendable {
         return true
     }
 
-    /// Closes a connection whose server takes no changes, and ends its generation if its server
-    /// took changes before.
+    /// Closes a connection whose server is read-only, and ends its generation if its server
+    /// accepted changes before.
     ///
-    /// Otherwise a server that stays read-only would have all connections replaced again and again.
+    /// Otherwise, with a server that stays read-only, all connections would be replaced repeatedly.
     private func leaveServer() {
         guard reconnects else { return }
         if generation.hasChanged(birth) { generation.end(birth) }
@@ -192,17 +189,15 @@ package final class PostgresClient: @unchecked Sendable {
 
     /// Runs `body` in one transaction on the connection's thread.
     ///
-    /// A transaction that another one made impossible is repeated. One whose
-    /// connection was lost is repeated once, on a new connection, if it is
-    /// certain that it was not committed: `COMMIT` was not sent, or the server
-    /// says so when it is asked again. So is one that an older connection's
-    /// server refused because it takes no changes. So `body` may run several
-    /// times.
+    /// A transaction that conflicted with another one is repeated. One whose connection was lost is
+    /// repeated once, on a new connection, if it was certainly not committed: `COMMIT` was not
+    /// sent, or the server confirms it. So is one that was refused because the server of an older
+    /// connection has become read-only. So `body` may run several times.
     ///
-    /// - Parameter repetitions: How often it is repeated when others are in its way.
-    /// - Throws: What `body` throws; ``PostgresError``, with code
-    ///   `.commitUnknown` when the connection was lost after `COMMIT` was sent
-    ///   and the server could not be asked; `CancellationError`.
+    /// - Parameter repetitions: The number of repetitions after conflicts.
+    /// - Throws: What `body` throws; ``PostgresError``, with code `.commitUnknown` when the
+    ///   connection was lost after `COMMIT` was sent and the server could not be asked for the
+    ///   outcome; `CancellationError`.
     package func transaction<Value: Sendable>(
         _ mode: PostgresTransactionMode, repetitions: Int = 30,
         _ body: @escaping @Sendable (PostgresConnection) throws -> Value
@@ -245,7 +240,8 @@ package final class PostgresClient: @unchecked Sendable {
             try begin(mode, connection)
             return try body(connection)
         }
-        // What the server refused counts, also where the body made another error, or none, of it.
+        // A statement that the server refused fails the transaction, even if the body ignored or
+        // replaced the error.
         if let failure = connection.failure {
             rollBack(mode, connection)
             var cause: any Error = failure
@@ -271,8 +267,8 @@ package final class PostgresClient: @unchecked Sendable {
         do {
             try connection.control(begin)
         } catch var error as PostgresError where error.sqlState == "0A000" {
-            // A standby does not even begin what is serializable: to us it is a server that takes
-            // no changes.
+            // A standby refuses to begin a serializable transaction, so it is treated as a
+            // read-only server.
             leaveServer()
             error.sqlState = "25006"
             throw ReadOnlyServer(cause: error)
@@ -310,7 +306,7 @@ package final class PostgresClient: @unchecked Sendable {
                 throw PostgresError(.server, "the server rolled the transaction back")
             }
         } catch let error as PostgresError where error.isConnectionLost {
-            // Nothing was at stake in a read.
+            // A read may simply be repeated.
             guard mode.mayChange else { return }
             guard drop() else { throw error }
             switch mark.map(outcome) ?? .unknown {
@@ -327,10 +323,10 @@ package final class PostgresClient: @unchecked Sendable {
 
     // MARK: - After a lost answer
 
-    /// Asks the server whether a transaction whose answer was lost was committed.
+    /// Asks the server for the outcome of a transaction whose answer was lost.
     private func outcome(of mark: PostgresConnection.Mark) -> PostgresOutcome {
         guard let history = mark.history else { return .unknown }
-        // What changed nothing may run again, whatever became of it.
+        // A transaction without changes may run again, whatever its outcome.
         guard let number = mark.number else { return mark.hasChanged ? .unknown : .rolledBack }
         let end = ContinuousClock.now + configuration.outcomePatience
         var pause = 20
@@ -349,36 +345,37 @@ package final class PostgresClient: @unchecked Sendable {
     }
 }
 
-/// Counts how often the connections of several clients became doubtful, such as by a failover.
+/// Counts the events, such as a failover, after which the connections of several clients must be
+/// replaced.
 ///
-/// A connection of an earlier generation is replaced before its next use, rather than each being
-/// found dead, or on a server that takes no changes any more, by a unit of its own.
+/// A connection of an earlier generation is replaced before its next use. Otherwise a unit of work
+/// would fail on each connection that is dead, or whose server has become read-only.
 package final class PostgresGeneration: Sendable {
     private let count = Atomic(0)
     private let changed = Atomic(-1)
 
     package init() {}
 
-    /// The number of the generation; connections that were made in another one are replaced.
+    /// The number of the generation; connections of other generations are replaced.
     var current: Int { count.load(ordering: .acquiring) }
 
-    /// Notes that the server took a change over a connection of a generation.
+    /// Notes that the server accepted a change over a connection of a generation.
     func change(_ generation: Int) { changed.store(generation, ordering: .releasing) }
 
-    /// Whether a generation is the last one in which the server took a change.
+    /// Whether a generation is the last one in which the server accepted a change.
     func hasChanged(_ generation: Int) -> Bool { changed.load(ordering: .acquiring) == generation }
 
-    /// Ends a generation unless it ended before.
+    /// Ends a generation unless it has ended already.
     func end(_ generation: Int) {
         _ = count.compareExchange(
             expected: generation, desired: generation + 1, ordering: .acquiringAndReleasing)
     }
 }
 
-/// The refusal of a change by a server that takes none.
+/// The refusal of a change by a read-only server.
 ///
-/// The session may be older than the server's change of mind, or its server no longer the one to
-/// write to: nothing was changed, and a new connection may help.
+/// The session may be older than the server's switch to read-write, or another server may be the
+/// primary now: nothing was changed, and a new connection may help.
 private struct ReadOnlyServer: Error {
     /// The error of the transaction.
     let cause: any Error
@@ -392,30 +389,30 @@ private enum PostgresOutcome {
 }
 
 extension PostgresConnection {
-    /// By what the server knows a transaction after its connection was lost.
+    /// The data by which the server identifies a transaction after its connection was lost.
     ///
-    /// The number that the server gave it, nil while it has changed nothing and from servers that
-    /// do not tell; whether it changed anything, as far as the answers tell; and the history in
-    /// which the number means something, nil where the server cannot be asked later.
+    /// The number that the server assigned, nil before the first change and from servers without
+    /// numbers; whether it changed anything, as far as the answers show; and the history in which
+    /// the number is valid, nil if the server cannot be asked later.
     fileprivate typealias Mark = (number: Int64?, hasChanged: Bool, history: History?)
 
-    /// The data whose transactions a number counts: a server that was made anew, or a standby that
-    /// took over, gives the same numbers to other transactions.
+    /// The history in which a transaction number is valid: a new server, or a standby that was
+    /// promoted, assigns the same numbers to other transactions.
     fileprivate struct History: Equatable {
-        /// The number that the server got when its data folder was made.
+        /// The system identifier, which the server got when its data folder was created.
         let cluster: String
         /// The first eight digits of the name of a log file; counts the take-overs.
         let timeline: String
     }
 
-    /// The mark of the transaction that is open.
+    /// The mark of the open transaction.
     fileprivate func mark() throws -> Mark {
         guard let cluster else {
             try probe()
             return (nil, hasChanged, nil)
         }
-        // The timeline is asked for here: behind a pooler the session may have changed since it was
-        // connected.
+        // The timeline is read here, because behind a pooler the session may differ from the one at
+        // connection time.
         let answer = try control(
             "SELECT txid_current_if_assigned(), \(Self.timelineExpression)", interruptible: false)
         guard answer.rowCount == 1, answer.columnNames.count == 2,
@@ -430,9 +427,9 @@ extension PostgresConnection {
         return (number, hasChanged, history)
     }
 
-    /// Returns the outcome of a transaction; `nil` while it has not ended.
+    /// Returns the outcome of a transaction; `nil` while it is still running.
     ///
-    /// One statement: behind a pooler a second one may come to another server.
+    /// One statement, because behind a pooler a second one may reach another server.
     fileprivate func outcome(of number: Int64, in history: History) throws -> PostgresOutcome? {
         let answer = try control(
             "SELECT txid_status(\(number)), \(Self.clusterExpression), \(Self.timelineExpression)")

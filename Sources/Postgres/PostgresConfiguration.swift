@@ -1,30 +1,28 @@
 import CPostgres
 import Foundation
 
-/// How to reach a server, or the one of several that takes changes: a URL, taken apart by libpq's
-/// own rules.
+/// The connection parameters of a server, or of several of which one is writable: a URL, parsed by
+/// libpq's own rules.
 ///
-/// The parts may hold a password, so the value describes itself without them.
+/// The parts may contain a password, so the description omits them.
 package struct PostgresConfiguration: Sendable {
-    /// For each host of the URL, keyword and value of every setting that was given or has our
-    /// default.
+    /// For each host of the URL, keyword and value of every setting that the URL gives or that has
+    /// a default here.
     ///
-    /// libpq knows lists of hosts itself, but leaves the time that each may take to those who wait
-    /// for it themselves.
+    /// libpq supports lists of hosts itself, but with nonblocking calls it has no timeout for each
+    /// host.
     let hosts: [[String: String]]
-    /// How long the server may say nothing in the middle of a conversation.
+    /// How long the server may be silent during an exchange.
     ///
-    /// The kernel notices a machine that is gone; this is for one that is
-    /// there and hangs.
+    /// The kernel notices a machine that is gone; this limit is for one that hangs.
     package var answerTimeout: Duration = .seconds(75)
-    /// How long a server that went away during a commit may take to come back and tell what became
-    /// of it.
+    /// How long to wait for a server that went away during a commit, to ask it for the outcome.
     package var outcomePatience: Duration = .seconds(10)
     /// How long a connection of a pool may be idle before it is closed.
     package var idleTimeout: Duration = .seconds(300)
 
-    /// The default parameters, which a URL may override: a connection that falls silent ends within
-    /// 30 s, with and without unacknowledged data.
+    /// The default parameters, which a URL may override: a connection without a peer ends within 30
+    /// s, with and without unacknowledged data.
     private static let defaults = [
         "connect_timeout": "10", "fallback_application_name": "mirror-bot", "keepalives_idle": "10",
         "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "25000",
@@ -32,10 +30,9 @@ package struct PostgresConfiguration: Sendable {
 
     /// Takes a `postgres://` or `postgresql://` URL apart.
     ///
-    /// TLS is as `sslmode` in the URL says; without it libpq uses TLS where the
-    /// server offers it.
+    /// TLS depends on `sslmode` in the URL; without it libpq uses TLS if the server offers it.
     ///
-    /// Words of other tools are understood, see ``PostgresURL``.
+    /// Parameters of other tools are accepted, see ``PostgresURL``.
     ///
     /// - Throws: ``PostgresError`` without any value of the URL.
     package init(url: String) throws(PostgresError) {
@@ -45,7 +42,7 @@ package struct PostgresConfiguration: Sendable {
             PQconninfoFree(options)
             PQfreemem(complaint)
         }
-        // The complaint may quote the password, so it is not repeated.
+        // libpq's message may quote the password, so it is not used.
         guard var option = options else {
             throw PostgresError(
                 .configuration,
@@ -59,7 +56,7 @@ package struct PostgresConfiguration: Sendable {
             }
             option += 1
         }
-        // A word of node-postgres that Heroku has people set, and libpq refuses.
+        // A value of node-postgres that Heroku recommends, and that libpq refuses.
         if settings["sslmode"] == nil,
             ProcessInfo.processInfo.environment["PGSSLMODE"] == "no-verify"
         {
@@ -79,7 +76,7 @@ package struct PostgresConfiguration: Sendable {
 
     /// The settings of each host of a list.
     ///
-    /// Of several hosts the one is wanted that takes changes, unless the URL wants another.
+    /// Of several hosts the writable one is wanted, unless the URL says otherwise.
     private static func hosts(_ settings: [String: String]) -> [[String: String]] {
         let lists = ["host", "hostaddr", "port"].map { keyword in
             (
@@ -88,7 +85,7 @@ package struct PostgresConfiguration: Sendable {
             )
         }
         let count = lists.map(\.1.count).max() ?? 1
-        // Lists that do not belong together are libpq's to complain of.
+        // libpq itself reports lists of different lengths.
         guard count > 1,
             lists.allSatisfy({ [0, count].contains($1.count) || $0 == "port" && $1.count == 1 })
         else {
@@ -104,7 +101,7 @@ package struct PostgresConfiguration: Sendable {
         }
     }
 
-    /// Which database it is: the hosts and the database's name, as libpq reads them.
+    /// Identifies the database: the hosts and the database's name, as libpq parses them.
     package var place: String {
         let servers = hosts.compactMap { host in
             host["host"].map { name in
@@ -118,7 +115,7 @@ package struct PostgresConfiguration: Sendable {
 
     var answerMilliseconds: Int { max(1, Int(clamping: Int64(answerTimeout / .milliseconds(1)))) }
 
-    /// The time a connection to one host may take, in milliseconds; nil is no limit.
+    /// The time limit for connecting to one host, in milliseconds; nil for none.
     var connectTimeoutMilliseconds: Int? {
         guard let seconds = hosts[0]["connect_timeout"].flatMap({ Int($0) }), seconds > 0 else {
             return nil

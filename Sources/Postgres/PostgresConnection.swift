@@ -2,38 +2,37 @@ import Blocking
 import CPostgres
 import Foundation
 
-/// One connection; owns libpq's handle.
+/// One connection, the owner of libpq's handle.
 ///
-/// Belongs to the thread of its ``PostgresClient``. libpq is used without
-/// blocking, so that a wait for the server ends at once when the interruption
-/// is requested.
+/// Used only on the thread of its ``PostgresClient``. libpq is used without blocking, so that an
+/// interruption ends a wait for the server at once.
 package final class PostgresConnection {
     private let handle: OpaquePointer
     private let interruption: Interruption
-    /// How long the server may say nothing before the connection counts as lost, in milliseconds.
+    /// How long the server may be silent before the connection counts as lost, in milliseconds.
     private let answerMilliseconds: Int
-    /// The number that the server got when its data folder was made; nil if it cannot be asked for
-    /// that, or for the outcome of a transaction.
+    /// The server's system identifier; nil if it cannot be read, or if the server cannot report
+    /// outcomes of transactions.
     private(set) var cluster: String?
-    /// Whether rows are worth copying: false once a key of theirs was known, as the next ones then
-    /// are likely to be.
+    /// Whether to try `COPY`: false after a key existed already, because then the next rows are
+    /// likely to exist too.
     package var mayCopy = true
-    /// Whether the transaction that is open changed anything, as far as the server's answers tell.
+    /// Whether the open transaction has changed anything, as far as the server's answers show.
     private(set) var hasChanged = false
-    /// The statement that the server has ready without a name, to run again; only within one
-    /// transaction, since a pooler may hand the next one to another session.
+    /// The unnamed statement that the server has prepared. It is reused only within one
+    /// transaction, because a pooler may give the next transaction another session.
     private var ready: (text: String, types: [UInt32])?
     private var cursors = 0
     /// The first failure since the transaction began.
     ///
-    /// The server accepts
-    /// nothing more in that transaction, whatever its body makes of the error.
+    /// The error after which the server accepts nothing more in the transaction, whatever the body
+    /// does.
     private(set) var failure: PostgresError?
-    /// The request to stop the running statement, if there was one.
+    /// The pending request to cancel the running statement, if there is one.
     private var cancelRequest: PostgresCancelRequest?
     /// Whether the running statement may be stopped.
     private var isInterruptible = true
-    /// Whether client and server no longer agree on what was asked and answered.
+    /// Whether client and server have lost synchronization.
     private var isOutOfStep = false
 
     /// Takes ownership of a connected handle.
@@ -47,10 +46,10 @@ package final class PostgresConnection {
 
     deinit { PQfinish(handle) }
 
-    /// Whether the connection can be used as far as the client knows.
+    /// Whether the connection is usable, as far as the client knows.
     var isAlive: Bool { PQstatus(handle) == CONNECTION_OK && !isOutOfStep }
 
-    /// Forgets earlier failures; before `BEGIN`.
+    /// Resets the state before `BEGIN`.
     func beginUnit() {
         failure = nil
         ready = nil
@@ -59,8 +58,8 @@ package final class PostgresConnection {
 
     /// Runs one statement.
     ///
-    /// - Throws: ``PostgresError``, or `CancellationError` if the statement was
-    ///   interrupted. After either the transaction can only roll back.
+    /// - Throws: ``PostgresError``, or `CancellationError` if the statement was interrupted. After
+    ///   either, the transaction can only be rolled back.
     package func execute(_ text: String, _ parameters: [SQLValue] = []) throws -> PostgresResult {
         try failing { try send(text, PostgresParameters(parameters)) }
     }
@@ -69,11 +68,12 @@ package final class PostgresConnection {
     ///
     /// - Parameters:
     ///   - text: The statement.
-    ///   - columns: What `$1`, `$2`, … are arrays of.
+    ///   - columns: The element types of the arrays `$1`, `$2`, …
     ///   - rows: The numbers of the rows.
-    ///   - row: Makes a row, each value null or of its column's type, while the server works on
-    ///     those before. What it throws ends the insert, after what the server has.
-    /// - Returns: How many rows were changed.
+    ///   - row: Makes a row, each value null or of its column's type, while the server processes
+    ///     the previous rows. An error that it throws ends the insert; the rows sent before stay
+    ///     inserted.
+    /// - Returns: The number of changed rows.
     /// - Throws: What ``execute(_:_:)`` or `row` throws.
     package func insert(
         _ text: String, columns: [ColumnType], rows: [Int], _ row: (Int) throws -> [SQLValue]
@@ -95,10 +95,10 @@ package final class PostgresConnection {
         return changed
     }
 
-    /// How many rows travel in one message: measured, the fastest number.
+    /// The number of rows in one message; measured as the fastest.
     private static let rowsInPortion = 1_000
 
-    /// Runs something that the transaction does not survive if the server refuses it.
+    /// Runs a closure whose failure on the server ends the transaction.
     @discardableResult
     private func failing(_ body: () throws -> PostgresResult) throws -> PostgresResult {
         if let failure { throw failure }
@@ -117,7 +117,7 @@ package final class PostgresConnection {
     ///
     /// - Parameters:
     ///   - text: The statement.
-    ///   - interruptible: False for a statement that must come to its end.
+    ///   - interruptible: False for a statement that must complete.
     /// - Returns: The server's answer.
     /// - Throws: ``PostgresError`` or `CancellationError`.
     @discardableResult
@@ -128,8 +128,7 @@ package final class PostgresConnection {
         return try roundTrip { PQsendQuery(handle, text) }
     }
 
-    /// Notices a connection that the server has already closed, without a
-    /// round trip.
+    /// Detects a connection that the server has closed, without a round trip.
     ///
     /// - Throws: ``PostgresError`` with code `.connectionLost`.
     func probe() throws {
@@ -146,7 +145,7 @@ package final class PostgresConnection {
     /// - Parameters:
     ///   - text: A `SELECT`; the server keeps it as a cursor.
     ///   - parameters: The values of `$1`, `$2`, ….
-    ///   - body: Gets each portion; may run other statements.
+    ///   - body: Called with each portion; may run other statements.
     /// - Throws: What ``execute(_:_:)`` or `body` throws.
     package func forEachPortion(
         _ text: String, _ parameters: [SQLValue], _ body: (PostgresResult) throws -> Void
@@ -154,7 +153,7 @@ package final class PostgresConnection {
         cursors += 1
         let cursor = "mirror_bot_cursor_\(cursors)"
         _ = try execute("DECLARE \(cursor) NO SCROLL CURSOR FOR \(text)", parameters)
-        // A cursor that stays open ends with the transaction.
+        // A cursor that could not be closed ends with the transaction.
         defer { if failure == nil { _ = try? execute("CLOSE \(cursor)") } }
         while true {
             let portion = try execute("FETCH 1000 FROM \(cursor)")
@@ -166,7 +165,7 @@ package final class PostgresConnection {
     private func send(
         _ text: String, _ parameters: PostgresParameters, meanwhile: () -> Void = {}
     ) throws -> PostgresResult {
-        // Between transactions a pooler may lend another session, which has not parsed it.
+        // Between transactions a pooler may switch to a session that has not prepared it.
         let isReady =
             PQtransactionStatus(handle) == PQTRANS_INTRANS
             && ready.map { $0.text == text && $0.types == parameters.types } ?? false
@@ -174,8 +173,8 @@ package final class PostgresConnection {
         let result = try parameters.withPointers { values, lengths, formats in
             Result {
                 try roundTrip(meanwhile: meanwhile) {
-                    // Without a name nothing is left in the session; the same text again need not
-                    // be parsed again.
+                    // An unnamed statement leaves nothing in the session; the same text need not be
+                    // parsed again.
                     isReady
                         ? PQsendQueryPrepared(
                             handle, "", Int32(values.count), values, lengths, formats, 0)
@@ -193,8 +192,8 @@ package final class PostgresConnection {
 // MARK: - Connecting
 
 extension PostgresConnection {
-    /// Connects to the first host that answers and is what the URL asks for, each within its
-    /// `connect_timeout`.
+    /// Connects to the first host that answers and has the properties that the URL requires, each
+    /// within its `connect_timeout`.
     ///
     /// - Throws: ``PostgresError`` with code `.connect` or `.authentication`,
     ///   or `CancellationError` if the interruption was requested.
@@ -234,7 +233,7 @@ extension PostgresConnection {
         return connection
     }
 
-    /// Keywords and values go as arrays: nothing is glued into a string.
+    /// Keywords and values are passed as arrays, so no string is assembled.
     private static func start(_ host: [String: String]) -> OpaquePointer? {
         let settings = host.sorted { $0.key < $1.key }
         let keywords = settings.map { strdup($0.key) }
@@ -253,9 +252,10 @@ extension PostgresConnection {
         let deadline = configuration.connectTimeoutMilliseconds.map {
             clock.now + .milliseconds($0)
         }
-        // Only the verbose report of a refusal holds its SQLSTATE.
+        // Only the verbose report of a refusal contains its SQLSTATE.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
-        // libpq: before the first PQconnectPoll act as if it had returned PGRES_POLLING_WRITING.
+        // libpq's rule: before the first PQconnectPoll act as if it had returned
+        // PGRES_POLLING_WRITING.
         var state = PGRES_POLLING_WRITING
         guard PQstatus(handle) != CONNECTION_BAD else { throw refusal(handle) }
         while state != PGRES_POLLING_OK {
@@ -282,11 +282,10 @@ extension PostgresConnection {
         return error
     }
 
-    /// Refuses a database that cannot hold every text, such as an emoji, or does not check what it
-    /// holds (`SQL_ASCII`).
+    /// Refuses a database whose encoding cannot store every text, such as an emoji, or does not
+    /// validate it (`SQL_ASCII`).
     ///
-    /// The server reports the encoding of the database when it accepts the connection; a proxy may
-    /// not.
+    /// The server reports the database's encoding when it accepts the connection; a proxy may not.
     private func requireUTF8() throws {
         guard
             let encoding = PQparameterStatus(handle, "server_encoding").map({ String(cString: $0) }
@@ -303,17 +302,18 @@ extension PostgresConnection {
     /// The expression for the number of the server's data.
     static let clusterExpression =
         "(SELECT CAST(system_identifier AS TEXT) FROM pg_control_system())"
-    /// The expression for the timeline that the server writes; null on a standby.
+    /// The expression for the server's current timeline; null on a standby.
     static let timelineExpression =
         "CASE WHEN pg_is_in_recovery() THEN NULL ELSE SUBSTR(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END"
 
-    /// Asks whose data the connection reaches, which tells what the number of a transaction means.
+    /// Reads the identity of the server's data, which determines the meaning of transaction
+    /// numbers.
     private func readCluster() throws {
         do {
             cluster = try control("SELECT \(Self.clusterExpression), \(Self.timelineExpression)")
                 .firstText
         } catch let error as PostgresError where error.code == .server {
-            // Not every server of this kind has a log to name.
+            // Some compatible servers have no timeline.
         }
     }
 }
@@ -321,16 +321,16 @@ extension PostgresConnection {
 // MARK: - Talking to the server without ever waiting for it for ever
 
 extension PostgresConnection {
-    /// How long the server may take to stop a statement.
+    /// How long to wait for the server to cancel a statement, in milliseconds.
     private static let cancelMilliseconds = 5_000
-    /// How long after a request to stop a statement the next one is sent, in milliseconds.
+    /// The interval between requests to cancel a statement, in milliseconds.
     private static let cancelPause = 250
 
-    /// Sends something and returns the last of its answers.
+    /// Sends something and returns the last of its results.
     ///
     /// - Parameters:
-    ///   - meanwhile: Called once when everything is sent and the answer is not asked for yet.
-    ///   - send: Hands what is to be sent to libpq.
+    ///   - meanwhile: Called once when everything is sent, before the result is read.
+    ///   - send: Passes the data to libpq.
     /// - Returns: The last answer.
     /// - Throws: ``PostgresError`` or `CancellationError`.
     @discardableResult
@@ -344,12 +344,13 @@ extension PostgresConnection {
         }
     }
 
-    /// Runs an exchange with the server and what an interruption has begun meanwhile to its end.
+    /// Completes an exchange with the server, including a cancel request that an interruption
+    /// started.
     private func settled(_ exchange: () throws -> PostgresResult) throws -> PostgresResult {
         guard !isOutOfStep else { throw lost() }
         cancelRequest = nil
         let result = Result { try exchange() }
-        // A request that is still on its way might stop the next statement instead.
+        // A request that is still in flight might cancel the next statement instead.
         if !isOutOfStep, cancelRequest?.isOver(within: Self.cancelMilliseconds) == false {
             isOutOfStep = true
         }
@@ -363,8 +364,7 @@ extension PostgresConnection {
         while let next = try nextResult() {
             PQclear(last)
             last = next
-            // The statement wants to copy data where nothing is to be copied: the connection cannot
-            // go on.
+            // The statement started a `COPY` that nobody requested: the connection is unusable.
             if [PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH].contains(PQresultStatus(next)) {
                 throw outOfStep("the statement copies data")
             }
@@ -379,7 +379,7 @@ extension PostgresConnection {
             let state = PQflush(handle)
             if state == 0 { return }
             guard state == 1 else { throw lost() }
-            // Reading meanwhile: the server may be blocked on what it wants to send first.
+            // Also reads, because the server may be blocked until it can send.
             try wait(for: POLLIN | POLLOUT)
             guard PQconsumeInput(handle) == 1 else { throw lost() }
         }
@@ -393,8 +393,8 @@ extension PostgresConnection {
         return PQgetResult(handle)
     }
 
-    /// Waits for the socket; on an interruption asks the server to stop and
-    /// goes on waiting for its answer, which says whether it did.
+    /// Waits for the socket; on an interruption asks the server to cancel, and waits for its
+    /// result, which shows whether it did.
     private func wait(for events: Int32) throws {
         let socket = PQsocket(handle)
         guard interruption.isRequested else {
@@ -406,7 +406,7 @@ extension PostgresConnection {
         }
         var left = min(Self.cancelMilliseconds, answerMilliseconds)
         while left > 0 {
-            // Again and again: a request that arrives before the statement stops nothing.
+            // Sent repeatedly, because a request that arrives before the statement cancels nothing.
             if isInterruptible, cancelRequest?.isOver(within: 0) != false {
                 cancelRequest = PostgresCancelRequest(stopping: handle)
             }
@@ -441,8 +441,8 @@ extension PostgresConnection {
             sqlState: sqlState,
             message: Self.withoutPassword(field("M") ?? "the server gave no reason", of: handle)
         )
-        // The server ends this session, whatever for. Class 57P: it goes down; a proxy may say so
-        // less gravely.
+        // The server ends this session. Class 57P: it is shutting down; a proxy may report that
+        // with a lower severity.
         let isTheEnd = ["FATAL", "PANIC"].contains(field("V"))
         if isTheEnd || !isAlive || sqlState.hasPrefix("57P") || sqlState.hasPrefix("08") {
             isOutOfStep = true
@@ -451,7 +451,7 @@ extension PostgresConnection {
         return error
     }
 
-    /// The failure of a connection that must not be used again, though it is still open.
+    /// The error for a connection that is open but must not be used again.
     private func outOfStep(_ message: String) -> PostgresError {
         isOutOfStep = true
         return PostgresError(.connectionLost, message)
@@ -462,7 +462,7 @@ extension PostgresConnection {
         return PostgresError(.connectionLost, Self.message(of: handle))
     }
 
-    /// libpq's own account of what went wrong, on one line.
+    /// libpq's own error message, on one line.
     private static func message(of handle: OpaquePointer?) -> String {
         let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
         let lines = message.split(whereSeparator: \.isNewline).map {
@@ -472,10 +472,10 @@ extension PostgresConnection {
             ? "the connection was lost" : withoutPassword(lines.joined(separator: "; "), of: handle)
     }
 
-    /// A shorter password is not told from the words around it.
+    /// A shorter password might be part of an ordinary word.
     private static let shortestPassword = 4
 
-    /// A server, or what poses as one, may repeat the password that it was sent.
+    /// A server, or an impostor, may repeat the password that it was sent.
     private static func withoutPassword(_ message: String, of handle: OpaquePointer?) -> String {
         guard let password = PQpass(handle).map({ String(cString: $0) }),
             password.utf8.count >= shortestPassword
@@ -487,23 +487,23 @@ extension PostgresConnection {
 // MARK: - Copying
 
 extension PostgresConnection {
-    /// The header before the rows: an eleven-byte signature, no flags, no extension.
+    /// The header of binary `COPY` data: an eleven-byte signature, no flags, no extension.
     private static let head: [UInt8] =
         Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0x00] + [UInt8](repeating: 0, count: 8)
-    /// A row of minus one values.
+    /// The trailer: a row with -1 values.
     private static let tail: [UInt8] = [0xFF, 0xFF]
 
-    /// Copies rows into a table, which costs half as much as any `INSERT`, unless a key is known.
+    /// Copies rows into a table, at half the cost of any `INSERT`, unless a key exists already.
     ///
     /// - Parameters:
     ///   - text: `COPY … FROM STDIN (FORMAT BINARY)`.
     ///   - rows: The numbers of the rows.
     ///   - row: Makes a row, each value null or of exactly its column's type, while the server
-    ///     works on those before.
-    /// - Returns: How many rows were copied; nil if one of the keys was there already, and then
-    ///   none.
-    /// - Throws: ``PostgresError``, `CancellationError`, or what `row` throws. After any the
-    ///   transaction can only roll back.
+    ///     processes the previous rows.
+    /// - Returns: The number of copied rows; nil, without copying any, if one of the keys existed
+    ///   already.
+    /// - Throws: ``PostgresError``, `CancellationError`, or what `row` throws. After any of them
+    ///   the transaction can only be rolled back.
     package func copy(_ text: String, rows: [Int], _ row: (Int) throws -> [SQLValue]) throws -> Int?
     {
         try failing { try control("SAVEPOINT mirror_bot_copy") }
@@ -539,10 +539,10 @@ extension PostgresConnection {
                 try endCopying(nil)
                 return try lastResult()
             }
-            // The server gives up what it has, unless the connection is gone.
+            // Makes the server discard the data, unless the connection is lost.
             if !isOutOfStep {
                 try endCopying("no more rows")
-                // The server answers with the error that it was just told.
+                // The server's result is the error that it was sent.
                 _ = try? lastResult()
             }
             throw error
@@ -578,7 +578,7 @@ extension PostgresConnection {
         try flush()
     }
 
-    /// Offers something until libpq has room for it.
+    /// Repeats a call until libpq has room for its data.
     private func untilTaken(_ offer: () -> Int32) throws {
         while true {
             switch offer() {
@@ -590,33 +590,32 @@ extension PostgresConnection {
     }
 }
 
-/// Asks the server, over a connection of its own, to stop a statement.
+/// Asks the server, over a separate connection, to cancel a statement.
 ///
-/// libpq waits for the server's reaction as long as that takes, for ever if
-/// need be, so it does that on a thread of its own.
+/// libpq waits for the server's reaction without a limit, so it does that on a thread of its own.
 private final class PostgresCancelRequest: @unchecked Sendable {
-    // Unchecked because of `pointer`, which only the one sending thread uses, and `isOver`, under
-    // the condition.
+    // Unchecked because `pointer` is used only by the sending thread, and `isOver` only under the
+    // condition.
     private let pointer: OpaquePointer
     private let condition = NSCondition()
     private var isOver = false
 
-    /// Sends the request for whatever runs on a connection; nil if there is no connection.
+    /// Sends a cancel request for the statement of a connection; nil if there is no connection.
     init?(stopping handle: OpaquePointer) {
         guard let pointer = PQgetCancel(handle) else { return nil }
         self.pointer = pointer
-        // The thread inherits from the client's that a closed connection raises no signal.
+        // The thread inherits the signal mask of the client's thread, which blocks SIGPIPE.
         Thread.detachNewThread { self.send() }
     }
 
     deinit { PQfreeCancel(pointer) }
 
-    /// Waits until the server has taken the request, or cannot be asked.
+    /// Waits until the server has received the request, or could not be reached.
     ///
     /// Until then the request may still stop a later statement of the same
     /// connection.
     ///
-    /// - Returns: False if that takes longer than `milliseconds`.
+    /// - Returns: False if `milliseconds` have passed before.
     func isOver(within milliseconds: Int) -> Bool {
         let limit = Date(timeIntervalSinceNow: Double(milliseconds) / 1_000)
         return condition.withLock {
@@ -629,7 +628,7 @@ private final class PostgresCancelRequest: @unchecked Sendable {
 
     private func send() {
         var complaint = [CChar](repeating: 0, count: 256)
-        // A request that does not arrive shows as an answer that does not come.
+        // If the request does not arrive, the wait for the statement's result times out.
         _ = PQcancel(pointer, &complaint, Int32(complaint.count))
         condition.withLock {
             isOver = true

@@ -1,12 +1,11 @@
 import Foundation
 
-/// Why Postgres, or the way to it, failed.
+/// An error of Postgres or of the connection to it.
 ///
-/// Holds no value of a row or bind and no password: of the server's report it
-/// keeps the primary message, and not even that for bad data, where the message
-/// quotes the value.
+/// It contains no value of a row or bind and no password: of the server's report it keeps the
+/// primary message, and not even that for errors about data, whose message quotes the value.
 package struct PostgresError: Error, Sendable {
-    /// Where the failure happened; more may be added.
+    /// The kind of failure; more may be added.
     package struct Code: Hashable, Sendable {
         private let label: String
 
@@ -51,8 +50,8 @@ package struct PostgresError: Error, Sendable {
         // 28: invalid authorization.
         let isRefused = sqlState?.hasPrefix("28") ?? words.contains("authentication failed")
         self.code = isRefused ? .authentication : .connect
-        // Said before a server is asked, of an option in the URL or in the environment; its value
-        // is not repeated.
+        // libpq itself refused an option in the URL or in the environment; its value is not
+        // repeated.
         if let option = words.firstMatch(of: #/^invalid ([a-z_]+) value: /#)?.output.1 {
             self.code = .configuration
             self.message =
@@ -67,8 +66,8 @@ package struct PostgresError: Error, Sendable {
             ?? message
     }
 
-    /// Whether the transaction failed only because another one ran at the same
-    /// time; the same transaction may succeed at once.
+    /// Whether the transaction failed only because of a concurrent one, so that repeating it may
+    /// succeed at once.
     var isRepeatable: Bool {
         // serialization_failure, deadlock_detected
         sqlState == "40001" || sqlState == "40P01"

@@ -1,15 +1,14 @@
 import Synchronization
 
-/// A bounded set of connections to one server, which units of work borrow in the order in which
-/// they ask.
+/// A bounded set of connections to one server, which units of work borrow in the order of their
+/// requests.
 ///
-/// A connection is opened when a unit finds none idle, and closed when it was idle for
-/// ``PostgresConfiguration/idleTimeout``. Units that may change something never hold all
-/// connections, and neither do units that read, so that the long ones of one kind do not keep the
-/// other waiting.
+/// A connection is opened when no idle one is left, and closed after it was idle for
+/// ``PostgresConfiguration/idleTimeout``. Neither units that may change something nor units that
+/// only read ever hold all connections, so that long units of one kind do not block the other.
 ///
-/// A unit cannot wait for another one of its own pool, because its body is synchronous. So units
-/// that wait for a connection always get one when those that run have ended.
+/// A unit cannot wait for another one of its own pool, because its body is synchronous. So there is
+/// no deadlock: every waiting unit gets a connection when those that run have ended.
 package final class PostgresPool: Sendable {
     /// The most connections of a pool unless more or fewer are wanted.
     package static let usualSize = 8
@@ -21,7 +20,7 @@ package final class PostgresPool: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - configuration: Where the server is.
+    ///   - configuration: The server's address.
     ///   - size: The most connections that are open at once, 2 or more.
     ///   - clock: Measures how long connections are idle.
     package init(
@@ -46,10 +45,10 @@ package final class PostgresPool: Sendable {
         try await borrowing(.read) { try await $0.connect() }
     }
 
-    /// How often a unit borrows a connection, and repeats its transaction with it, while others are
-    /// in its way.
+    /// The number of times that a unit borrows a connection, and repeats its transaction with it,
+    /// after conflicts.
     ///
-    /// Between two rounds the connection is given back.
+    /// The connection is returned between two rounds.
     private static let rounds = 7
     private static let repetitions = 5
 
@@ -96,7 +95,7 @@ package final class PostgresPool: Sendable {
     }
 }
 
-/// Tells the time of a pool and waits.
+/// The clock and timer of a pool.
 package struct PostgresPoolClock: Sendable {
     /// The time since the pool's beginning.
     let now: @Sendable () -> Duration
@@ -118,15 +117,15 @@ extension PostgresPool {
         case change, read
     }
 
-    /// How long the pool makes do with the connections that it has after the server had no room for
+    /// How long the pool limits itself to its present connections after the server had no room for
     /// another.
     private static let crowdedTime: Duration = .seconds(30)
 
-    /// Runs `work` with a connection that nobody else uses meanwhile.
+    /// Runs `work` with a connection for its exclusive use.
     private func borrowing<Value: Sendable>(
         _ use: Use, _ work: (PostgresClient) async throws -> Value
     ) async throws -> Value {
-        // Kept when the unit has to wait again, and then it is the first to be served.
+        // Kept if the unit has to wait again, so that it is served first.
         let number = state.withLock { state in
             state.number += 1
             return state.number
@@ -138,8 +137,8 @@ extension PostgresPool {
                 giveBack(client, use)
                 return value
             } catch let error as PostgresError where error.sqlState == "53300" {
-                // The server, or this user of it, has no room for another connection: then the unit
-                // waits for one of those there are.
+                // The server, or this user, has no room for another connection: then the unit waits
+                // for an existing one.
                 guard giveBack(client, use, isCrowded: true) else { throw error }
             } catch {
                 giveBack(client, use)
@@ -175,7 +174,7 @@ extension PostgresPool {
         }
     }
 
-    /// Takes a connection for a unit; nil while it has to wait.
+    /// Takes a connection for a unit; nil if it has to wait.
     private func take(_ use: Use, from state: inout State) -> PostgresClient? {
         if let end = state.crowdedUntil, clock.now() >= end {
             state.ceiling = size
@@ -186,7 +185,7 @@ extension PostgresPool {
             return nil
         }
         let client: PostgresClient
-        // The one that was used last: the others are closed if they are not needed for long.
+        // The most recently used one, so that the others become idle for long enough to be closed.
         if let idle = state.idle.popLast() {
             client = idle.client
         } else {
@@ -198,7 +197,7 @@ extension PostgresPool {
         return client
     }
 
-    /// Takes a connection back and lends it to the unit that waits longest.
+    /// Returns a connection to the pool and lends it to the unit that has waited longest.
     ///
     /// - Parameter isCrowded: Whether the server had no room for it.
     /// - Returns: Whether there are other connections.
@@ -208,9 +207,9 @@ extension PostgresPool {
         var closers: [CheckedContinuation<Void, Never>] = []
         let hasOthers = state.withLock { state in
             state.lent.removeAll { $0.client === client }
-            // One that is lost takes no place; the next unit makes another.
+            // A lost connection is dropped; the next unit opens another one.
             if client.isOpen { state.idle.append((client, clock.now())) }
-            // Of the others some may be about to connect.
+            // Some of the others may be about to connect.
             let hasOthers = !state.idle.isEmpty || !state.lent.isEmpty
             let open = state.idle.count + state.lent.count { $0.client.isOpen }
             if isCrowded, hasOthers {
@@ -251,12 +250,11 @@ extension PostgresPool {
 
     /// Closes connections that were idle for too long.
     ///
-    /// - Returns: When the next one may be due; nil if none is idle, and then the sweeping has
-    ///   ended.
+    /// - Returns: When the next one may be due; nil if none is idle, which ends the sweeping.
     private func closeIdle() async -> Duration? {
         let (old, next): ([Idle], Duration?) = state.withLock { state in
             let limit = clock.now() - configuration.idleTimeout
-            // In the order of their return, because the last one is used first.
+            // Sorted by return time, because the last one is used first.
             let old = Array(state.idle.prefix { $0.since <= limit })
             state.idle.removeFirst(old.count)
             let next = state.idle.first.map { $0.since + configuration.idleTimeout }
@@ -277,20 +275,20 @@ extension PostgresPool {
     }
 
     private struct State {
-        /// The most connections at present: fewer than the size for some time after the server had
-        /// no room for more.
+        /// The present limit of connections: below the size for some time after the server had no
+        /// room for more.
         var ceiling: Int
         var crowdedUntil: Duration?
         var idle: [Idle] = []
         var lent: [(client: PostgresClient, use: Use)] = []
-        /// By their numbers.
+        /// Sorted by number.
         var waiting: [Waiting] = []
         /// The number of the latest unit.
         var number = 0
-        /// How many clients were made.
+        /// The number of clients created so far.
         var made = 0
         var isClosed = false
-        /// Wait until no unit is left.
+        /// Callers of `close` that wait until no unit is left.
         var closers: [CheckedContinuation<Void, Never>] = []
         /// Closes idle connections; nil while none is idle.
         var sweeper: Task<Void, Never>?

@@ -1,22 +1,22 @@
 import CPostgres
 
-/// A `postgres://` URL as people and other tools write it, brought into the words of libpq.
+/// Converts a `postgres://` URL with parameters of other tools to one that libpq accepts.
 ///
-/// A parameter of another tool is left out where it changes nothing here, replaced where libpq has
-/// another word for it, and otherwise refused by its name: libpq itself would only say that the URL
-/// cannot be understood. No error holds a value.
+/// A parameter of another tool is removed if it has no effect here, replaced if libpq has another
+/// name for it, and otherwise refused by name: libpq itself would only report an invalid URL. No
+/// error contains a value.
 package struct PostgresURL {
     /// The URL for libpq.
     let text: String
 
-    /// - Throws: ``PostgresError`` with code `.configuration`, which says what to write instead.
+    /// - Throws: ``PostgresError`` with code `.configuration`, which names the replacement.
     init(_ url: String) throws(PostgresError) {
         guard url.first?.isWhitespace != true, url.last?.isWhitespace != true else {
             throw Self.unusable("begins or ends with a space; remove it")
         }
         let rest = try Self.afterScheme(url)
         try Self.checkAuthority(rest)
-        // libpq looks for the end of user name and password first, and only then for parameters.
+        // libpq searches for the end of user name and password first, and then for parameters.
         let authority = rest.prefix { $0 != "/" }
         let start = authority.firstIndex(of: "@") ?? rest.startIndex
         guard let mark = rest[start...].firstIndex(of: "?") else {
@@ -48,10 +48,10 @@ extension PostgresURL {
 
     private static let schemes = ["postgres://", "postgresql://"]
 
-    /// Returns the problem with the scheme of an address that is no `postgres://` URL; nil if there
-    /// is none.
+    /// Returns the problem with the scheme of an address that is not a `postgres://` URL; nil if
+    /// there is none.
     ///
-    /// It is the rest of a sentence that begins with a setting, and shows nothing of the address
+    /// It continues a sentence that begins with a setting's name, and shows nothing of the address
     /// but the schemes of known tools.
     package static func schemeProblem(of url: String) -> String? {
         schemes.contains { url.hasPrefix($0) } ? nil : foreignScheme(of: url)
@@ -96,7 +96,7 @@ extension PostgresURL {
         "psycopg2", "psycopg", "asyncpg", "pg8000", "psycopg2cffi", "psycopgbinary",
     ]
 
-    /// Finds signs in a user name or password that end it early.
+    /// Checks for unescaped characters in a user name or password that end it early.
     private static func checkAuthority(_ rest: Substring) throws(PostgresError) {
         let authority = rest.prefix { $0 != "/" }
         if let at = authority.firstIndex(of: "@") {
@@ -111,7 +111,7 @@ extension PostgresURL {
                     "has a % in the password that begins no escape such as %40; write it as %25")
             }
         } else if let at = rest.firstIndex(of: "@") {
-            // In a parameter it may well stand.
+            // In a parameter it may be intended.
             guard rest[..<at].contains("?"), rest[..<at].contains("=") else {
                 throw unusable("has a / in the user name or password; write it as %2F")
             }
@@ -130,9 +130,9 @@ extension PostgresURL {
 // MARK: - Parameters
 
 extension PostgresURL {
-    /// How a parameter is passed to libpq.
+    /// The treatment of a parameter.
     private enum Meaning {
-        /// It changes nothing here.
+        /// It has no effect here.
         case nothing
         case written(String, String)
         /// The rest of the error message, after the parameter's name.
@@ -147,7 +147,7 @@ extension PostgresURL {
         "keepalives_count",
         "tcp_user_timeout",
     ]
-    /// Parameters of other tools that are about the tool, and have no meaning here.
+    /// Parameters that configure other tools, and have no meaning here.
     private static let foreign: [(tool: String, names: Set<String>)] = [
         (
             "Prisma",
@@ -205,7 +205,7 @@ extension PostgresURL {
         var isBehindPassword = false
         for parameter in query.split(separator: "&") {
             let name = parameter.prefix { $0 != "=" }
-            // A sign in a password that was not escaped may make a parameter of its rest.
+            // An unescaped character in a password may turn the rest of it into a parameter.
             let isShown = !isBehindPassword && isName(name)
             guard name.endIndex != parameter.endIndex else {
                 throw unusable(
@@ -229,11 +229,11 @@ extension PostgresURL {
         return written
     }
 
-    /// Nil for what libpq takes as it is.
+    /// Nil for a parameter that libpq accepts as it is.
     private static func meaning(of name: String, _ value: String) -> Meaning? {
         switch (name, value) {
-        // Prisma's; here a pooler may always stand between, and every schema but the usual one is
-        // refused below.
+        // Prisma's; this program supports a pooler in any case, and refuses every schema but the
+        // usual one below.
         case ("pgbouncer", _), ("schema", "public"), ("uselibpqcompat", _): return .nothing
         case ("sslmode", "no-verify"), ("sslaccept", "accept_invalid_certs"):
             return .written("sslmode", "require")

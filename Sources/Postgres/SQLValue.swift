@@ -1,6 +1,6 @@
 import CPostgres
 
-/// A value as both kinds of database store it.
+/// A value in the form that both kinds of database store.
 ///
 /// Instants are integers: milliseconds since 1970 in UTC.
 package enum SQLValue: Sendable {
@@ -11,8 +11,8 @@ package enum SQLValue: Sendable {
     case boolean(Bool)
 }
 
-/// Equal as databases see it: texts byte for byte, where Swift takes a letter with an accent and
-/// the letter that has it for the same.
+/// Compared as databases do: texts byte for byte, while Swift considers composed and decomposed
+/// accents equal.
 extension SQLValue: Hashable {
     package static func == (left: SQLValue, right: SQLValue) -> Bool {
         switch (left, right) {
@@ -74,8 +74,8 @@ extension SQLValue {
 
     /// The value of a type's text form in the nearest of our cases.
     ///
-    /// Integers of every width become 64 bits; a `numeric` that is one becomes an integer, another
-    /// a real; types without a case are text.
+    /// Integers of every width become 64 bits; a `numeric` becomes an integer if it is one, else a
+    /// real; types without a case become text.
     init(_ text: String, ofType objectID: UInt32) {
         switch objectID {
         case ObjectID.int2, ObjectID.int4, ObjectID.int8:
@@ -99,7 +99,7 @@ extension ColumnType {
         }
     }
 
-    /// The object id of the type of arrays of it.
+    /// The object id of the corresponding array type.
     fileprivate var arrayObjectID: UInt32 {
         switch self {
         case .integer: 1016
@@ -112,9 +112,9 @@ extension ColumnType {
 
 /// The values for `$1`, `$2`, … in binary form with their types, in one buffer.
 ///
-/// The forms are those of each type's `send` function in the server: integers and IEEE 754 numbers
-/// in network order, texts as UTF-8, arrays as dimensions, null flag, element type, size, lower
-/// bound and elements with their lengths.
+/// The formats are those of each type's `send` function in the server: integers and IEEE 754
+/// numbers in network order, texts as UTF-8, arrays as dimensions, null flag, element type, size,
+/// lower bound and elements with their lengths.
 struct PostgresParameters {
     private(set) var types: [UInt32] = []
     private var bytes: [UInt8] = []
@@ -133,9 +133,9 @@ struct PostgresParameters {
     /// One array for each column of some rows.
     ///
     /// - Parameters:
-    ///   - columns: What the arrays hold.
+    ///   - columns: The element types of the arrays.
     ///   - rows: The numbers of the rows.
-    ///   - row: Makes one, each of its values null or of its column's type.
+    ///   - row: Makes a row, each value null or of its column's type.
     /// - Throws: What `row` throws.
     init(columns: [ColumnType], rows: ArraySlice<Int>, _ row: (Int) throws -> [SQLValue]) throws {
         var arrays = [[UInt8]](repeating: [], count: columns.count)
@@ -165,7 +165,7 @@ struct PostgresParameters {
     /// An empty text at the end still needs an address: no address means null.
     private mutating func endTexts() { bytes.append(0 as UInt8) }
 
-    /// Lends what libpq's functions take: values, their lengths, their formats.
+    /// Passes the arguments of libpq's functions to `body`: values, their lengths, their formats.
     func withPointers<Value>(_ body: ([UnsafePointer<CChar>?], [Int32], [Int32]) -> Value) -> Value
     {
         bytes.withUnsafeBytes { buffer in
@@ -180,7 +180,7 @@ struct PostgresParameters {
     }
 }
 
-/// The answer to one statement; owns libpq's memory.
+/// The result of one statement, the owner of libpq's memory.
 package final class PostgresResult {
     private let handle: OpaquePointer
     private let types: [UInt32]
@@ -198,12 +198,12 @@ package final class PostgresResult {
 
     deinit { PQclear(handle) }
 
-    /// How many rows the statement changed; 0 for a statement that counts none.
+    /// The number of changed rows; 0 for a statement without a count.
     package var affectedRows: Int {
         PQcmdTuples(handle).flatMap { Int(String(cString: $0)) } ?? 0
     }
 
-    /// Whether the statement did more than to look.
+    /// Whether the statement was more than a query.
     var isChange: Bool {
         switch commandTag.prefix(while: { $0 != " " }) {
         case "SELECT", "FETCH", "DECLARE", "CLOSE", "BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK":
@@ -226,7 +226,7 @@ package final class PostgresResult {
         PQcmdStatus(handle).map { String(cString: $0) } ?? ""
     }
 
-    /// One value in the nearest of our types.
+    /// A value, converted to the closest of our types.
     ///
     /// - Precondition: `row` is below ``rowCount``, `column` below the number
     ///   of ``columnNames``.
@@ -261,13 +261,13 @@ extension [UInt8] {
         }
     }
 
-    /// Adds a row as `COPY … (FORMAT BINARY)` has it.
+    /// Adds a row in the format of `COPY … (FORMAT BINARY)`.
     mutating func append(copied values: [SQLValue]) {
         append(Int16(clamping: values.count))
         for value in values { append(field: value) }
     }
 
-    /// Adds a value with its length before it, as arrays and copied rows have them.
+    /// Adds a value preceded by its length, as in arrays and copied rows.
     fileprivate mutating func append(field value: SQLValue) {
         switch value {
         case .null: append(Int32(-1))
@@ -280,10 +280,10 @@ extension [UInt8] {
 }
 
 extension [Int] {
-    /// The numbers, at most so many at a time.
+    /// Divides the numbers into portions of at most `size`.
     ///
-    /// A type with a name: Swift 6.3.1 optimizes a closure that draws from an opaque sequence's
-    /// iterator so that it gets the first element for ever.
+    /// An array of slices instead of a sequence: Swift 6.3.1 miscompiles a closure that reads from
+    /// an opaque sequence's iterator, so that it gets the first element forever.
     func portions(of size: Int) -> [ArraySlice<Int>] {
         stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
     }
