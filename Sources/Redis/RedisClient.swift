@@ -2,18 +2,18 @@ import Blocking
 
 /// A client of a Redis server, or of a Redis Cluster.
 ///
-/// Which of them it is the server tells. Connections are made when first needed, one to each server
-/// that has what is asked for, all on one thread. Commands of concurrent callers queue; a caller
+/// The server reports which of them it is. Connections are opened on first use, one to each server
+/// that has the requested keys, all on one thread. Commands of concurrent callers queue; a caller
 /// with many commands hands them over as one pipeline. A connection found dead before a pipeline is
 /// sent is replaced silently; one that dies afterwards is an error whose ``RedisError/mayHaveRun``
 /// is true, and the next call connects anew.
 ///
 /// In a cluster the commands of a pipeline go to the masters of their keys' slots, each master's in
-/// order. Redirections are followed. While keys are moved and while a master is replaced, commands
-/// wait, ``RedisConfiguration/clusterPatience`` at most. A command whose keys are in different
-/// slots is refused by the server.
+/// order. Redirections are followed. While slots are migrated and while a master is replaced,
+/// commands wait, ``RedisConfiguration/clusterPatience`` at most. A command whose keys are in
+/// different slots is refused by the server.
 package final class RedisClient: @unchecked Sendable {
-    // Unchecked because `nodes` is only touched by who has the executor's turn.
+    // Unchecked because `nodes` is only touched in the executor's turn.
     private let configuration: RedisConfiguration
     private let executor = ThreadExecutor(name: "mirror-bot.redis")
     private let interruption = Interruption()
@@ -28,8 +28,8 @@ package final class RedisClient: @unchecked Sendable {
 
     /// Sends commands together and returns their replies in order.
     ///
-    /// Error replies are values here: the other commands ran. Cancellation drops the connection at
-    /// once; the commands may have run.
+    /// Error replies are returned as values, because the other commands ran. Cancellation drops the
+    /// connection at once; the commands may have run.
     ///
     /// - Throws: ``RedisError``, or `CancellationError`.
     package func pipeline(_ commands: [RedisCommand]) async throws -> [RedisReply] {
@@ -40,7 +40,8 @@ package final class RedisClient: @unchecked Sendable {
         var pause = Duration.milliseconds(5)
         while !trip.isOver {
             guard .now + pause < end else { return try trip.giveUp() }
-            // Not on the thread: other callers may want something of servers that are well.
+            // Not on the executor's thread, so that other callers can use servers that are
+            // available.
             try await Task.sleep(for: pause)
             pause = min(pause * 2, .milliseconds(200))
             try await advance(trip)
@@ -69,7 +70,7 @@ package final class RedisClient: @unchecked Sendable {
         return try reply.orThrow()
     }
 
-    /// Runs a script by its digest; a server that does not know it yet gets the source.
+    /// Runs a script by its digest; sends the source to a server that does not know it yet.
     ///
     /// - Throws: ``RedisError``, also for an error reply, or `CancellationError`.
     package func script(

@@ -2,7 +2,7 @@ import Cryptography
 
 /// One argument of a command: any bytes.
 package struct RedisArgument: Hashable, Sendable, ExpressibleByStringLiteral {
-    /// A text stays one until it is sent: features come by the ten thousand.
+    /// A text is not converted before it is sent, because there are tens of thousands of features.
     private enum Content: Sendable {
         case text(String)
         case bytes([UInt8])
@@ -50,12 +50,12 @@ package struct RedisArgument: Hashable, Sendable, ExpressibleByStringLiteral {
 
 /// A command and its arguments.
 ///
-/// Commands that change how the connection speaks (SUBSCRIBE, MONITOR, HELLO, CLIENT REPLY) do not
-/// belong here: a client expects one reply to each command.
+/// Commands that change the protocol of the connection (SUBSCRIBE, MONITOR, HELLO, CLIENT REPLY)
+/// are not supported: a client expects one reply to each command.
 package struct RedisCommand: Hashable, Sendable {
     package let parts: [RedisArgument]
 
-    /// - Parameter parts: The name of the command first; at least that.
+    /// - Parameter parts: The command's name, followed by its arguments.
     package init(_ parts: [RedisArgument]) { self.parts = parts }
 
     package init(_ parts: String...) { self.parts = parts.map { RedisArgument($0) } }
@@ -63,11 +63,11 @@ package struct RedisCommand: Hashable, Sendable {
 
 // MARK: - As bytes
 
-// Written here rather than by hiredis, which prints every length with `sprintf` and wants all
-// arguments in one block of memory first.
+// Implemented here, because hiredis prints every length with `sprintf` and requires all arguments
+// in one block of memory.
 extension RedisCommand {
-    /// The bytes that ask the server for the commands, in order: an array of bulk strings each,
-    /// every one behind its length.
+    /// Encodes commands, in order: each as an array of bulk strings, which are preceded by their
+    /// lengths.
     static func encode(_ commands: [RedisCommand]) -> [UInt8] {
         var bytes: [UInt8] = []
         // Lengths seldom have more than three digits.
@@ -91,7 +91,7 @@ extension [UInt8] {
         endLine()
     }
 
-    /// The decimal form of a number that is not below zero.
+    /// Appends a nonnegative number in decimal.
     private mutating func append(decimal number: Int) {
         if number >= 10 { append(decimal: number / 10) }
         append(UInt8(ascii: "0") + UInt8(number % 10))
@@ -105,10 +105,10 @@ extension [UInt8] {
 
 // MARK: - Scripts
 
-/// A Lua script that the server runs as one step.
+/// A Lua script that the server runs atomically.
 package struct RedisScript: Hashable, Sendable {
     package let source: String
-    /// The name under which the server keeps the script: the SHA-1 of its source, in lower-case
+    /// The key of the script in the server's cache: the SHA-1 of its source, in lower-case
     /// hexadecimal.
     package let digest: String
 

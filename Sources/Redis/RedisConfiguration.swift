@@ -1,47 +1,46 @@
 package import Transport
 
-/// How a `rediss://` connection decides whether to trust the server.
+/// How to verify the server of a `rediss://` connection.
 package enum RedisTLSVerification: Hashable, Sendable {
-    /// A chain to a known authority, and the host's name in the certificate.
+    /// A chain to a trusted authority, and the host's name in the certificate.
     case full
-    /// Nothing: protects against listeners, not against an impostor.
+    /// No verification: protects against eavesdroppers, not against an impostor.
     case none
-    /// One key, given beforehand.
+    /// A given public key.
     case pinned(PublicKeyPin)
-    /// The certificate of the first connection, for as long as the client lives. For hosts that
-    /// sign their own.
+    /// The certificate of the first connection, for as long as the client lives. For hosts with
+    /// self-signed certificates.
     case firstUse
 }
 
-/// Where one server is.
+/// The address of a server.
 struct RedisAddress: Hashable, Sendable, CustomStringConvertible {
-    /// A name or an address, without brackets.
+    /// A name or an IP address, without brackets.
     let host: String
     let port: Int
 
     var description: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }
 
-/// Where Redis is and how to talk to it.
+/// The servers of Redis and the connection parameters.
 ///
-/// Never prints the password.
+/// Its description omits the password.
 package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomReflectable {
-    /// Servers to begin with, in the order of the URL: any of a cluster's, or one after the other
-    /// until one answers.
+    /// Initial servers, in the order of the URL: any servers of a cluster, or alternatives of which
+    /// the first one that answers is used.
     let addresses: [RedisAddress]
     package let usesTLS: Bool
     package let database: Int
     package var tlsVerification: RedisTLSVerification
     /// A PEM file of the authorities to trust instead of the system's.
     package var caBundlePath: String?
-    /// How long connecting may take, TLS and password included.
+    /// The time limit for connecting, including TLS and authentication.
     package var connectTimeout: Duration = .seconds(10)
-    /// How long a pipeline may take from the first byte sent to the last received.
+    /// The time limit for a pipeline, from the first byte sent to the last received.
     package var commandTimeout: Duration = .seconds(30)
-    /// How long a cluster may take to settle, while it moves keys or replaces a master, before that
-    /// is an error.
+    /// How long to wait for a cluster that migrates slots or replaces a master.
     package var clusterPatience: Duration = .seconds(5)
-    /// The most bytes the replies to one pipeline may have.
+    /// The limit of bytes in the replies to one pipeline.
     package var maximumReplyBytes = 256 << 20
     let user: String?
     let password: String?
@@ -53,9 +52,9 @@ package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomRefl
     ///
     /// - Parameters:
     ///   - url: The URL.
-    ///   - tlsVerification: What a `rediss://` server has to show; of no effect for `redis://`.
-    /// - Throws: ``RedisError`` with code `.invalidConfiguration`, which says what is wrong without
-    ///   repeating the URL.
+    ///   - tlsVerification: The verification for `rediss://`; not used for `redis://`.
+    /// - Throws: ``RedisError`` with code `.invalidConfiguration`, which names the problem without
+    ///   quoting the URL.
     package init(url: String, tlsVerification: RedisTLSVerification = .full) throws(RedisError) {
         let rest: Substring
         (usesTLS, rest) = try Self.scheme(url)
@@ -67,7 +66,7 @@ package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomRefl
         let tail = rest[authority.endIndex...]
         try Self.checkEnd(tail)
         database = try Self.database(of: tail)
-        // The last @, since a password may hold one.
+        // The last @, because a password may contain one.
         let split = authority.lastIndex(of: "@")
         (user, password) = try Self.credentials(split.map { authority[..<$0] })
         let hosts = split.map { authority[authority.index(after: $0)...] } ?? authority
@@ -113,7 +112,7 @@ extension RedisConfiguration {
                 ?? "does not begin with redis:// or rediss://; \(form)")
     }
 
-    /// Beginnings of URLs that other clients know, and what to write instead.
+    /// Schemes and prefixes of URLs for other clients, with their replacements.
     private static let otherSchemes = [
         "redis+tls": "write rediss://", "valkey": "write redis://", "valkeys": "write rediss://",
         "redis+sentinel": "name the server itself, as redis://host",
@@ -128,7 +127,7 @@ extension RedisConfiguration {
         "postgresql": "that is the address of PostgreSQL",
     ]
 
-    /// Refuses what stands behind user name, password and hosts, but for a database number.
+    /// Refuses anything after user name, password and hosts except a database number.
     private static func checkEnd(_ tail: Substring) throws(RedisError) {
         if let sign = tail.first, let escape = ["/": "%2F", "?": "%3F", "#": "%23"][sign],
             tail.contains("@")
@@ -261,12 +260,12 @@ extension RedisConfiguration {
 }
 
 extension RedisTLSVerification {
-    /// Reads the setting REDIS_TLS_VERIFY: `auto`, `full`, `none` or `pin:` and the pin.
+    /// Parses the setting REDIS_TLS_VERIFY: `auto`, `full`, `none` or `pin:` and the pin.
     ///
     /// - Parameters:
     ///   - text: The setting.
-    ///   - isSelfSignedHost: What `auto` means: `firstUse` on a platform known to sign its own
-    ///     certificates (Heroku, where `DYNO` is set), `full` elsewhere.
+    ///   - isSelfSignedHost: Whether `auto` means `firstUse`, as on a platform known for
+    ///     self-signed certificates (Heroku, where `DYNO` is set), instead of `full`.
     /// - Throws: ``RedisError`` with code `.invalidConfiguration`.
     package init(parsing text: String, isSelfSignedHost: Bool) throws(RedisError) {
         switch text {

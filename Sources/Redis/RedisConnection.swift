@@ -3,12 +3,12 @@ import Transport
 
 /// One connection, ready for commands.
 ///
-/// Belongs to one thread at a time. After any thrown error it is out of step with the server and
-/// must be dropped.
+/// Used by one thread at a time. After any thrown error it has lost synchronization with the server
+/// and must be dropped.
 final class RedisConnection {
     /// The maximum number of bytes offered to the connection at a time.
     private static let sendChunk = 64 << 10
-    /// Small, because hiredis moves the rest of its buffer down every kilobyte that it has read.
+    /// Small, because hiredis moves the rest of its buffer after every kilobyte that it reads.
     private static let receiveChunk = 16 << 10
 
     /// The certificate the server showed.
@@ -19,7 +19,7 @@ final class RedisConnection {
     private let reader: ReplyReader
     private let maximumReplyBytes: Int
     private var buffer = [UInt8](repeating: 0, count: receiveChunk)
-    /// The exchange that is not completely answered yet.
+    /// The exchange whose replies are not complete yet.
     private var exchange: Exchange?
 
     private struct Exchange {
@@ -43,8 +43,8 @@ final class RedisConnection {
         maximumReplyBytes = configuration.maximumReplyBytes
     }
 
-    /// False when the server has closed the connection, when it has sent something nobody asked
-    /// for, and when an exchange was given up.
+    /// Returns false if the server has closed the connection or sent unsolicited data, or if an
+    /// exchange was abandoned.
     func isIdle() -> Bool {
         guard exchange == nil else { return false }
         do {
@@ -70,7 +70,7 @@ final class RedisConnection {
         return try finish(by: deadline, interruption: interruption)
     }
 
-    /// Brings what was begun to its end.
+    /// Completes the begun exchange.
     ///
     /// - Throws: ``RedisError`` with code `.timeout` after the deadline, and others.
     func finish(by deadline: ContinuousClock.Instant, interruption: Interruption) throws
@@ -83,12 +83,12 @@ final class RedisConnection {
         return replies
     }
 
-    /// Goes on with what was begun.
+    /// Continues the begun exchange.
     ///
-    /// Sending and receiving take turns: a server that must first get rid of replies reads no
-    /// further commands, so a long pipeline written in one go would stop both sides for good.
+    /// Sending and receiving alternate: a server whose replies are not read stops reading commands,
+    /// so a long pipeline that is written in one go would block both sides forever.
     ///
-    /// - Returns: The replies; nil when there are more to come at the deadline.
+    /// - Returns: The replies; nil if more are expected at the deadline.
     func proceed(until deadline: ContinuousClock.Instant, interruption: Interruption? = nil) throws
         -> [RedisReply]?
     {
@@ -117,7 +117,7 @@ final class RedisConnection {
         while exchange.replies.count < exchange.count {
             let sent = try send(&exchange)
             let isAllAsked = exchange.sent == exchange.commands.count
-            // All is asked in one go, and nothing had arrived before.
+            // Everything was sent at once, and nothing had arrived before.
             if isAllAsked, sent == exchange.sent {
                 guard try stream.wait(until: deadline, interruption: interruption) else {
                     return false
@@ -145,7 +145,7 @@ final class RedisConnection {
         return sent
     }
 
-    /// Takes in what has arrived, at most one buffer; returns how many bytes that was.
+    /// Receives the available bytes, at most one buffer; returns their number.
     private func receive(_ exchange: inout Exchange) throws -> Int {
         let received = try buffer.withUnsafeMutableBytes { try stream.receiveSome(into: $0) }
         guard let received else { return 0 }
@@ -167,19 +167,19 @@ final class RedisConnection {
 
     // MARK: - Small exchanges
 
-    /// How many bytes of commands a server answers in less than a ``moment``.
+    /// The size of commands, in bytes, that a server answers in less than a ``moment``.
     static let small = 4 << 10
-    /// How long the thread of a caller may be held up: about as long as a hop to another one may
-    /// take.
+    /// How long the caller's thread may be blocked: about as long as a hop to another thread takes.
     static let moment: Duration = .milliseconds(1)
 }
 
 // MARK: - Greeting
 
 extension RedisConnection {
-    /// Gives the password, chooses the database, and makes sure that a Redis server answers.
+    /// Authenticates, selects the database, and checks that a Redis server answers.
     ///
-    /// - Returns: What the server says of its cluster; nil if it is in none, or does not tell.
+    /// - Returns: The server's information about its cluster; nil if it is in none, or does not
+    ///   report it.
     func greet(
         _ configuration: RedisConfiguration, by deadline: ContinuousClock.Instant,
         interruption: Interruption
@@ -194,7 +194,7 @@ extension RedisConnection {
                 $0.map { RedisArgument($0) }
             }
             var reply = try ask(RedisCommand(["AUTH"] + credentials))
-            // Before version 6 there are no users, and two arguments are one too many.
+            // Before version 6 there are no users, and AUTH has one argument only.
             if configuration.user != nil, case .error(let text) = reply,
                 text.contains("number of arguments")
             {
@@ -216,7 +216,7 @@ extension RedisConnection {
         case .status: return
         case .error(let text):
             let error = RedisError(reply: text)
-            // The server knows the user, who lacks the right to a command.
+            // The user is authenticated, but lacks the permission for a command.
             if error.serverCode == "NOPERM" { throw error }
             if ["without any password", "no password is set"].contains(where: text.contains) {
                 throw RedisError(

@@ -1,7 +1,7 @@
 /// Why a conversation with Redis failed.
 ///
-/// Safe to print: it holds neither the URL nor a password, and of a server's error only the code
-/// word, since the rest may repeat arguments.
+/// Safe to print: it contains neither the URL nor a password, and of a server's error only the code
+/// word, because the rest may repeat arguments.
 package struct RedisError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; more kinds may be added.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -12,7 +12,7 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
 
         /// The configured URL or TLS setting cannot be used.
         package static let invalidConfiguration = Code("invalid-configuration")
-        /// A command without a name, or too large to send.
+        /// A command without a name, or a command that is too large.
         package static let invalidCommand = Code("invalid-command")
         /// No connection, or it was lost; the server is loading or shutting down.
         package static let unavailable = Code("unavailable")
@@ -29,7 +29,7 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// False only when it is certain that the server executed none of the commands.
+    /// False only if the server has certainly executed none of the commands.
     package let mayHaveRun: Bool
     /// The first word of the server's error, such as `NOSCRIPT` or `WRONGTYPE`.
     package let serverCode: String?
@@ -44,7 +44,7 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The error that a server's error reply stands for.
+    /// Creates the error for a server's error reply.
     ///
     /// - Parameter reply: The text of the reply, without the leading `-`.
     package init(reply: String) {
@@ -59,9 +59,9 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
         self.init(code, serverCode: word, message: "the server answered \(word)\(advice)")
     }
 
-    /// The right that the user lacks; nil if the reply does not name it.
+    /// The missing permission; nil if the reply does not name it.
     ///
-    /// Of the reply only the name of a command is kept, which is none of its arguments.
+    /// Only the name of a command is taken from the reply, never an argument.
     private static func missingRight(in reply: String) -> String? {
         guard codeWord(of: reply) == "NOPERM" else { return nil }
         if let command = reply.firstMatch(of: #/'([a-z|-]{1,40})' command/#)?.output.1 {
@@ -71,7 +71,7 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
         return isAboutKeys ? "its user may not use the keys mirror-bot:*" : nil
     }
 
-    /// Advice for a person by the server's error code, where that does not say what to do.
+    /// Advice by the server's error code, if the code alone does not say what to do.
     private static let advice = [
         "CLUSTERDOWN": "a part of the cluster has no master",
         "CROSSSLOT": "its keys are in different slots of the cluster",
@@ -84,13 +84,13 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
         "TRYAGAIN": "the cluster is moving its keys, and does not come to an end",
     ]
 
-    /// Whether another connection may lead to a server that answers otherwise: after a failover the
-    /// name of a server belongs to another one, while the old one goes on answering.
+    /// Whether a new connection may lead to another server: after a failover a name belongs to a
+    /// new server, while the old one still answers.
     var isOfWrongServer: Bool {
         ["READONLY", "MASTERDOWN", "LOADING", "NOAUTH"].contains(serverCode)
     }
 
-    /// The same failure of commands of which some have run.
+    /// The same failure for a pipeline of which some commands have run.
     var afterOthersRan: RedisError {
         RedisError(code, mayHaveRun: true, serverCode: serverCode, message: message)
     }
@@ -98,10 +98,10 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
     /// One line for people.
     package var description: String { "could not use Redis: \(message)" }
 
-    /// The first word of an error reply if it is one of the protocol's, which are upper case; else
-    /// `ERR`.
+    /// The first word of an error reply if it is an upper-case code of the protocol; else `ERR`.
     ///
-    /// Before version 7 the error of a command in a script came as `ERR`, with its own word within.
+    /// Before version 7 the error of a command in a script was `ERR`, followed by the original
+    /// code.
     private static func codeWord(of reply: String) -> String {
         let word = reply.prefix { $0 != " " }
         if word == "ERR",

@@ -1,19 +1,20 @@
 import Blocking
 import Transport
 
-/// Commands on their way to their answers.
+/// A pipeline of commands with the replies received so far.
 ///
-/// Belongs to the call that made it and, while that waits, to the turn of the client's executor.
+/// Owned by the call that created it and, while that waits, by the turn of the client's executor.
 final class RedisTrip: @unchecked Sendable {
     // Unchecked because the call waits while the executor's turn uses it.
     let commands: [RedisCommand]
-    /// The replies; for a command that is still open, the last one from a server.
+    /// The replies; for an unanswered command, the last error from a server.
     fileprivate(set) var replies: [RedisReply]
-    /// The places of the commands without an answer.
+    /// The indices of the unanswered commands.
     fileprivate(set) var open: [Int]
-    /// Where a command is to be asked once, because the key is on its way there.
+    /// Commands to send once with `ASKING` to another server, because their key is being migrated
+    /// there.
     fileprivate var asked: [Int: RedisAddress] = [:]
-    /// Why no server could be asked.
+    /// The reason why no server could be reached.
     fileprivate var failure: RedisError?
 
     /// - Throws: ``RedisError`` with code `.invalidCommand` for a command without a name, which
@@ -32,19 +33,19 @@ final class RedisTrip: @unchecked Sendable {
     /// Ends the trip though commands are open.
     ///
     /// - Returns: The servers' replies.
-    /// - Throws: ``RedisError`` when a server could not be asked.
+    /// - Throws: ``RedisError`` if a server could not be reached.
     func giveUp() throws(RedisError) -> [RedisReply] {
         guard let failure else { return replies }
         throw open.count < commands.count ? failure.afterOthersRan : failure
     }
 }
 
-/// The connections of a client, and which server answers for what.
+/// The connections of a client, and the servers' slots.
 ///
-/// One server, until a server says that it belongs to a cluster: then one connection to each master
+/// One connection, until a server reports that it belongs to a cluster: then one to each master
 /// that is needed. Used by one thread at a time.
 final class RedisNodes {
-    /// How often commands follow redirections before they wait.
+    /// The number of redirections that commands follow before they wait.
     private static let hops = 5
     /// The time limit for connecting to one of several servers.
     private static let nodePatience: Duration = .seconds(2)
@@ -53,23 +54,21 @@ final class RedisNodes {
     private let interruption: Interruption
     private var connections: [RedisAddress: RedisConnection] = [:]
     private var certificates: [RedisAddress: String] = [:]
-    /// The server that is asked for everything while no cluster is known.
+    /// The server for all commands while no cluster is known.
     private var home: RedisAddress
-    /// Nil while no server has said that it belongs to a cluster.
+    /// Nil until a server reports that it belongs to a cluster.
     private var map: SlotMap?
-    /// Whether a server said otherwise than the map, or did not answer.
+    /// Whether a server contradicted the map, or did not answer.
     private var isOutdated = false
     /// The node to query first for a newer slot map.
     private var informant: RedisAddress?
-    /// A trip whose commands were sent and not answered within a moment, and the server that has
-    /// them.
+    /// A trip that was sent but not answered within a moment, and its server.
     private var underWay: (trip: RedisTrip, route: Route)?
 
-    /// Where commands go.
+    /// The destination of commands.
     private struct Route: Hashable {
         let address: RedisAddress
-        /// Whether the server must be told that it is asked for keys that are still on their way to
-        /// it.
+        /// Whether to send `ASKING` first, because the keys are still being migrated to the server.
         var isAsking = false
     }
 
@@ -81,8 +80,8 @@ final class RedisNodes {
 
     // MARK: - Trips
 
-    /// Asks a server that is known to be near for something small, and waits a moment for the
-    /// answer.
+    /// Sends a small command to a server that is known to be near, and waits a moment for the
+    /// reply.
     ///
     /// - Returns: Whether the trip is over.
     /// - Throws: ``RedisError`` or `CancellationError`.
@@ -112,7 +111,7 @@ final class RedisNodes {
         return map[slot].map { Route(address: $0) }
     }
 
-    /// Goes as far as possible without waiting for a cluster to settle.
+    /// Sends the open commands, as far as that is possible without waiting for a cluster to settle.
     ///
     /// - Throws: ``RedisError`` or `CancellationError`.
     func advance(_ trip: RedisTrip) throws {
@@ -127,7 +126,7 @@ final class RedisNodes {
                 }
                 if mustWait { return }
             } catch let error as RedisError where map != nil && error.isOfUnreachableServer {
-                // Its replica takes its place, or it comes back.
+                // Its replica will replace it, or it will return.
                 isOutdated = true
                 trip.failure = error
                 trip.asked = [:]
@@ -140,7 +139,7 @@ final class RedisNodes {
         guard let (begun, route) = underWay else { return }
         underWay = nil
         guard begun === trip, let connection = connections[route.address] else {
-            // Nobody waits for that answer any more.
+            // The reply is not needed any more.
             connections[route.address] = nil
             return
         }
@@ -151,7 +150,7 @@ final class RedisNodes {
         }
     }
 
-    /// The open commands by where they go, in their order.
+    /// The open commands by destination, in their order.
     private func routes(of trip: RedisTrip) -> [(Route, [Int])] {
         guard let map else { return [(Route(address: home), trip.open)] }
         var routes: [Route] = []
@@ -167,9 +166,9 @@ final class RedisNodes {
         return routes.map { ($0, places[$0] ?? []) }
     }
 
-    /// Asks one server for some of the open commands.
+    /// Sends some of the open commands to one server.
     ///
-    /// - Returns: Whether it said that this is not the time.
+    /// - Returns: Whether the server asks to try again later.
     private func ask(_ places: [Int], of trip: RedisTrip, along route: Route) throws -> Bool {
         var commands =
             places.count == trip.commands.count ? trip.commands : places.map { trip.commands[$0] }
@@ -181,7 +180,7 @@ final class RedisNodes {
         return take(replies, of: places, for: trip, from: route.address)
     }
 
-    /// Takes in the replies of a server; returns whether one says that this is not the time.
+    /// Stores the replies of a server; returns whether one asks to try again later.
     @discardableResult
     private func take(
         _ replies: [RedisReply], of places: [Int], for trip: RedisTrip, from source: RedisAddress
@@ -210,7 +209,7 @@ final class RedisNodes {
             let answered = Set(places).subtracting(left)
             trip.open.removeAll(where: answered.contains)
         }
-        // Another connection may lead elsewhere: a name may have got another server, and there may
+        // A new connection may lead elsewhere: the name may belong to a new server, and there may
         // be other hosts.
         if isMisled { lose(source) }
         return isLater
@@ -225,15 +224,15 @@ final class RedisNodes {
 
     // MARK: - Servers
 
-    /// Makes sure that it is known whom to ask.
+    /// Determines the server or the cluster's map, if unknown.
     private func locate() throws {
         if map != nil {
             if isOutdated { try refresh() }
             return
         }
         if let connection = connections[home] {
-            // A connection that died while idle is replaced before anything is sent: nothing can
-            // run twice.
+            // A connection that was closed while idle is replaced before anything is sent, so that
+            // nothing can run twice.
             if connection.isIdle() { return }
             connections[home] = nil
         }
@@ -252,11 +251,10 @@ final class RedisNodes {
         }
     }
 
-    /// Asks the servers, one after the other, who has which slot now.
+    /// Reads the slot map, from one server after the other.
     private func refresh() throws {
         let known = Set((map?.masters ?? []) + Array(connections.keys))
-        // In an order of its own each time: one of them may be cut off from the others and know
-        // nothing new.
+        // In random order: one of the servers may be cut off from the others and have an old map.
         let others = known.union(configuration.addresses).subtracting(
             [informant].compactMap(\.self)
         ).shuffled()
@@ -282,7 +280,7 @@ final class RedisNodes {
         informant = nil
     }
 
-    /// Sends commands over a live connection, made if need be, and returns their replies.
+    /// Sends commands over a live connection, opened if necessary, and returns their replies.
     private func exchange(_ commands: [RedisCommand], with address: RedisAddress) throws
         -> [RedisReply]
     {
@@ -335,7 +333,7 @@ final class RedisNodes {
         certificates[address] = certificate
     }
 
-    /// Runs an exchange with a server; if it fails, the connection is out of step and goes.
+    /// Runs an exchange with a server; if it fails, the connection is dropped.
     private func losing<Value>(_ address: RedisAddress, _ body: () throws -> Value) throws -> Value
     {
         do {
@@ -346,8 +344,7 @@ final class RedisNodes {
         }
     }
 
-    /// Drops a connection; where there are several hosts and no cluster, the next one is asked
-    /// next.
+    /// Drops a connection; with several hosts and no cluster, the next host is used next.
     private func lose(_ address: RedisAddress) {
         connections[address] = nil
         isOutdated = map != nil
@@ -374,8 +371,8 @@ final class RedisNodes {
             case .tls: .authentication
             default: .unavailable
             }
-        // Many servers sign their own certificate, and only a person can say that this is one of
-        // them.
+        // Many servers have self-signed certificates, and only a person can confirm that this is
+        // one of them.
         let advice =
             error.code == .tls && configuration.tlsVerification == .full
             ? "; if the server signs its own certificate, set REDIS_TLS_VERIFY to its pin:sha256//…, or to none"
@@ -386,7 +383,7 @@ final class RedisNodes {
 }
 
 extension RedisError {
-    /// Whether nothing was asked, because there was no server to ask, or one that is not ready.
+    /// Whether nothing was sent, because no server was reachable or ready.
     fileprivate var isOfUnreachableServer: Bool {
         !mayHaveRun && [.unavailable, .timeout].contains(code)
     }

@@ -8,7 +8,7 @@ package enum RedisReply: Equatable, Sendable {
     case bulk([UInt8])
     case array([RedisReply])
 
-    /// The text of a bulk string that is UTF-8, or of a status.
+    /// The text of a bulk string in valid UTF-8, or of a status.
     package var string: String? {
         switch self {
         case .bulk(let bytes): String(validating: bytes, as: UTF8.self)
@@ -17,7 +17,7 @@ package enum RedisReply: Equatable, Sendable {
         }
     }
 
-    /// The number of an integer reply, or of a bulk string that is one in decimal.
+    /// The number of an integer reply, or of a decimal bulk string.
     package var integer: Int64? {
         switch self {
         case .integer(let value): value
@@ -26,11 +26,11 @@ package enum RedisReply: Equatable, Sendable {
         }
     }
 
-    /// Parses a decimal number as `Int64` does, without making a text for counts, the most frequent
-    /// of all.
+    /// Parses a decimal number like `Int64`, without making a text for counts, the most frequent
+    /// replies.
     private static func decimal(_ bytes: [UInt8]) -> Int64? {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        // What has a sign, or may be too large, is left to the standard library.
+        // A number with a sign, or with many digits, is parsed by the standard library.
         guard (1...18).contains(bytes.count), bytes.allSatisfy(digits.contains) else {
             return String(validating: bytes, as: UTF8.self).flatMap { Int64($0) }
         }
@@ -42,7 +42,7 @@ package enum RedisReply: Equatable, Sendable {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    /// The reply, unless it is an error.
+    /// Returns the reply, unless it is an error.
     ///
     /// - Throws: ``RedisError`` for an error reply.
     package func orThrow() throws(RedisError) -> RedisReply {

@@ -1,17 +1,16 @@
 import CHiredis
 
-/// Turns the bytes a server sends into replies; the owner of one hiredis reader.
+/// Parses a server's bytes into replies; the owner of one hiredis reader.
 ///
-/// hiredis reads the protocol and calls back for every value; the values are built here, as Swift's
-/// own, so that neither the depth of hiredis' recursion nor the layout of its reply structure
-/// matters.
+/// hiredis parses the protocol and calls back for every value; the values are built here as Swift
+/// values, so that neither hiredis' recursion depth nor its reply structure matters.
 final class ReplyReader {
     /// Redis itself nests a handful of levels; more is a broken or hostile server.
     static let maximumDepth = 16
 
     private let reader: UnsafeMutablePointer<redisReader>
 
-    /// hiredis keeps the address of the table, so there is one for the life of the process.
+    /// hiredis keeps the address of the table, so it lives as long as the process.
     private nonisolated(unsafe) static let functions:
         UnsafeMutablePointer<redisReplyObjectFunctions> = {
             let table = UnsafeMutablePointer<redisReplyObjectFunctions>.allocate(capacity: 1)
@@ -53,15 +52,14 @@ final class ReplyReader {
 
     /// The next whole reply; nil until more bytes arrive.
     ///
-    /// - Throws: ``RedisError`` with code `.protocolViolation`; the reader is of no use after it.
+    /// - Throws: ``RedisError`` with code `.protocolViolation`; then the reader is unusable.
     func next() throws(RedisError) -> RedisReply? {
         var object: UnsafeMutableRawPointer?
         guard redisReaderGetReply(reader, &object) == REDIS_OK else {
             throw violation("the answer is not Redis'")
         }
         guard let object else { return nil }
-        // For a type that has no callback hiredis 1.x hands out the type's number in place of an
-        // object.
+        // For a type without a callback hiredis 1.x returns the type's number instead of an object.
         guard UInt(bitPattern: object) > 4_096 else {
             throw violation("the answer has a type that was not asked for")
         }
@@ -79,16 +77,16 @@ final class ReplyReader {
 
 /// A reply being built: a value, or an array whose elements are still arriving.
 ///
-/// hiredis holds the outermost node by a reference of its own; an array holds its elements.
+/// hiredis retains the outermost node; an array retains its elements.
 private final class ReplyNode {
     private let value: RedisReply?
     private let expectedCount: Int
     private let depth: Int
     private var elements: [RedisReply] = []
-    /// The arrays among the elements, which are still being read, and their places.
+    /// The elements that are arrays and still being read, with their indices.
     private var arrays: [(place: Int, node: ReplyNode)] = []
 
-    /// A server may announce more elements than it sends.
+    /// The limit of reserved elements, because a server may announce more than it sends.
     private static let reserved = 4_096
 
     private init(value: RedisReply) {
@@ -104,7 +102,7 @@ private final class ReplyNode {
         elements.reserveCapacity(min(max(0, expectedCount), Self.reserved))
     }
 
-    /// Takes in a value and returns what hiredis is to hold for it.
+    /// Adds a value and returns the pointer that hiredis keeps for it.
     static func add(_ reply: RedisReply, _ task: UnsafePointer<redisReadTask>?)
         -> UnsafeMutableRawPointer?
     {
@@ -112,11 +110,11 @@ private final class ReplyNode {
             return Unmanaged.passRetained(ReplyNode(value: reply)).toOpaque()
         }
         parent.elements.append(reply)
-        // Never looked at for an element that is not an array, except that it must not be null.
+        // hiredis does not use it for an element that is not an array, but it must not be null.
         return Unmanaged.passUnretained(parent).toOpaque()
     }
 
-    /// Begins an array; null, which stops hiredis, when it is too deep.
+    /// Begins an array; returns null, which stops hiredis, if the nesting is too deep.
     static func addArray(count: Int, _ task: UnsafePointer<redisReadTask>?)
         -> UnsafeMutableRawPointer?
     {
@@ -135,7 +133,7 @@ private final class ReplyNode {
         return Unmanaged<ReplyNode>.fromOpaque(object).takeUnretainedValue()
     }
 
-    /// Takes the finished reply, after which the node is of no use; nil when elements are missing.
+    /// Returns the finished reply, after which the node is unusable; nil if elements are missing.
     func finish() -> RedisReply? {
         if let value { return value }
         guard elements.count == expectedCount else { return nil }
@@ -148,7 +146,7 @@ private final class ReplyNode {
 }
 
 extension RedisReply {
-    /// The reply for a text that hiredis read.
+    /// The reply for a text from hiredis.
     fileprivate static func text(type: Int32?, _ bytes: UnsafeRawBufferPointer) -> RedisReply {
         switch type {
         case REDIS_REPLY_STATUS: .status(String(decoding: bytes, as: UTF8.self))
@@ -157,6 +155,6 @@ extension RedisReply {
         }
     }
 
-    /// Small counts come by the thousand; they share their memory.
+    /// Small counts are frequent, so they share their memory.
     private static let oneByte: [[UInt8]] = (UInt8.min...UInt8.max).map { [$0] }
 }

@@ -1,12 +1,12 @@
-/// Which master of a cluster has which of its 16,384 slots.
+/// The masters of a cluster's 16,384 slots.
 struct SlotMap {
     static let slots = 16_384
-    /// Understood by every version that has clusters.
+    /// A command that all versions with clusters support.
     static let question = RedisCommand("CLUSTER", "SLOTS")
 
     /// The masters, each once.
     private(set) var masters: [RedisAddress] = []
-    /// Places in `masters`; -1 for a slot that nobody is known to have.
+    /// Indices in `masters`; -1 for a slot without a known master.
     private var owners = [Int](repeating: -1, count: slots)
 
     /// The known master of a slot; `nil` if there is none.
@@ -21,7 +21,7 @@ struct SlotMap {
         return masters.count - 1
     }
 
-    /// A server's answer to the ``question``: ranges of slots and the address of each one's master.
+    /// A server's reply to the ``question``: ranges of slots with the address of each one's master.
     struct Report {
         fileprivate let ranges: [(slots: ClosedRange<Int>, host: String?, port: Int)]
 
@@ -42,7 +42,7 @@ struct SlotMap {
 
     /// - Parameters:
     ///   - report: A server's.
-    ///   - source: That server, which may not know its own name.
+    ///   - source: The replying server, which may not know its own name.
     init(_ report: Report, from source: RedisAddress) {
         for range in report.ranges {
             let place = place(of: source.named(range.host, port: range.port))
@@ -52,8 +52,7 @@ struct SlotMap {
 }
 
 extension RedisAddress {
-    /// The address that a server gives, with its own host where it gives none or says that it does
-    /// not know it.
+    /// The address in a server's reply; the server's own host replaces a missing or unknown one.
     fileprivate func named(_ host: String?, port: Int) -> RedisAddress {
         RedisAddress(
             host: host.flatMap { ["", "?"].contains($0) ? nil : $0 } ?? self.host, port: port)
@@ -62,18 +61,19 @@ extension RedisAddress {
 
 /// A cluster's redirection of a command: `MOVED`, `ASK`, or `TRYAGAIN` and `CLUSTERDOWN`.
 enum Redirection: Equatable {
-    /// Another server has the slot, from now on.
+    /// Another server has the slot now (`MOVED`).
     case moved(slot: Int, to: RedisAddress)
-    /// The keys are on their way to another server, which has these already.
+    /// The slot is being migrated to another server, which has these keys already (`ASK`).
     case ask(RedisAddress)
-    /// Not now: keys are on their way, or nobody has the slot.
+    /// Try again later: keys are being migrated, or no server has the slot (`TRYAGAIN`,
+    /// `CLUSTERDOWN`).
     case later
 
     /// Nil for every other error.
     ///
     /// - Parameters:
     ///   - error: The text of an error reply.
-    ///   - source: Who sent it.
+    ///   - source: The server that sent it.
     init?(_ error: String, from source: RedisAddress) {
         if error.hasPrefix("TRYAGAIN ") || error.hasPrefix("CLUSTERDOWN ") {
             self = .later
@@ -92,9 +92,9 @@ enum Redirection: Equatable {
 // MARK: - Slots of keys
 
 extension RedisCommand {
-    /// The slot of the key that the command is about.
+    /// The slot of the command's key.
     ///
-    /// A command without keys gets the slot of whatever stands first: any server answers it.
+    /// A command without keys gets the slot of its first argument: any server can execute it.
     var slot: Int {
         let isScript = ["EVAL", "EVALSHA"].contains(parts[0])
         guard let key = parts.dropFirst(isScript ? 3 : 1).first else { return 0 }
@@ -103,7 +103,7 @@ extension RedisCommand {
 }
 
 extension RedisArgument {
-    /// The slot of a cluster that a key of this name is in.
+    /// The slot of a key with this name.
     ///
     /// Only the part between the first brace and the next closing one counts, unless it is empty.
     package var slot: Int {
@@ -116,8 +116,7 @@ extension RedisArgument {
         return Int(Self.checksum(tag)) % SlotMap.slots
     }
 
-    /// CRC-16 as XMODEM has it: polynomial 1021 (hexadecimal), nothing reflected, beginning with
-    /// zero.
+    /// CRC-16/XMODEM: polynomial 0x1021, not reflected, initial value 0.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt16 {
         bytes.reduce(0) { checksum, byte in
             (0..<8).reduce(checksum ^ UInt16(byte) << 8) { sum, _ in
