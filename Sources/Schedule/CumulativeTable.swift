@@ -1,7 +1,7 @@
 /// Draws an index in proportion to weights, by inverse transform.
 ///
-/// The running totals are whole numbers, so that the last one is exactly the
-/// total and no draw can fall above it.
+/// The running totals are integers, so that the last one is exactly the total and no draw can
+/// exceed it.
 package struct CumulativeTable: Equatable, Sendable {
     /// The treatment of weights too small for the grid of whole numbers.
     package enum Rounding: Sendable {
@@ -15,9 +15,9 @@ package struct CumulativeTable: Equatable, Sendable {
     package let totals: [UInt64]
 
     /// - Parameters:
-    ///   - weights: Shares that sum to about 1; what is negative or not a number counts as 0.
-    ///   - rounding: How shares become whole numbers of 2^-40.
-    ///   - isClosed: Tells the indexes that must never be drawn.
+    ///   - weights: Shares that sum to about 1; negative values and NaN count as 0.
+    ///   - rounding: How shares are rounded to integer multiples of 2^-40.
+    ///   - isClosed: Whether an index must never be drawn.
     package init(weights: [Double], rounding: Rounding, isClosed: (Int) -> Bool = { _ in false }) {
         var total: UInt64 = 0
         totals = weights.enumerated().map { index, weight in
@@ -35,11 +35,11 @@ package struct CumulativeTable: Equatable, Sendable {
         return Double(totals[index] - (index > 0 ? totals[index - 1] : 0)) / Double(total)
     }
 
-    /// The inverse of ``index(atUniform:)``: the share of all indexes before one, and of a part of
-    /// its own.
+    /// The inverse of ``index(atUniform:)``: the share of all indexes before one, plus a part of
+    /// its own share.
     ///
     /// - Parameters:
-    ///   - part: How much of the index's own share comes before: from 0, included, to 1, excluded.
+    ///   - part: The part of the index's own share to add: from 0, included, to 1, excluded.
     /// - Returns: From 0, included, to 1, excluded; nil if nothing has weight.
     package func uniform(at index: Int, part: Double) -> Double? {
         guard totals.indices.contains(index), total > 0 else { return nil }
@@ -49,8 +49,7 @@ package struct CumulativeTable: Equatable, Sendable {
 
     /// Draws an index by inverse transform.
     ///
-    /// - Parameter u: From 0, included, to 1, excluded; other numbers count as the nearest of
-    ///   these.
+    /// - Parameter u: From 0, included, to 1, excluded; other values are clamped.
     /// - Returns: The smallest index whose running total exceeds `u` times the total; nil if
     ///   nothing has weight.
     package func index(atUniform u: Double) -> Int? {

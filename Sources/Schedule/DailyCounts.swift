@@ -1,28 +1,27 @@
 import Foundation
 package import Posts
 
-/// How many posts the human made on each day that is known as a whole, and what the days before it
-/// were like.
+/// The human's number of posts on each completely known day, with the counts of the days before it.
 ///
-/// People have quiet and busy spells. A past day tells the more about the day that is planned, the
-/// more alike the days before both were: the one just before, and the three before on average.
+/// People have quiet and busy spells. A past day is the more informative for a planned day, the
+/// more alike the days before both are: the day just before, and the mean of the three before.
 package struct DailyCounts: Sendable {
-    /// With fewer past days than these, spells cannot be told from chance, and there are too few
-    /// days to copy.
+    /// With fewer past days, spells cannot be distinguished from chance, and there are too few days
+    /// to copy.
     package static let fewestForSpells = 60
 
     /// The earliest of the days.
     package let first: LocalDay
-    /// The number of posts of each day from ``first`` on, days without any included.
+    /// The number of posts of each day from ``first`` on, 0 included.
     package let counts: [Int]
-    /// ln(1 + posts) of the day before each day; of the earliest it is not known.
+    /// ln(1 + posts) of the day before each day; unknown for the earliest day.
     private let yesterdays: DistinctValues
     /// ln(1 + mean) of the three days before each day, or of as many as there are.
     private let means: DistinctValues
 
     /// - Parameters:
-    ///   - counts: The number of posts of each day, oldest first, days without any included.
-    ///   - first: The earliest of them.
+    ///   - counts: The number of posts of each day, oldest first, 0 included.
+    ///   - first: The earliest day.
     package init(_ counts: [Int], from first: LocalDay) {
         self.counts = counts
         self.first = first
@@ -42,13 +41,13 @@ package struct DailyCounts: Sendable {
         return counts.indices.contains(index) ? counts[index] : nil
     }
 
-    /// How much the days before each day were like those before another one.
+    /// The likeness of the days before each day to the days before another one.
     ///
     /// - Parameters:
     ///   - recent: The days before that other one.
-    ///   - count: How many days are wanted, the earliest first; nil for all.
-    /// - Returns: 0.001 for nothing in common to 1 for the same; 0 for the earliest day, before
-    ///   which nothing is known. All are 1 if nothing is known of the recent days.
+    ///   - count: The number of days to return, the earliest first; nil for all.
+    /// - Returns: From 0.001 for no likeness to 1 for equal; 0 for the earliest day, which has no
+    ///   known day before it. All are 1 if no recent day is known.
     package func likeness(to recent: RecentDays, of count: Int? = nil) -> [Double] {
         let count = min(count ?? counts.count, counts.count)
         guard let mean = recent.mean.map({ log(1 + $0) }) else {
@@ -70,7 +69,8 @@ package struct DailyCounts: Sendable {
         exp(-(distance / width) * (distance / width) / 2)
     }
 
-    /// Numbers of which many are the same, so that what is computed of each is computed once.
+    /// Numbers with many duplicates, stored so that a function is computed once for each distinct
+    /// value.
     private struct DistinctValues {
         private(set) var values: [Double] = []
         private(set) var indices: [Int] = []
@@ -89,11 +89,11 @@ package struct DailyCounts: Sendable {
     }
 }
 
-/// How many posts the days just before one had, as far as that is known.
+/// The numbers of posts of the days just before a day, as far as known.
 package struct RecentDays: Hashable, Sendable {
-    /// How many days are looked at.
+    /// The number of days considered.
     package static let length = 3
-    /// Nothing is known.
+    /// No day is known.
     package static let unknown = RecentDays([])
 
     /// The number of posts of the day before; nil if it is unknown.
@@ -101,7 +101,7 @@ package struct RecentDays: Hashable, Sendable {
     private let total: Int
     private let known: Int
 
-    /// - Parameter counts: The numbers of posts, of the day before first; nil for what is unknown.
+    /// - Parameter counts: The numbers of posts, the day before first; nil for unknown.
     package init(_ counts: [Int?]) {
         let known = counts.prefix(Self.length).compactMap(\.self)
         yesterday = counts.first ?? nil
@@ -109,19 +109,19 @@ package struct RecentDays: Hashable, Sendable {
         self.known = known.count
     }
 
-    /// The mean of the days that are known; nil if none is.
+    /// The mean of the known days; nil if there are none.
     package var mean: Double? { known > 0 ? Double(total) / Double(known) : nil }
 }
 
-/// The model from which the number of posts of a day is drawn, whatever the days before it were.
+/// The model from which a day's number of posts is drawn, for any days before it.
 package struct DayCountModel: Sendable {
     private let past: DailyCounts
-    /// How much each past day counts by its age and weekday.
+    /// The weight of each past day by age and weekday.
     private let weights: [Double]
     private let knowsSpells: Bool
 
     /// - Parameters:
-    ///   - knowsSpells: Whether the days before count too.
+    ///   - knowsSpells: Whether the days before a day affect its number.
     package init(_ past: DailyCounts, weights: [Double], knowsSpells: Bool) {
         self.past = past
         self.weights = weights
@@ -139,15 +139,15 @@ package struct DayCountModel: Sendable {
     }
 }
 
-/// Which past day a day takes after: one drawn by weight.
+/// The distribution of the past day that a day is modelled on.
 package struct DayCountDistribution: Equatable, Sendable {
-    /// The number of posts of each past day, oldest first, days without any included.
+    /// The number of posts of each past day, oldest first, 0 included.
     package let counts: [Int]
     private let table: CumulativeTable
 
     /// - Parameters:
     ///   - counts: The number of posts of each past day.
-    ///   - weights: How much each of these days counts, in any unit; one of weight 0 is never
+    ///   - weights: The weight of each of these days, in any unit; a day with weight 0 is never
     ///     drawn.
     package init(counts: [Int], weights: [Double]) {
         let sum = weights.reduce(0, +)
@@ -167,7 +167,7 @@ package struct DayCountDistribution: Equatable, Sendable {
     /// day.
     package func count(atUniform u: Double) -> Int? { index(atUniform: u).map { counts[$0] } }
 
-    /// How likely a day of exactly `count` posts is.
+    /// The probability of a day with exactly `count` posts.
     package func probability(of count: Int) -> Double {
         counts.indices.reduce(0) { counts[$1] == count ? $0 + table.probability(of: $1) : $0 }
     }

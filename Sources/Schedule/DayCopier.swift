@@ -1,33 +1,34 @@
 package import Posts
 
-/// Carries the posts of one of the human's days over to another day.
+/// Transfers the posts of one of the human's days to another day.
 ///
-/// People sit down once or twice a day and write a few posts; minutes that are drawn one by one
-/// scatter over all hours. So the uniform numbers of the inverse transform come from a real day: a
-/// post of the human's has a rank in the running share of the minutes, and its copy has the same
-/// one, moved a little. Posts of one sitting stay together, and hours in which the human seldom
-/// posts are passed over.
+/// People write a few posts in one or two sittings a day, while minutes that are drawn one by one
+/// scatter over all hours. So the uniform numbers of the inverse transform are taken from a real
+/// day: each post's rank in the cumulative distribution of minutes, moved a little, is the rank of
+/// its copy. Posts of one sitting stay together, and hours in which the human seldom posts are
+/// skipped.
 ///
-/// No post leaves its stretch of ``UsedMinutes``: hours in which the human never posts have nearly
-/// no share of the minutes, so that the smallest move of a rank there would be a move of hours.
+/// No post leaves its stretch of ``UsedMinutes``: unused hours have nearly no probability, so the
+/// smallest move of a rank there would be a move of hours.
 package struct DayCopier: Sendable {
-    /// How far all posts of a day move together: this times the sum of three uniform numbers less
-    /// 1.5, as a share.
+    /// The common move of all posts of a day: this times the sum of three uniform numbers less 1.5,
+    /// as a share.
     private static let dayStep = 0.04
-    /// How far each post moves besides.
+    /// The additional move of each post, as a share.
     private static let postStep = 0.004
-    /// How many minutes a post goes on, where its own is taken or closed, before it is dropped.
+    /// The most minutes that a post is postponed if its own is taken or closed, before it is
+    /// dropped.
     private static let longestWalk = 60
 
     private let distribution: MinuteDistribution
-    /// The distribution without the minutes that the human does not use.
+    /// The distribution without unused minutes.
     let ranks: MinuteDistribution
     private let stretches: [Stretch]
     private let minimumGapMinutes: Int
 
     /// - Parameters:
     ///   - distribution: The minutes of the day to plan.
-    ///   - hours: The minutes that posts are put into as long as one of them is open; nil for all.
+    ///   - hours: The minutes to use as long as one of them is open; nil for all.
     ///   - minimumGapMinutes: The least distance of two posts.
     package init(
         distribution: MinuteDistribution, hours: UsedMinutes? = nil, minimumGapMinutes: Int = 1
@@ -46,22 +47,23 @@ package struct DayCopier: Sendable {
 
     /// The minutes of the copy, ascending.
     ///
-    /// A post that is moved past an end of its stretch, or of the day, comes back from there, as
-    /// from a mirror. A post whose minute is taken gets the next one that is free, after midnight
-    /// the first of the same day; it is dropped if that is too far. Two posts of one minute stay
-    /// together, unless slots must be further apart; a third one does not.
+    /// A post that is moved past an end of its stretch, or of the day, is reflected there. A post
+    /// whose minute is taken gets the next free one, after midnight the first of the same day; it
+    /// is dropped if that is too far. Two posts of one minute stay together, unless slots must be
+    /// further apart; a third one does not.
     ///
     /// - Parameters:
     ///   - past: The minutes of the human's day, ascending.
-    ///   - uniform: Gives the next random number from 0, included, to 1, excluded: three for the
-    ///     day, then for each post one for its place within its minute and three for its own move.
-    /// - Returns: At most as many minutes as were given; none if no minute is open.
+    ///   - uniform: Returns the next random number from 0, included, to 1, excluded: three for the
+    ///     day, then for each post one for its position within its minute and three for its own
+    ///     move.
+    /// - Returns: At most as many minutes as `past` has; none if no minute is open.
     package func minutes(like past: [MinuteOfDay], uniform: () -> Double) -> [MinuteOfDay] {
         func move(_ step: Double) -> Double { step * (uniform() + uniform() + uniform() - 1.5) }
         let together = move(Self.dayStep)
         var isTaken = Array(repeating: false, count: MinuteOfDay.count)
         var placed: [MinuteOfDay] = []
-        // The last post that is alone in its minute yet.
+        // The last post that has no other in its minute yet.
         var single: (past: MinuteOfDay, copy: MinuteOfDay)?
         for minute in past {
             guard let rank = ranks.uniform(at: minute, part: uniform()) else { return [] }
@@ -96,7 +98,7 @@ package struct DayCopier: Sendable {
     }
 }
 
-/// Minutes in a row, and their ranks.
+/// A range of consecutive minutes, with their ranks.
 private struct Stretch: Sendable {
     let minutes: ClosedRange<Int>
     private let ranks: ClosedRange<Double>

@@ -3,20 +3,19 @@ package import Posts
 
 /// Makes the plan of a day from the human's history.
 ///
-/// The same history, configuration and seed give the same plan. Numbers may
-/// differ in the last bit between machines, so the plan that was stored
-/// counts, not one drawn again.
+/// The same history, configuration and seed give the same plan. Floating-point results may differ
+/// in the last bit between machines, so the stored plan is authoritative.
 package struct DayPlanner: Sendable {
     /// Raised when the same history and seed give another plan: 2 since quiet and busy spells are
-    /// known, 3 since whole days are copied, 4 since slots stay in the human's hours, 5 since two
-    /// posts may share a minute and a busy day is thinned evenly.
+    /// modelled, 3 since whole days are copied, 4 since slots stay in the human's hours, 5 since
+    /// two posts may share a minute and a busy day is thinned evenly.
     package static let modelVersion = 5
-    /// How many days before a day are previewed to know the state in which it begins.
+    /// The most days that are previewed to find the state in which a day begins.
     package static let longestPreview = 366
 
     package let history: PostingHistory
     package let configuration: ScheduleConfiguration
-    /// How closely slots may follow one another where no day is copied; the same for every day.
+    /// How closely slots may follow one another if no day is copied; the same for every day.
     package let bursts: BurstModel
 
     package init(history: PostingHistory, configuration: ScheduleConfiguration) {
@@ -30,11 +29,11 @@ package struct DayPlanner: Sendable {
     /// Draws the plan of `day`.
     ///
     /// - Parameters:
-    ///   - seed: What an operator adds to get other draws.
+    ///   - seed: An operator's extra seed, to get other draws.
     ///   - firstNumber: The number of the first slot; more than 1 when a day is planned anew.
     ///   - recent: The days before, see ``recentDays(before:planned:from:in:mirror:)``.
-    /// - Returns: The plan, possibly without slots; nil if the archive tells nothing or the zone
-    ///   skips that day.
+    /// - Returns: The plan, possibly without slots; nil if the archive has no usable times or the
+    ///   zone skips that day.
     package func plan(
         for day: LocalDay, in zone: TimeZone, mirror: String, seed: String? = nil,
         firstNumber: Int = 1,
@@ -57,13 +56,13 @@ package struct DayPlanner: Sendable {
         return DayPlan(day: day, seed: seedValue, pattern: drawn.pattern, slots: slots)
     }
 
-    /// The days just before `day`, as the human or the bot lived them or will.
+    /// The numbers of posts of the days just before `day`, by the human or the bot, past or future.
     ///
     /// - Parameters:
-    ///   - planned: With how many slots days after the history were planned.
+    ///   - planned: The numbers of slots that were planned for days after the history.
     ///   - today: The first day that will still get a plan if it has none: such days are previewed,
-    ///     the earlier ones first, ``longestPreview`` of them at most.
-    /// - Returns: What is known; ``RecentDays/unknown`` where it would not matter.
+    ///     in order, ``longestPreview`` of them at most.
+    /// - Returns: The known numbers; ``RecentDays/unknown`` if they do not matter.
     package func recentDays(
         before day: LocalDay, planned: [LocalDay: Int], from today: LocalDay, in zone: TimeZone,
         mirror: String
@@ -86,9 +85,9 @@ package struct DayPlanner: Sendable {
     /// Returns the model from which the slots of `day` are drawn.
     ///
     /// - Parameters:
-    ///   - missing: Minutes that the day does not have because clocks are put forward.
-    /// - Returns: The model, the same for every day of the same weekday that lacks the same
-    ///   minutes.
+    ///   - missing: Minutes that the day lacks because clocks are put forward.
+    /// - Returns: The model, which is the same for every day of the same weekday that lacks the
+    ///   same minutes.
     package func model(for day: LocalDay, missing: Set<MinuteOfDay> = []) -> DayModel {
         let distribution = history.distribution(
             for: day, configuration: configuration, missing: missing)
@@ -109,27 +108,26 @@ package struct DayPlanner: Sendable {
     }
 }
 
-/// When the bot posts on one local day.
+/// The plan of one local day.
 package struct DayPlan: Equatable, Sendable {
     package let day: LocalDay
     /// The seed from which the plan was drawn.
     package let seed: UInt64
-    /// The day of the human's whose posts the slots take after; nil where minutes were drawn one by
-    /// one.
+    /// The human's day that the slots are modelled on; nil if minutes were drawn one by one.
     package let pattern: PastDay?
     /// The slots in the order of time, each due when its minute begins; none on a day without
     /// posts.
     package let slots: [Slot]
 }
 
-/// The model from which a day's slots are drawn: how many there are, and when.
+/// The model from which the number and the minutes of a day's slots are drawn.
 ///
-/// Only the day's weekday and the minutes it lacks matter, so days that have
-/// these in common share a model; the days before it come in when it is drawn.
+/// Only the day's weekday and missing minutes matter, so days that have these in common share a
+/// model; the days before it are passed when it is drawn.
 package struct DayModel: Sendable {
-    /// How many posts the day gets.
+    /// The distribution of the number of posts.
     package let counts: DayCountModel
-    /// How likely each minute is for a post of the human's.
+    /// The distribution of the minutes of the human's posts.
     package let distribution: MinuteDistribution
     /// Draws the minutes one by one.
     package let sampler: SlotSampler
@@ -137,13 +135,13 @@ package struct DayModel: Sendable {
     package let copier: DayCopier
     /// The most slots of the day.
     package let maximumPerDay: Int
-    /// The human's days, to copy one of them; nil where minutes are drawn one by one.
+    /// The human's days to copy from; nil if minutes are drawn one by one.
     fileprivate let copied: PostingHistory?
 
-    /// Draws the day: first which past day it takes after, then the minutes.
+    /// Draws the day: first the past day it is modelled on, then the minutes.
     ///
     /// - Parameters:
-    ///   - generator: Gives the random numbers; a plan's comes from ``PlanSeed``.
+    ///   - generator: The random numbers; a plan's seed comes from ``PlanSeed``.
     /// - Returns: The minutes, none on a day without posts.
     package func draw(after recent: RecentDays = .unknown, using generator: inout SplitMix64)
         -> DayDraw
@@ -151,14 +149,14 @@ package struct DayModel: Sendable {
         draw(from: counts.distribution(after: recent), using: &generator)
     }
 
-    /// The minutes alone.
+    /// Draws the minutes alone.
     package func minutes(after recent: RecentDays = .unknown, using generator: inout SplitMix64)
         -> [MinuteOfDay]
     {
         draw(after: recent, using: &generator).minutes
     }
 
-    /// The same as ``draw(after:using:)`` where it is known what the past day is drawn from.
+    /// Draws a day like ``draw(after:using:)``, from a known distribution of the past day.
     package func draw(from counts: DayCountDistribution, using generator: inout SplitMix64)
         -> DayDraw
     {
@@ -185,23 +183,23 @@ package struct DayModel: Sendable {
     }
 }
 
-/// The minutes of a day as they were drawn.
+/// The minutes of a day, as drawn.
 package struct DayDraw: Equatable, Sendable {
     /// Ascending; none on a day without posts.
     package var minutes: [MinuteOfDay] = []
-    /// The day of the human's that they take after; nil where they were drawn one by one.
+    /// The human's day that they are modelled on; nil if they were drawn one by one.
     package var pattern: PastDay?
 }
 
 /// One of the human's days.
 package struct PastDay: Hashable, Sendable {
     package let day: LocalDay
-    /// How many posts the human made, those that were too many for a day of the bot among them.
+    /// The human's number of posts, including those that exceed the bot's limit.
     package let posts: Int
 }
 
-/// The models of days, each made once for all days that share it: a thousand days cost little more
-/// than seven.
+/// A cache of the models of days, each made once for all days that share it: a thousand days cost
+/// little more than seven.
 package struct DayModels {
     private struct Kind: Hashable {
         let weekday: Int
@@ -213,7 +211,7 @@ package struct DayModels {
     private var known: [Kind: DayModel] = [:]
 
     /// - Parameters:
-    ///   - zone: The zone whose clocks show the days; nil for days of 1,440 minutes.
+    ///   - zone: The zone of the days; nil for days of 1,440 minutes.
     package init(planner: DayPlanner, zone: TimeZone?) {
         self.planner = planner
         self.zone = zone

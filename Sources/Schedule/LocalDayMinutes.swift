@@ -1,15 +1,15 @@
 package import Foundation
 package import Posts
 
-/// The minutes that a local day really has, and the instants at which they begin.
+/// The minutes that a local day has, and the instants at which they begin.
 ///
 /// A day on which clocks are put forward lacks some minutes, one on which they
 /// are put back has some twice, and a day that a country skipped has none.
 package struct LocalDayMinutes: Sendable {
     package let day: LocalDay
-    /// How many minutes the day lasts: usually 1,440.
+    /// The length of the day in minutes: usually 1,440.
     package let count: Int
-    /// The minutes that the day does not have, ascending.
+    /// The minutes that the day lacks, ascending.
     package let missing: [MinuteOfDay]
     /// The day's first instant, which need not be 00:00; nil if the day does not exist.
     package let start: Date?
@@ -42,27 +42,25 @@ package struct LocalDayMinutes: Sendable {
         self.firstSeconds = firsts
     }
 
-    /// The instant at which `minute` begins, for the first time if it comes twice; nil if it is
+    /// The instant at which `minute` begins, for the first time if it occurs twice; nil if it is
     /// missing.
     package func date(of minute: MinuteOfDay) -> Date? {
         firstSeconds[minute.value].map { Date(timeIntervalSince1970: Double($0)) }
     }
 }
 
-/// A stretch of time, in seconds since 1970, during which a zone's distance from UTC stays the
-/// same.
+/// A stretch of time, in seconds since 1970, with a constant UTC offset.
 private struct OffsetSpan {
     var start: Int
     var end: Int
     var offset: Int
 
-    /// The spans that cover the local day starting at `midnight`, whatever the zone's distance from
-    /// UTC.
+    /// The spans that cover the local day starting at `midnight`, for any UTC offset.
     static func spans(around midnight: Int, in zone: TimeZone) -> [OffsetSpan] {
         func offset(at second: Int) -> Int {
             zone.offset(at: Date(timeIntervalSince1970: Double(second)))
         }
-        // No zone has ever been 16 hours away from UTC, and none changes twice within an hour.
+        // No zone was ever 16 hours from UTC, and none changes twice within an hour.
         let first = midnight - 16 * 3_600
         let last = midnight + 40 * 3_600
         var spans = [OffsetSpan(start: first, end: last, offset: offset(at: first))]

@@ -1,11 +1,11 @@
 import Foundation
 package import Posts
 
-/// How likely each of the 1,440 minutes of a day is for a post.
+/// The probability of each of the 1,440 minutes of a day for a post.
 package struct MinuteDistribution: Equatable, Sendable {
     /// The parameters that the kernel model derived from the weights.
     package struct Smoothing: Equatable, Sendable {
-        /// How many equally weighted posts would tell as much: S² / Σ a².
+        /// The effective sample size of the weighted posts: S² / Σ a².
         package let effectiveCount: Double
         /// The standard deviation of the kernel in minutes.
         package let sigma: Double
@@ -13,7 +13,7 @@ package struct MinuteDistribution: Equatable, Sendable {
 
     /// The share of each minute; they sum to 1, or are all 0 if no minute is open.
     package let probabilities: [Double]
-    /// How the profile was smoothed; nil in the raw model.
+    /// The parameters of the smoothing; nil in the raw model.
     package let smoothing: Smoothing?
     private let table: CumulativeTable
     private let isClosed: [Bool]
@@ -40,16 +40,16 @@ package struct MinuteDistribution: Equatable, Sendable {
         table.index(atUniform: u).flatMap { MinuteOfDay($0) }
     }
 
-    /// The inverse of ``minute(atUniform:)``: the running share in front of `minute` and of a part
-    /// of its own; nil if no minute is open.
+    /// The inverse of ``minute(atUniform:)``: the cumulative share before `minute`, plus a part of
+    /// its own; nil if no minute is open.
     package func uniform(at minute: MinuteOfDay, part: Double) -> Double? {
         table.uniform(at: minute.value, part: part)
     }
 
-    /// Whether posts may fall on `minute` at all: it is neither missing nor quiet.
+    /// Whether posts may fall on `minute`: it is neither missing nor quiet.
     package func isOpen(_ minute: MinuteOfDay) -> Bool { !isClosed[minute.value] }
 
-    /// The same without the minutes that `hours` lacks; nil if no minute is open then.
+    /// The distribution without the minutes outside `hours`; nil if no minute is open then.
     package func limited(to hours: UsedMinutes) -> MinuteDistribution? {
         let closed = (0..<MinuteOfDay.count).compactMap { MinuteOfDay($0) }
             .filter { !isOpen($0) || !hours.contains($0) }
@@ -60,15 +60,14 @@ package struct MinuteDistribution: Equatable, Sendable {
 
     /// Smooths weighted minutes to a profile.
     ///
-    /// A kernel density on the circle of the day, drawn towards the general
-    /// profile where the archive is thin, with a small floor under every
-    /// minute.
+    /// A kernel density on the 24-hour circle, shrunk towards the general profile if the archive is
+    /// small, with a small minimum for every minute.
     ///
     /// - Parameters:
     ///   - weights: The sum of weights of each minute.
     ///   - squares: The sum of squared weights, over all posts.
     ///   - closed: Minutes that must never be drawn.
-    /// - Returns: The profile, in which every minute that is not closed can be drawn.
+    /// - Returns: The profile, in which every open minute can be drawn.
     package static func kernel(
         weights: [Double], squares: Double, closed: Set<MinuteOfDay> = []
     ) -> MinuteDistribution {
@@ -86,14 +85,14 @@ package struct MinuteDistribution: Equatable, Sendable {
             smoothing: Smoothing(effectiveCount: effectiveCount, sigma: sigma))
     }
 
-    /// Makes the bare histogram a distribution.
+    /// Makes a distribution of the unsmoothed histogram.
     ///
-    /// If every post of the archive fell into minutes that the day does not
-    /// have, they move forward by the length of that gap.
+    /// If every post of the archive falls into minutes that the day lacks, they move forward by the
+    /// length of the gap.
     ///
     /// - Parameters:
     ///   - counts: The number of posts in each minute.
-    ///   - missing: Minutes that the local day does not have.
+    ///   - missing: Minutes that the local day lacks.
     ///   - quiet: Other minutes that must never be drawn.
     /// - Returns: The distribution, in which empty minutes stay empty.
     package static func raw(
@@ -116,7 +115,7 @@ package struct MinuteDistribution: Equatable, Sendable {
         return min(90, max(15, 20 * pow(1_000 / effectiveCount, 0.3)))
     }
 
-    /// A share with one per cent of all mass spread evenly over the day.
+    /// A share of a distribution of which one per cent is spread evenly over the day.
     package static func withFloor(_ share: Double) -> Double {
         0.99 * share + 0.01 / Double(MinuteOfDay.count)
     }
@@ -157,7 +156,7 @@ package struct CircularKernel: Sendable {
         self.halfTaps = sum > 0 ? taps.map { $0 / sum } : [1]
     }
 
-    /// Makes the bell curve, cut off at four standard deviations or at half a day.
+    /// Makes a Gaussian curve, cut off at four standard deviations or at half a day.
     ///
     /// - Parameter sigma: The standard deviation in minutes.
     package static func gaussian(sigma: Double) -> CircularKernel {
@@ -189,10 +188,10 @@ package struct CircularKernel: Sendable {
     }
 }
 
-/// When people post, before anything is known about this one.
+/// The general profile of people's posts, used before a person's own is known.
 ///
-/// The average local profile of 46 to 49 people's archives by hour of the
-/// day, made smooth. It matters for archives of fewer than some 300 posts.
+/// The mean local profile of 46 to 49 people's archives by hour of the day, smoothed. It matters
+/// for archives of fewer than some 300 posts.
 package enum PriorProfile {
     /// The share of each minute of the day; they sum to 1.
     package static let probabilities: [Double] = {

@@ -15,7 +15,7 @@ package struct MinuteShares: Equatable, Sendable {
         self.init(masses: masses, binCount: binCount)
     }
 
-    /// The shares that a distribution gives in the long run.
+    /// The expected shares under a distribution.
     package init(of distribution: MinuteDistribution, binCount: Int = 24) {
         self.init(masses: distribution.probabilities, binCount: binCount)
     }

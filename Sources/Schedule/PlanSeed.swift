@@ -1,6 +1,6 @@
 package import Posts
 
-/// Where the seeds of a mirror's draws come from.
+/// Derives the seeds of a mirror's random draws.
 ///
 /// The same mirror and day always give the same seed, on every machine, so
 /// that a plan can be previewed, explained and drawn again in a test.
@@ -8,7 +8,7 @@ package enum PlanSeed {
     /// Derives the seed for a day's posting times.
     ///
     /// - Parameters:
-    ///   - seed: What an operator adds to get other draws; nil is not the same as empty.
+    ///   - seed: An operator's extra seed, to get other draws; nil is not the same as empty.
     package static func plan(mirror: String, day: LocalDay, seed: String? = nil) -> UInt64 {
         StableHash.seed(of: ["plan/1", mirror, day.description] + (seed.map { [$0] } ?? []))
     }
@@ -22,7 +22,7 @@ package enum PlanSeed {
     }
 }
 
-/// A small seeded generator that gives the same numbers on every machine.
+/// A small seeded random generator with the same numbers on every machine.
 ///
 /// Sebastiano Vigna's SplitMix64. Good for drawing a plan, not for secrets.
 package struct SplitMix64: RandomNumberGenerator, Sendable {

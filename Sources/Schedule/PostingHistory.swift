@@ -1,27 +1,25 @@
 import Foundation
 package import Posts
 
-/// When the human posted, as far as it is known, ready for questions about a day to plan.
+/// The human's posting times, prepared for planning days.
 ///
-/// Holds the own posts that are neither replies nor reposts and whose time of
-/// day can be trusted.
+/// Contains the own posts that are neither replies nor reposts and whose time of day is trusted.
 ///
 /// The history of a human who left ends with their last usual day: a silence of months, and the few
-/// posts of a farewell or a visit behind it, tell that nobody was there, and not how a day of
-/// theirs was. What silence is long follows from how often they posted. Once they are back for
-/// good, all days count.
+/// posts of a farewell or a visit after it, do not represent their usual days. The length of such a
+/// silence depends on how often they posted. Once they are back for good, all days count.
 package struct PostingHistory: Sendable {
-    /// The last day known to be complete, or before that the last usual day of a human who left.
+    /// The last complete day, or the last usual day of a human who left.
     package let asOf: LocalDay
     /// All posting times up to `asOf`, ascending.
     package let times: [LocalTime]
-    /// The number of posts of each day that is known as a whole.
+    /// The number of posts of each completely known day.
     package let dailyCounts: DailyCounts
     private let days: [ArraySlice<LocalTime>]
 
     /// - Parameters:
     ///   - times: The posting times in any order; those after `asOf` are left out.
-    ///   - asOf: The last day known to be complete; by default the day of the last post.
+    ///   - asOf: The last complete day; by default the day of the last post.
     package init(times: [LocalTime], asOf: LocalDay? = nil) {
         let last = asOf ?? times.map(\.day).max() ?? LocalDay(ordinal: 0)
         // Sorting numbers is several times faster than sorting pairs.
@@ -39,17 +37,18 @@ package struct PostingHistory: Sendable {
         self.dailyCounts = Self.counted(self.days, asOf: end)
     }
 
-    /// Fewer days with posts than these tell nothing about what is usual.
+    /// With fewer days with posts, no usual rate can be estimated.
     private static let fewestUsualDays = 20
     /// No shorter silence is an absence: days.
     private static let shortestAbsence = 45
-    /// A silence is an absence if it is so many times as long as the human's mean time between days
-    /// with posts.
+    /// A silence counts as an absence if it is this many times as long as the human's mean time
+    /// between days with posts.
     private static let absenceFactor = 12
-    /// Behind an absence the human is back for good after a day with posts for so many days of it.
+    /// After an absence the human is back for good with one day with posts for this many days of
+    /// absence.
     private static let absencePerDay = 14
 
-    /// The number of days with posts before the human left; all of them unless the human did.
+    /// The number of days with posts before the human left; all of them if the human did not.
     ///
     /// - Parameter days: The days with posts, ascending.
     private static func usualDays(_ days: [LocalDay], asOf: LocalDay) -> Int {
@@ -65,14 +64,14 @@ package struct PostingHistory: Sendable {
         return days.count
     }
 
-    /// Whether nothing is known, so that no day can be planned.
+    /// Whether there are no posts, so that no day can be planned.
     package var isEmpty: Bool { times.isEmpty }
 
-    /// Computes how likely each minute of `day` is.
+    /// Computes the probability of each minute of `day`.
     ///
     /// - Parameters:
     ///   - configuration: The model, the weekend and the quiet minutes.
-    ///   - missing: Minutes that the day does not have because clocks are put forward.
+    ///   - missing: Minutes that the day lacks because clocks are put forward.
     package func distribution(
         for day: LocalDay, configuration: ScheduleConfiguration, missing: Set<MinuteOfDay> = []
     ) -> MinuteDistribution {
@@ -87,9 +86,9 @@ package struct PostingHistory: Sendable {
 
     /// Returns the model from which the number of posts of `day` is drawn.
     ///
-    /// Every day after the first archived one counts, those without posts too.
-    /// The first is left out because the archive may begin in the middle of
-    /// it, unless it is the only one. At most a hundred years are looked at.
+    /// Every day after the first archived one counts, including days without posts. The first is
+    /// left out because the archive may begin in the middle of it, unless it is the only one. At
+    /// most a hundred years are read.
     ///
     /// - Parameters:
     ///   - configuration: The model and the weekend.
@@ -104,18 +103,18 @@ package struct PostingHistory: Sendable {
             knowsSpells: knowsSpells(configuration))
     }
 
-    /// Whether the days just before a day say anything about it: not in the raw model, nor of a
-    /// short past.
+    /// Whether the days just before a day affect its number of posts: neither in the raw model nor
+    /// with a short history.
     package func knowsSpells(_ configuration: ScheduleConfiguration) -> Bool {
         configuration.model != .raw && dailyCounts.counts.count >= DailyCounts.fewestForSpells
     }
 
-    /// Whether a day takes the minutes of one of the human's days, and not their number alone.
+    /// Whether a day copies the minutes of one of the human's days, and not only their number.
     package func copiesDays(_ configuration: ScheduleConfiguration) -> Bool {
         configuration.model == .days && configuration.bursts && knowsSpells(configuration)
     }
 
-    /// When the human posted on one day, ascending; none on a day that is not known.
+    /// The human's minutes of one day, ascending; none for an unknown day.
     package func minutes(of day: LocalDay) -> [MinuteOfDay] {
         var low = 0
         var high = days.count
@@ -131,10 +130,11 @@ package struct PostingHistory: Sendable {
         return days[low].map(\.minute)
     }
 
-    /// The days just before `day`: the human's own as far as they are known, the bot's after them.
+    /// The numbers of posts of the days just before `day`: the human's own as far as they are
+    /// known, the bot's after them.
     ///
     /// - Parameters:
-    ///   - planned: With how many slots the days after ``asOf`` were planned; a day that is missing
+    ///   - planned: The numbers of slots that were planned for days after ``asOf``; a missing day
     ///     is unknown.
     package func recentDays(before day: LocalDay, planned: [LocalDay: Int]) -> RecentDays {
         RecentDays(
@@ -203,12 +203,12 @@ package struct PostingHistory: Sendable {
     }
 }
 
-/// How much a past day tells about the day that is planned.
+/// The weight of a past day for the planned day.
 package struct HistoryWeight: Sendable {
-    /// The last day known to be complete; age is counted from it, so that an archive that ended
-    /// keeps its profile.
+    /// The last complete day; age is counted from it, so that an archive that ended keeps its
+    /// profile.
     package let asOf: LocalDay
-    /// The day that is planned; nil to weigh by age alone.
+    /// The planned day; nil to weigh by age alone.
     package let target: LocalDay?
     /// The days of the week that count as weekend.
     package let weekend: Set<Int>
@@ -219,7 +219,7 @@ package struct HistoryWeight: Sendable {
         self.weekend = weekend
     }
 
-    /// The weight of everything posted on `day`.
+    /// The weight of all posts of `day`.
     package func weight(of day: LocalDay) -> Double {
         Self.recency(ageInDays: asOf.days(since: day)) * weekdayFactor(of: day)
     }

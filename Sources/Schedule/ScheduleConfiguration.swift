@@ -4,18 +4,17 @@ package import Posts
 package enum ScheduleModel: String, CaseIterable, Sendable {
     /// Whole days of the human's, moved a little within a smoothed, recency-weighted profile.
     case days
-    /// The same profile, from which minutes are drawn one by one: posts may fall on minutes near
-    /// those the human used.
+    /// The smoothed profile, from which minutes are drawn one by one: posts may fall on minutes
+    /// near those that the human used.
     case kernel
-    /// The bare histogram of the archive: only minutes that the human used.
+    /// The unsmoothed histogram of the archive: only minutes that the human used.
     case raw
 }
 
 /// An operator's settings for the plan of a day.
 package struct ScheduleConfiguration: Equatable, Sendable {
     package var model: ScheduleModel
-    /// Whether posts may follow one another as closely as the human's do; without, no day is
-    /// copied.
+    /// Whether posts may follow one another as closely as the human's; if not, no day is copied.
     package var bursts: Bool
     /// The least distance of two slots of a day in minutes, at least 1.
     package var minimumGapMinutes: Int
@@ -23,11 +22,11 @@ package struct ScheduleConfiguration: Equatable, Sendable {
     package var maximumPerDay: Int
     /// The days of the week that resemble each other as days off: 1 is Monday, 7 is Sunday.
     package var weekend: Set<Int>
-    /// Minutes in which nothing is posted; they have no mass before anything is drawn.
+    /// Minutes in which nothing is posted; they have the probability 0.
     package var quiet: Set<MinuteOfDay>
-    /// How many minutes late a slot may still be posted; later it is skipped.
+    /// The minutes by which a slot may be late; after that it is skipped.
     package var graceMinutes: Int
-    /// The same in seconds.
+    /// The same limit in seconds.
     package var grace: Double { Double(graceMinutes) * 60 }
 
     package init(

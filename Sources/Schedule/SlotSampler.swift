@@ -16,16 +16,15 @@ package struct SlotSampler: Sendable {
         self.minimumGapMinutes = minimumGapMinutes
     }
 
-    /// Draws up to `count` minutes, ascending, none nearer to another than the minimum gap.
+    /// Draws up to `count` minutes, ascending, with at least the minimum gap between them.
     ///
-    /// Each slot either follows the one drawn before by one of the observed
-    /// gaps or is drawn afresh. A slot that cannot be placed is drawn again;
-    /// after 25 tries a slot and 50 more, what is left is dropped. Following
-    /// ends where it would leave the day or enter a closed minute.
+    /// Each slot either follows the previous one after one of the observed gaps or is drawn afresh.
+    /// A slot that does not fit is drawn again; after 25 tries a slot and 50 more, the rest is
+    /// dropped. A sequence ends if it would leave the day or enter a closed minute.
     ///
     /// - Parameters:
     ///   - count: How many slots the day should have.
-    ///   - uniform: Gives the next random number from 0, included, to 1, excluded.
+    ///   - uniform: Returns the next random number from 0, included, to 1, excluded.
     /// - Returns: The minutes that could be placed.
     package func minutes(count: Int, uniform: () -> Double) -> [MinuteOfDay] {
         var placed: [MinuteOfDay] = []
@@ -64,12 +63,13 @@ package struct SlotSampler: Sendable {
 
 /// How often, and how closely, one post follows another.
 package struct BurstModel: Equatable, Sendable {
-    /// The longest gap in minutes that counts as following.
+    /// The longest gap, in minutes, within a burst.
     package static let windowMinutes = 30
-    /// With fewer gaps than this nothing can be said about bursts.
+    /// With fewer gaps, no bursts are modelled.
     package static let minimumGaps = 50
 
-    /// The share of posts that follow the one before, beyond what chance explains: 0 through 0.85.
+    /// The share of posts that follow the previous one within the window, beyond chance: 0 through
+    /// 0.85.
     package let share: Double
     /// The observed gaps of at most ``windowMinutes``, at least 1 minute each, in ascending order.
     package let gaps: [Int]
@@ -86,7 +86,7 @@ package struct BurstModel: Equatable, Sendable {
     ///   - days: The minutes of each past day, ascending within a day.
     ///   - profile: The share of each minute of the day, without regard to weekdays.
     package init(days: [ArraySlice<LocalTime>], profile: [Double]) {
-        // How many gaps there are of each length: sorted without comparing.
+        // The number of gaps of each length: a counting sort.
         var following = Array(repeating: 0, count: Self.windowMinutes + 1)
         var gapCount = 0
         var dayCounts: [Int: Int] = [:]
@@ -109,17 +109,17 @@ package struct BurstModel: Equatable, Sendable {
             gaps: following.enumerated().flatMap { repeatElement($0.offset, count: $0.element) })
     }
 
-    /// Computes how many close gaps chance alone gives.
+    /// Computes the share of close gaps expected by chance.
     ///
     /// - Parameters:
     ///   - profile: The share of each minute of the day.
-    ///   - dayCounts: How many days had each number of posts; days with fewer than two do not
+    ///   - dayCounts: The number of days with each number of posts; days with fewer than two do not
     ///     count.
-    /// - Returns: The share of gaps of at most ``windowMinutes`` if every post chose its minute on
-    ///   its own.
+    /// - Returns: The share of gaps of at most ``windowMinutes`` if all posts chose their minutes
+    ///   independently.
     package static func independentShare(profile: [Double], dayCounts: [Int: Int]) -> Double {
-        // The chance that a given other post is not within the window after
-        // this one; a post in the same minute is after it half of the time.
+        // The probability that a given other post is not within the window after this one; a post
+        // in the same minute is after it half of the time.
         let misses = profile.indices.map { minute in
             let window = profile[minute...].prefix(windowMinutes + 1).reduce(0, +)
             return max(0, 1 - (window - profile[minute] / 2))

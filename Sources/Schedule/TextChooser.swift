@@ -1,11 +1,11 @@
 package import Foundation
 package import Posts
 
-/// A text that the bot may post, as far as courtesy is concerned.
+/// A text that the bot may post, with the facts that decide its choice.
 package struct TextCandidate: Sendable {
-    /// The human's post that the text comes from.
+    /// The human's post with the text.
     package let id: PostID
-    /// The minute at which the human posted it; nil where that was lost.
+    /// The minute at which the human posted it; nil if it was lost.
     package let minute: MinuteOfDay?
     /// The key shared by all texts that read the same.
     package let textKey: String
@@ -13,7 +13,7 @@ package struct TextCandidate: Sendable {
     package let lastUsed: Date?
     /// When the human posted it; nil if its age does not matter.
     package let createdAt: Date?
-    /// How often this mirror posted the text; of several, those with fewer uses are chosen.
+    /// How often this mirror posted the text; fewer uses are preferred.
     package let uses: Int
 
     package init(
@@ -48,28 +48,28 @@ package struct TextChoice: Equatable, Sendable {
 
 /// Chooses the human's text for a minute of the day.
 ///
-/// Four times of five the text is of the same era as the text before it, so that
-/// a week speaks of what the human spoke of then, and not of all years at once.
-/// Texts that were written around that minute, and not posted by this mirror
-/// for a long time, are equally likely; where uses are counted, only those of
-/// them with the fewest. A text of which nobody knows when it was written is for
-/// want of any other.
+/// With a probability of four fifths the text is of the same era as the previous text, so that a
+/// week has topics of one time and not of all years. All texts that were written around that
+/// minute, and that this mirror has not posted for a long time, are equally likely; if uses are
+/// counted, only those with the fewest. A text with an unknown time of day is used only if there is
+/// no other.
 package struct TextChooser: Sendable {
-    /// How far, in minutes round the clock, a text may be from the slot; a wider window is for want
-    /// of texts.
+    /// The distances, in minutes around the clock, that a text may have from the slot; a wider
+    /// window is used if there are too few texts.
     package static let windows = [30, 60, 120, 240, 720]
-    /// A window with fewer texts than this is widened.
+    /// A window with fewer texts is widened.
     package static let enough = 10
-    /// For want of anything else a text may come back after this many days.
+    /// The number of days after which a text may be repeated if there is no other.
     package static let lastResortDays = 7
-    /// The probability of a choice among the texts of the era of the text before.
+    /// The probability of a choice among the texts of the previous text's era.
     package static let eraShare = 0.8
-    /// Seconds before and after the text before in which texts are of its era.
+    /// Half the length of an era, in seconds: it extends this far before and after the previous
+    /// text.
     package static let era = 45.0 * 86_400
 
-    /// How many days must pass before the same text is posted again.
+    /// The number of days before the same text is posted again.
     package let noRepeatDays: Int
-    /// How many days old a text must be, unless that would leave nothing.
+    /// The minimum age of a text in days, unless no text is that old.
     package let minimumAgeDays: Int
 
     package init(noRepeatDays: Int = 180, minimumAgeDays: Int = 30) {
@@ -79,19 +79,18 @@ package struct TextChooser: Sendable {
 
     /// Chooses the text for a slot among those of one window, if there are enough.
     ///
-    /// Asked for one window after the other this has the result of
+    /// Called for one window after the other, it has the same result as
     /// ``choose(from:at:now:excluding:generator:)`` as long as any text is neither too young nor
     /// used too recently.
     ///
     /// - Parameters:
-    ///   - candidates: The texts that were written around that minute, without those that are too
-    ///     young.
-    ///   - window: How far from it they may be; one of ``windows``. The last one needs to have but
-    ///     one text.
+    ///   - candidates: The texts that were written around that minute and are old enough.
+    ///   - window: Their largest distance from it; one of ``windows``. In the last window a single
+    ///     text is enough.
     ///   - now: The time from which uses are counted.
     ///   - excluded: Keys of texts that must not be chosen.
     ///   - generator: Exactly one number is drawn if there is a choice.
-    /// - Returns: The text, or nil if a wider window must be asked for.
+    /// - Returns: The text; nil if the next wider window must be tried.
     package func choose(
         from candidates: [TextCandidate], at minute: MinuteOfDay, within window: Int, now: Date,
         excluding excluded: Set<String>, generator: inout SplitMix64
@@ -109,11 +108,11 @@ package struct TextChooser: Sendable {
                 isTimeKnown: chosen.minute != nil))
     }
 
-    /// Chooses the text for a slot among those of the era of the text before.
+    /// Chooses the text for a slot among those of the previous text's era.
     ///
     /// - Parameters:
-    ///   - candidates: The texts that the human posted within ``era`` of the text before, at known
-    ///     times of day; the caller has drawn that the era counts, by ``eraShare``.
+    ///   - candidates: The texts that the human posted within ``era`` of the previous text, at
+    ///     known times of day; the caller has drawn, by ``eraShare``, that the era counts.
     ///   - now: The time from which uses are counted.
     ///   - excluded: Keys of texts that must not be chosen.
     ///   - generator: Exactly one number is drawn if there are enough texts.
@@ -146,11 +145,10 @@ package struct TextChooser: Sendable {
     ///
     /// - Parameters:
     ///   - now: The time from which ages are counted.
-    ///   - excluded: Keys of texts that must not be chosen at all: planned for today, or on their
-    ///     way.
+    ///   - excluded: Keys of texts that must not be chosen: planned for today, or being sent.
     ///   - generator: Seeded with ``PlanSeed/text(mirror:day:minute:seed:)``; exactly one number is
     ///     drawn if there is a choice.
-    /// - Returns: The text, or nil if all were used too recently, so that the slot is skipped.
+    /// - Returns: The text; nil if all were used too recently, so that the slot is skipped.
     package func choose(
         from candidates: [TextCandidate], at minute: MinuteOfDay, now: Date,
         excluding excluded: Set<String> = [],
@@ -179,7 +177,8 @@ package struct TextChooser: Sendable {
         }
     }
 
-    /// Those whose text no candidate says to have been used too recently.
+    /// The candidates whose text has not been used too recently, by themselves or another
+    /// candidate.
     private func unused(_ some: [TextCandidate], _ candidates: [TextCandidate], _ now: Date)
         -> [TextCandidate]
     {
@@ -215,7 +214,7 @@ package struct TextChooser: Sendable {
         return best?.candidate
     }
 
-    /// The latest use of each text, by whichever post it came from.
+    /// The latest use of each text, from any post with that text.
     private static func lastUses(in candidates: [TextCandidate]) -> [String: Date] {
         var uses: [String: Date] = [:]
         for candidate in candidates {
@@ -244,7 +243,7 @@ package struct TextChooser: Sendable {
         return candidates.filter { $0.uses == fewest }
     }
 
-    /// One candidate for each text, in an order that depends on nothing else.
+    /// One candidate for each text, in an order that depends only on the candidates.
     private static func distinct(_ candidates: [TextCandidate]) -> [TextCandidate] {
         var keys: Set<String> = []
         return candidates.sorted { $0.id.order < $1.id.order }.filter {
@@ -258,7 +257,7 @@ extension PostID {
 }
 
 extension Array {
-    /// The element at share `u` of the way through; nil if there is none.
+    /// The element at the relative position `u`; nil if there is none.
     fileprivate func element(atUniform u: Double) -> Element? {
         isEmpty ? nil : self[Swift.min(Int(u * Double(count)), count - 1)]
     }
@@ -268,16 +267,16 @@ extension Array {
 package struct TextExplanation: Equatable, Sendable, CustomStringConvertible {
     /// The slot's minute.
     package let minute: MinuteOfDay
-    /// How far from the slot's minute texts were looked for; nil if the least recently used one had
-    /// to do.
+    /// The distance from the slot's minute within which texts were searched; nil if only the least
+    /// recently used one was left.
     package let windowMinutes: Int?
-    /// How many texts were equally likely.
+    /// The number of equally likely texts.
     package let poolSize: Int
-    /// Whether there was no text of the required age.
+    /// Whether no text had the required age.
     package let isAgeRelaxed: Bool
-    /// Whether it is known at what time of day the text was written.
+    /// Whether the text's time of day is known.
     package let isTimeKnown: Bool
-    /// Whether it was chosen among the texts of the era of the text before.
+    /// Whether it was chosen among the texts of the previous text's era.
     package var isOfEra = false
 
     package init(

@@ -1,34 +1,34 @@
 import Foundation
 import Posts
 
-/// A guess of somebody's time zone from the hours in which they never post.
+/// A guess of a person's time zone from the hours in which they never post.
 ///
-/// The profile in UTC is turned until it fits the general profile best. Of 50
-/// people with known zones the best fit was within one hour for 42 to 60 %,
-/// two for 80 to 88 % and three for 92 to 98 %, so this is a suggestion to
-/// a person and never more. Summer time blurs it.
+/// The profile in UTC is rotated to fit the general profile best. Of 50 people with known zones the
+/// best fit was within one hour for 42 to 60 %, two for 80 to 88 % and three for 92 to 98 %, so
+/// this is only a suggestion. Summer time blurs it.
 package struct TimeZoneGuess: Equatable, Sendable {
-    /// One distance from UTC, and how well it fits.
+    /// A UTC offset, and how well it fits.
     package struct Candidate: Equatable, Sendable {
-        /// Hours east of UTC, -11 through 12; 13 and more look the same as -11 and more.
+        /// Hours east of UTC, -11 through 12; larger ones cannot be distinguished from -11 and
+        /// more.
         package let hours: Int
-        /// How much worse it fits than the best, in nats a post: 0 for the best.
+        /// The additional loss compared with the best fit, in nats a post: 0 for the best.
         package let loss: Double
-        /// A well-known IANA zone at this distance in winter, to show what is meant.
+        /// A well-known IANA zone with this offset in winter, as an example.
         package let example: String
 
         /// The distance as `UTC+9` or `UTC-5`.
         package var name: String { hours < 0 ? "UTC\(hours)" : "UTC+\(hours)" }
     }
 
-    /// With fewer posts than this nothing is guessed.
+    /// With fewer posts there is no guess.
     package static let minimumPosts = 50
-    /// How many hours the best candidate may be off in four of five cases.
+    /// The error, in hours, that the best candidate does not exceed in four of five cases.
     package static let uncertaintyHours = 2
 
-    /// The best fit first, then the others by how well they fit; at least three.
+    /// The candidates by their fit, the best first; at least three.
     package let candidates: [Candidate]
-    /// How many posts the guess is made from.
+    /// The number of posts behind the guess.
     package let postCount: Int
 
     /// Nil with fewer than ``minimumPosts`` posts.

@@ -1,18 +1,18 @@
 package import Posts
 
-/// The minutes of the day that are near a post of the human's, whatever its age.
+/// The minutes of the day near any post of the human, of any age.
 ///
-/// The smoothed distribution gives every minute a share, for the human's next post may fall into an
-/// hour without one. The bot need not be the first to post there: its slots are put into these
+/// The smoothed distribution gives every minute a share, because the human's next post may fall
+/// into an unused hour. The bot need not be the first to post there: its slots are limited to these
 /// minutes.
 package struct UsedMinutes: Equatable, Sendable {
-    /// How far a post reaches to either side: as far as the narrowest bandwidth of the kernel.
+    /// How far the minutes extend on both sides of a post: the narrowest bandwidth of the kernel.
     package static let reachMinutes = 15
-    /// From so many posts on, minutes that are drawn one by one are these minutes only: if none of
-    /// 50 posts fell into the other ones, less than 6 % of the next posts will (95 %).
+    /// From this number of posts on, minutes that are drawn one by one are limited to these: if
+    /// none of 50 posts fell into the others, less than 6 % of the next posts will (95 %).
     package static let fewestPosts = 50
 
-    /// The minutes in rows without a break, ascending; a row ends with the day.
+    /// Ranges of consecutive minutes, ascending; a range ends with the day.
     package let stretches: [ClosedRange<Int>]
     private let isUsed: [Bool]
 
