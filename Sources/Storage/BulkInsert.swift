@@ -6,8 +6,8 @@ package struct BulkInsert: Sendable {
         case fail
         /// The existing row stays.
         case ignore
-        /// The columns `set` of the existing row take the new values; with
-        /// several rows of the same `key` in one batch the last one counts.
+        /// The columns `set` of the existing row are updated; of several rows of a batch with the
+        /// same `key` the last one counts.
         case update(key: [String], set: [String])
     }
 
@@ -17,7 +17,7 @@ package struct BulkInsert: Sendable {
     private let types: [ColumnType]
     private let count: Int
     private let row: @Sendable (Int) -> [SQLValue]
-    /// Whether the rows are there and can all be checked before the first goes in.
+    /// Whether all rows exist from the start and can be checked before the first is inserted.
     private let areMade: Bool
 
     /// - Parameters:
@@ -30,14 +30,14 @@ package struct BulkInsert: Sendable {
         self.init(table, columns, rows.count, onConflict, areMade: true) { rows[$0] }
     }
 
-    /// A batch whose rows are made while the database is busy with those before.
+    /// A batch whose rows are made while the database processes the previous ones.
     ///
-    /// A row that does not fit ends the insert when some are in: the
-    /// transaction must not go on then.
+    /// An invalid row ends the insert after others were inserted: then the transaction must not
+    /// continue.
     ///
     /// - Parameters:
     ///   - table: The name of a table, from the program's own text.
-    ///   - row: Makes the row of a number from 0, the same whenever it is asked.
+    ///   - row: Makes the row with a number from 0; must return the same row at each call.
     package init(
         into table: String, columns: [(name: String, type: ColumnType)], count: Int,
         onConflict: Conflict = .fail, row: @escaping @Sendable (Int) -> [SQLValue]
@@ -64,7 +64,7 @@ package struct BulkInsert: Sendable {
         "INSERT INTO \(table) (\(columns.map(\.name).joined(separator: ", ")))"
     }
 
-    /// The `ON CONFLICT` clause with a leading space, or nothing.
+    /// The `ON CONFLICT` clause with a leading space, or an empty text.
     var tail: String {
         switch conflict {
         case .fail:
@@ -79,10 +79,9 @@ package struct BulkInsert: Sendable {
         }
     }
 
-    /// The numbers of the rows that go in, in order, as far as they can be
-    /// checked before: of rows with the same key
-    /// of an update only the last, because Postgres refuses to touch a row
-    /// twice in one statement.
+    /// The numbers of the rows to insert, in order, after the checks that are possible before: of
+    /// rows with the same update key only the last, because Postgres refuses to update a row twice
+    /// in one statement.
     func numbers() throws(StorageError) -> [Int] {
         guard case .update(let key, _) = conflict else {
             if areMade { for number in 0..<count { _ = try checkedRow(number) } }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Why the system refused to make or write a file, and what to do about it.
+/// A failure of the system to create or write a file, with its remedy.
 ///
-/// Everything that writes a file words its failure with this: the database, its copies and its key,
-/// the files that a command makes, and standard output.
+/// All code that writes files reports failures with this type: the database, its copies and its
+/// key, the files that a command makes, and standard output.
 package struct FileFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The number of the error, as `ENOSPC`.
     package let code: Int32
@@ -11,20 +11,19 @@ package struct FileFault: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// - Parameters:
     ///   - code: `errno` of the failed call.
-    ///   - path: The file or folder that was to be written; nil for an open file whose name is not
-    ///     known.
+    ///   - path: The file or folder; nil for an open file with an unknown name.
     package init(_ code: Int32, at path: String?) {
         self.code = code
         self.path = path
     }
 
-    /// Whether there is no room for it.
+    /// Whether the disk, or the user's share of it, is full.
     package var isLackOfRoom: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
 
-    /// Whether this user may not write there.
+    /// Whether this user lacks the permission.
     package var isRefusal: Bool { [EACCES, EPERM, EROFS].contains(code) }
 
-    /// The cause and the remedy, as they stand behind a colon.
+    /// The cause and the remedy, to follow a colon.
     package var description: String {
         let folder = (path.map { $0 as NSString })?.deletingLastPathComponent
         let place = folder?.isEmpty == false ? folder ?? "." : "."
@@ -50,7 +49,7 @@ package struct FileFault: Error, Equatable, Sendable, CustomStringConvertible {
 
     private static var user: String { "user \(geteuid())" }
 
-    /// The folder that is there, of those above a place.
+    /// The closest existing folder above a path.
     private func nearest(_ place: String) -> String {
         var folder = place
         while !folder.isEmpty, folder != "/", folder != ".", access(folder, F_OK) != 0,
@@ -63,7 +62,7 @@ package struct FileFault: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 extension FileFault {
-    /// Makes a folder and those above it that are missing, for their owner alone.
+    /// Makes a folder and the missing ones above it, with mode 0700.
     ///
     /// - Throws: ``FileFault`` for the first that cannot be made.
     package static func makeFolder(_ path: String) throws(FileFault) {
@@ -86,13 +85,13 @@ extension FileFault {
                 Foundation.write(descriptor, $0.baseAddress, $0.count)
             }
             if count < 0, errno == EINTR { continue }
-            // A full disk may also take nothing without an error.
+            // On a full disk, a write may also return 0 without an error.
             guard count > 0 else { throw FileFault(count < 0 ? errno : ENOSPC, at: path) }
             rest = rest.dropFirst(count)
         }
     }
 
-    /// Writes all bytes to an open file and puts them on disk.
+    /// Writes all bytes to an open file and syncs them to disk.
     ///
     /// - Parameter path: The file, for the error.
     /// - Throws: ``FileFault``.

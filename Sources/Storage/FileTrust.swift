@@ -7,10 +7,10 @@ package enum FileTrust {
     package struct Problem: Error, Equatable, Sendable {
         /// The file, folder or link.
         package let path: String
-        /// The problem and its remedy, as they stand behind the path.
+        /// The problem and its remedy, to follow the path.
         package let text: String
 
-        /// The same as it stands behind the path that was asked for.
+        /// The same text, to follow the path that the caller passed.
         package func text(behind asked: String) -> String {
             path == asked ? text : "cannot be trusted: \(path) \(text)"
         }
@@ -18,12 +18,12 @@ package enum FileTrust {
 
     /// The limit of other users' access to a file.
     package enum Limit: Sendable {
-        /// Anything: what matters is only that it is an ordinary file and no planted link leads
-        /// there.
+        /// Any access is allowed; it must only be an ordinary file without a planted link on the
+        /// way.
         case none
-        /// It belongs to this user or the system, and nobody else can write it.
+        /// It must belong to this user or the system, and no other user may write it.
         case writtenByOthers
-        /// Nor can anybody else read it.
+        /// Nor may any other user read it.
         case readByOthers
 
         fileprivate var forbidden: mode_t {
@@ -48,7 +48,7 @@ package enum FileTrust {
         return resolved
     }
 
-    /// The path without links, none of which another user can have planted.
+    /// The path without links; fails if another user could have planted one.
     ///
     /// - Throws: ``Problem`` for a link of another user, or a folder in which everybody can put
     ///   another file or link.
@@ -83,10 +83,10 @@ package enum FileTrust {
 
     /// Returns the contents of a short file; `nil` if there is no such file.
     ///
-    /// Never waits, as for the other end of a pipe.
+    /// Never blocks, for example on a pipe.
     ///
     /// - Parameters:
-    ///   - size: The most it may hold, in bytes.
+    ///   - size: The largest accepted size, in bytes.
     /// - Throws: ``Problem``.
     package static func contents(of path: String, atMost size: Int, _ limit: Limit) throws(Problem)
         -> Data?
@@ -94,7 +94,7 @@ package enum FileTrust {
         let resolved = try resolved(path)
         func problem(_ text: String) -> Problem { Problem(path: path, text: text) }
         var status = stat()
-        // Opening a device may do something already.
+        // Opening a device may have side effects.
         if lstat(resolved, &status) == 0, kind(of: status) != ordinary {
             throw problem("cannot be read: it is no ordinary file")
         }
@@ -127,8 +127,8 @@ package enum FileTrust {
 
     private static func kind(of status: stat) -> mode_t { status.st_mode & 0o170000 }
 
-    /// Whether files of a user are as good as one's own: the system's are, whatever number it has
-    /// in a container.
+    /// Whether files of a user are trusted like one's own: those of the system are, whatever its
+    /// number in a container.
     private static func isTrusted(_ user: uid_t) -> Bool {
         if user == geteuid() || user == 0 { return true }
         var root = stat()
@@ -154,7 +154,8 @@ package enum FileTrust {
         }
     }
 
-    /// A folder on the way: where everybody can write, nobody may replace what belongs to others.
+    /// Checks a folder on the way: if everybody can write there, it must be sticky, so that nobody
+    /// can replace others' files.
     private static func check(folder status: stat, at path: String) throws(Problem) {
         guard status.st_mode & 0o002 != 0, status.st_mode & 0o1000 == 0 else { return }
         throw Problem(
@@ -171,7 +172,7 @@ package enum FileTrust {
                     "is a link that another user made (number \(status.st_uid)); remove it, or name the place itself"
             )
         }
-        // A link that cannot be read leads nowhere.
+        // A link that cannot be read is treated as broken.
         let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
         guard let target, !isTooFar else {
             throw Problem(path: path, text: "is a link that leads nowhere")

@@ -1,24 +1,24 @@
 import Embedded
 
-/// The steps that make the tables, in order.
+/// The steps that create the tables, in order.
 ///
 /// Each is one file of `migrations/`, applied once and recorded in
 /// `schema_migrations`. Add a step as a new file that `CEmbedded` names; never edit a
 /// shipped one.
 package enum Migrations {
-    /// Every step this program knows.
+    /// All steps of this program.
     static let all = EmbeddedFiles.files(in: "migrations").map { file in
         Migration(id: String(file.name.dropLast(".sql".count)), source: Array(file.bytes))
     }
 
-    /// Applies the steps that the database does not have, in one transaction.
+    /// Applies the missing steps, in one transaction.
     ///
-    /// Safe to repeat, and safe when two processes start at once: the second
-    /// waits for the first and finds nothing to do.
+    /// Safe to repeat, and safe if two processes start at once: the second waits for the first and
+    /// then has nothing to do.
     ///
     /// - Parameters:
-    ///   - last: What to do in the same transaction once all tables are there, so that nobody finds
-    ///     them without it; told which steps were applied now.
+    ///   - last: Called with the applied steps in the same transaction, once all tables exist, so
+    ///     that nobody sees the tables without its changes.
     /// - Throws: ``StorageError``; `.outOfDate` if the database was migrated
     ///   by a newer program or a shipped step was changed.
     @discardableResult
@@ -34,14 +34,14 @@ package enum Migrations {
         try await pending(in: engine).count == all.count
     }
 
-    /// The ids of the steps that the database does not have.
+    /// The ids of the missing steps.
     package static func pending(in engine: any StorageEngine) async throws -> [String] {
         try await pending(all, in: engine).map(\.id)
     }
 
-    /// Makes sure that the tables are exactly those this program knows.
+    /// Checks that the tables are exactly those of this program.
     ///
-    /// - Throws: ``StorageError`` with code `.outOfDate` that says what to do.
+    /// - Throws: ``StorageError`` with code `.outOfDate`, with advice.
     package static func check(_ engine: any StorageEngine) async throws {
         let missing = try await pending(in: engine)
         guard missing.isEmpty else {
@@ -93,14 +93,14 @@ package enum Migrations {
         do {
             rows = try await engine.query(records)
         } catch let error as StorageError where error.code == .other {
-            // So an empty database answers too, which only a second statement tells from another
-            // failure.
+            // The query succeeds for an empty database too; the error alone would not distinguish a
+            // missing table from another failure.
             rows = try await engine.query(exists).isEmpty ? [] : ownRecords(in: engine)
         }
         return try pending(steps, recorded: checksums(in: rows))
     }
 
-    /// Reads the table of applied steps, which Rails and others call by the same name.
+    /// Reads the table of applied steps, whose name Rails and others use too.
     private static func ownRecords(in engine: any StorageEngine) async throws -> [SQLRow] {
         do {
             return try await engine.query(records)
@@ -109,7 +109,7 @@ package enum Migrations {
         }
     }
 
-    /// A database whose tables are another program's.
+    /// The error for a database with another program's tables.
     private static func foreignDatabase(_ cause: String) -> StorageError {
         StorageError(
             .configuration, "use the database",
@@ -145,7 +145,7 @@ package enum Migrations {
     }
 }
 
-/// One step of the database's history.
+/// One migration step.
 struct Migration: Sendable {
     let id: String
     /// The statements in order, without comments.
@@ -159,7 +159,8 @@ struct Migration: Sendable {
         checksum = Self.checksum(of: statements)
     }
 
-    /// 64-bit FNV-1a (Fowler, Noll and Vo) in hexadecimal, each statement with a NUL after it.
+    /// 64-bit FNV-1a (Fowler, Noll and Vo) in hexadecimal, over the statements with a NUL after
+    /// each.
     private static func checksum(of statements: [String]) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for statement in statements {
@@ -172,7 +173,7 @@ struct Migration: Sendable {
 
     /// Splits at semicolons at the end of a line, dropping lines of comment.
     ///
-    /// The files of `migrations/` are written for that.
+    /// The files of `migrations/` have no semicolon except at the end of a statement.
     private static func split(_ source: String) -> [String] {
         var statements: [String] = []
         var lines: [Substring] = []

@@ -1,19 +1,18 @@
 package import Foundation
 
-// Declared beside libpq's form of them; whoever uses this module knows them by it.
+// Declared in the module with libpq's binary formats, and re-exported for users of this one.
 @_exported public import enum Postgres.ColumnType
 @_exported public import enum Postgres.SQLValue
 
-/// A statement whose interpolated values travel as binds.
+/// A statement whose interpolated values are passed as binds.
 ///
 /// ```swift
 /// let statement: SQL = "SELECT text FROM posts WHERE mirror = \(mirror) AND created_ms > \(since)"
 /// ```
 ///
-/// Values never become part of the text. `\(sql)` and `+` nest statements,
-/// `\(list: values)` writes `($1, $2, …)`, and raw text needs the label
-/// `unsafe`. One text serves both engines: write `CAST(\(value) AS BIGINT)`
-/// where a type must be given, `NULLS FIRST` or `NULLS LAST` in every order on
+/// Values never become part of the text. `\(sql)` and `+` nest statements, `\(list: values)` writes
+/// `($1, $2, …)`, and raw text needs the label `unsafe`. One text serves both engines: write
+/// `CAST(\(value) AS BIGINT)` if a type is needed, `NULLS FIRST` or `NULLS LAST` in every order on
 /// a column that may be null, and no function of time.
 package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
     /// The raw text around the binds; always one longer than ``binds``.
@@ -55,7 +54,7 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
 
         /// Values in parentheses, as `IN` takes them.
         ///
-        /// An empty list matches nothing, and under `NOT IN` it matches nothing either.
+        /// An empty list matches nothing, not even under `NOT IN`.
         package mutating func appendInterpolation(list values: [some SQLConvertible]) {
             sql.append("(")
             for (index, value) in values.enumerated() {
@@ -75,7 +74,7 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
         return text
     }
 
-    /// Whether it only looks, whatever else it says.
+    /// Whether it is a query; determined by its first word alone.
     var isSelect: Bool { segments[0].hasPrefix("SELECT") }
 
     /// The statement with `?` for each bind, in the order of ``binds``.
@@ -98,15 +97,15 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
         mirrors.map { " WHERE mirror IN \(list: $0)" } ?? ""
     }
 
-    /// A table of texts, one a row in the column `column1`, for a `FROM` clause; its name is
-    /// `asked`.
+    /// A one-column table of texts for a `FROM` clause; its name is `asked`, the column's
+    /// `column1`.
     ///
-    /// - Parameter texts: One or more: neither engine takes a table without a row.
+    /// - Parameter texts: One or more: no engine accepts a table without rows.
     package static func asked(_ texts: [String]) -> SQL {
         "(VALUES \(SQL(joined: texts.map { "(CAST(\($0) AS TEXT))" }))) AS asked"
     }
 
-    /// Statements with commas between them, such as the rows of `VALUES`.
+    /// Statements joined by commas, such as the rows of `VALUES`.
     package init(joined parts: [SQL]) {
         self = ""
         for (index, part) in parts.enumerated() { self += index == 0 ? part : ", " + part }
@@ -127,9 +126,9 @@ extension SQL: CustomStringConvertible {
 
 // MARK: - Values
 
-/// A type whose values can stand in a statement.
+/// A type whose values can be interpolated in a statement.
 package protocol SQLConvertible {
-    /// The value as the database gets it.
+    /// The value in the form that is bound.
     var sqlValue: SQLValue { get }
 }
 
@@ -158,8 +157,7 @@ extension String: SQLConvertible {
 }
 
 extension Date: SQLConvertible {
-    /// Whole milliseconds since 1970 in UTC; a date further than 292 million
-    /// years away becomes the nearest one that fits.
+    /// Whole milliseconds since 1970 in UTC; a date further than 292 million years away is clamped.
     package var sqlValue: SQLValue {
         let milliseconds = (timeIntervalSince1970 * 1_000).rounded()
         return .integer(Int64(exactly: milliseconds) ?? (milliseconds < 0 ? .min : .max))
@@ -171,8 +169,8 @@ extension Optional: SQLConvertible where Wrapped: SQLConvertible {
 }
 
 extension SQLValue {
-    /// The value, checked for what only one of the engines would refuse or
-    /// change: a NUL character in a text, and a real that is not a number.
+    /// Checks the value for contents that only one of the engines would refuse or change: a NUL
+    /// character in a text, and NaN.
     ///
     /// - Throws: ``StorageError`` with code `.invalidValue`.
     func checked() throws(StorageError) -> SQLValue {
@@ -186,7 +184,7 @@ extension SQLValue {
         }
     }
 
-    /// Whether a column of `type` takes the value as it is, which then needs no check by
+    /// Whether a column of `type` accepts the value unchanged, so that it needs no check by
     /// ``checked()``.
     func fits(_ type: ColumnType) -> Bool {
         switch (self, type) {
@@ -199,7 +197,7 @@ extension SQLValue {
 }
 
 extension String {
-    /// Whether the text holds U+0000, which no database takes.
+    /// Whether the text contains U+0000, which no engine stores.
     package var containsNUL: Bool {
         var text = self
         return text.withUTF8 { bytes in
@@ -209,7 +207,7 @@ extension String {
 }
 
 extension Array {
-    /// The values, at most 500 at a time, well under what either engine binds to one statement.
+    /// The values in portions of at most 500, well below the engines' limits of binds.
     package var portions: [[Element]] { portions(of: 500) }
 
     /// The values, at most `size` at a time.

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// One row of an answer, read by column name.
+/// One row of a result, read by column name.
 package struct SQLRow: Sendable {
-    /// The places of the columns by their names, shared by the rows of an answer.
+    /// The indices of the columns by name, shared by the rows of a result.
     typealias Columns = [String: Int]
 
     private let columns: Columns
@@ -23,7 +23,7 @@ package struct SQLRow: Sendable {
         return values[index]
     }
 
-    /// The whole number in a column that is never null; throws ``StorageError`` for anything else.
+    /// The integer in a column that is never null; throws ``StorageError`` for any other value.
     package func integer(_ column: String) throws -> Int64 {
         try present(try optionalInteger(column), column)
     }
@@ -37,7 +37,7 @@ package struct SQLRow: Sendable {
         }
     }
 
-    /// As ``integer(_:)``, in the size that the program counts with.
+    /// As ``integer(_:)``, as an `Int`.
     package func int(_ column: String) throws -> Int {
         guard let number = Int(exactly: try integer(column)) else {
             throw mismatch(column, "an integer")
@@ -74,7 +74,7 @@ package struct SQLRow: Sendable {
         }
     }
 
-    /// The truth in a column that is never null, in either engine's form.
+    /// The boolean in a column that is never null, in either engine's form.
     package func boolean(_ column: String) throws -> Bool {
         try present(try optionalBoolean(column), column)
     }
@@ -95,7 +95,7 @@ package struct SQLRow: Sendable {
         try present(try optionalDate(column), column)
     }
 
-    /// The instant of a column in milliseconds since 1970, if there is one.
+    /// The instant of a column in milliseconds since 1970; nil for null.
     package func optionalDate(_ column: String) throws -> Date? {
         try optionalInteger(column).map { Date(timeIntervalSince1970: Double($0) / 1_000) }
     }
@@ -113,8 +113,7 @@ package struct SQLRow: Sendable {
 }
 
 extension SQLRow.Columns {
-    /// - Parameter names: The names of an answer's columns; of two that are the same the first
-    ///   counts.
+    /// - Parameter names: The names of a result's columns; of duplicates the first counts.
     init(names: [String]) {
         self.init(names.enumerated().map { ($1, $0) }) { first, _ in first }
     }

@@ -1,10 +1,9 @@
 import Foundation
 import Postgres
 
-/// Where the data is.
+/// The location of the database.
 package enum StorageLocation: Sendable {
-    /// A file, made if it does not exist, in a folder that is made with mode
-    /// 0700 if it does not exist.
+    /// A file, created if it does not exist, in a folder that is created with mode 0700.
     case sqlite(path: String)
     /// A server, as a `postgres://` URL that libpq understands, and the most connections to it at
     /// once.
@@ -15,7 +14,7 @@ package enum StorageLocation: Sendable {
 }
 
 extension StorageLocation {
-    /// Fails for a URL that cannot be understood; asks no server.
+    /// Fails for an invalid URL; contacts no server.
     ///
     /// - Throws: ``StorageError`` with code `.configuration`.
     package func check() throws {
@@ -25,20 +24,20 @@ extension StorageLocation {
 }
 
 extension StorageLocation {
-    /// Returns the problem with the beginning of an address that is no `postgres://` URL; nil if
+    /// Returns the problem with the beginning of an address that is not a `postgres://` URL; nil if
     /// there is none.
     ///
-    /// It stands behind the name of a setting, and shows nothing of the address but the schemes of
-    /// known tools.
+    /// It follows the name of a setting, and shows nothing of the address but the schemes of known
+    /// tools.
     package static func problem(ofURL url: String) -> String? { PostgresURL.schemeProblem(of: url) }
 }
 
 extension StorageLocation {
-    /// The room that a file needs to grow by some changes, in bytes.
+    /// The free space that some changes of a file need, in bytes.
     private static let leastRoom: UInt64 = 65_536
 
-    /// The message that the file's disk is full, as any other program that writes to it will find;
-    /// `nil` if it is not, or for a server.
+    /// The message that the file's disk is full for any program that writes to it; `nil` if it is
+    /// not, or for a server.
     package var lackOfRoom: String? {
         guard case .sqlite(let path) = self else { return nil }
         var disk = statvfs()
@@ -50,7 +49,7 @@ extension StorageLocation {
 }
 
 extension StorageLocation: CustomStringConvertible {
-    /// The path, or the kind of server; never a URL, which may hold a password.
+    /// The path, or the kind of server; never a URL, which may contain a password.
     package var description: String {
         switch self {
         case .sqlite(let path): "SQLite at \(path)"
@@ -60,10 +59,10 @@ extension StorageLocation: CustomStringConvertible {
 }
 
 extension StorageLocation {
-    /// Which database it is, for a person who has several: with the server's host and the
-    /// database's name, and no password.
+    /// Identifies the database for a person who has several: with the server's host and the
+    /// database's name, without a password.
     package var place: String {
-        // A URL that cannot be read tells no place.
+        // A URL that cannot be parsed has no place.
         guard case .postgres(let url, _) = self,
             let configuration = try? PostgresConfiguration(url: url)
         else {
@@ -76,7 +75,7 @@ extension StorageLocation {
 extension StorageLocation: CustomDebugStringConvertible, CustomReflectable {
     package var debugDescription: String { description }
 
-    /// Without the URL, so that `dump` shows no password either.
+    /// Without the URL, so that `dump` does not show a password either.
     package var customMirror: Mirror {
         guard case .postgres(_, let connections) = self else { return Mirror(self, children: []) }
         return Mirror(self, children: ["connections": connections])
@@ -97,19 +96,18 @@ package enum Storage {
         }
     }
 
-    /// Opens an empty database that is gone when it is closed.
+    /// Opens an empty database in memory, which is gone after closing.
     ///
     /// - Throws: ``StorageError`` or `CancellationError`.
     package static func openInMemory() async throws -> any StorageEngine {
         try await SQLiteEngine.openInMemory()
     }
 
-    /// Opens an embedded database with another one beside it, so that statements can copy from
-    /// that.
+    /// Opens an embedded database with another one attached, so that statements can copy from it.
     ///
     /// - Parameters:
-    ///   - path: The database, made if it does not exist.
-    ///   - other: The path of the other one, whose tables statements name as those of `restored`.
+    ///   - path: The database, created if it does not exist.
+    ///   - other: The path of the other one, attached under the name `restored`.
     /// - Throws: As ``open(_:)``.
     package static func open(_ path: String, beside other: String) async throws -> any StorageEngine
     {

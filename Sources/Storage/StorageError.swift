@@ -1,7 +1,7 @@
-/// Why the database did not do what it was asked.
+/// An error of the database or of the connection to it.
 ///
-/// The description names the operation, the cause and the native code, never a
-/// stored value, a bind or a password.
+/// The description contains the operation, the cause and the native code, never a stored value, a
+/// bind or a password.
 package struct StorageError: Error, Sendable {
     /// The kind of failure, the same for both engines; more may be added.
     package struct Code: Hashable, Sendable {
@@ -20,7 +20,7 @@ package struct StorageError: Error, Sendable {
         package static let uniqueViolation = Code(label: "unique-violation")
         /// Another constraint refused a row, such as `NOT NULL`.
         package static let constraint = Code(label: "constraint")
-        /// Another transaction was in the way, also after several attempts.
+        /// Conflicts with other transactions, even after several attempts.
         package static let serialization = Code(label: "serialization")
         /// The database or transaction does not accept changes.
         package static let readOnly = Code(label: "read-only")
@@ -30,8 +30,8 @@ package struct StorageError: Error, Sendable {
         package static let busy = Code(label: "busy")
         /// The file is damaged or is no database.
         package static let corrupt = Code(label: "corrupt")
-        /// The file, or one beside it, is no longer the one that was opened;
-        /// opening again uses the one that is there now.
+        /// The file, or a companion, is no longer the one that was opened; opening again uses the
+        /// present one.
         package static let replaced = Code(label: "replaced")
         /// The tables are older or newer than this program.
         package static let outOfDate = Code(label: "out-of-date")
@@ -41,7 +41,7 @@ package struct StorageError: Error, Sendable {
         package static let invalidValue = Code(label: "invalid-value")
         /// `DATABASE_URL` or the path cannot be understood.
         package static let configuration = Code(label: "configuration")
-        /// The engine or connection was used after its end.
+        /// The engine or connection was used after closing.
         package static let closed = Code(label: "closed")
         /// Anything else, such as a mistake in a statement.
         package static let other = Code(label: "other")
@@ -50,7 +50,7 @@ package struct StorageError: Error, Sendable {
     package var code: Code
     /// The attempted operation, such as `open the database at /path`.
     package var operation: String
-    /// Why it failed.
+    /// The cause of the failure.
     package var cause: String
     /// The five-character SQLSTATE of Postgres, or SQLite's extended result
     /// code in decimal digits.
@@ -69,7 +69,7 @@ package struct StorageError: Error, Sendable {
         self.statement = statement
     }
 
-    /// Whether the same call may succeed later without anybody's help.
+    /// Whether the same call may succeed later without intervention.
     package var isTransient: Bool { [.unavailable, .serialization, .busy].contains(code) }
 }
 
@@ -77,7 +77,7 @@ extension StorageError: CustomStringConvertible {
     package var description: String {
         var text = "could not \(operation): \(cause)"
         if let nativeCode { text += " (\(nativeCode))" }
-        // A mistake in the program cannot be found without its statement.
+        // An error of the program cannot be found without its statement.
         if code == .other, let statement { text += " in: \(statement)" }
         return text
     }

@@ -6,15 +6,15 @@
 package struct TableDuty: Sendable, Equatable {
     /// The treatment of the rows of the present database in a restore.
     package enum Restore: Sendable {
-        /// Replaces them by those of the backup.
+        /// Replaces them with those of the backup.
         case replaced
         /// Keeps them, and adds those of the backup.
         case added
-        /// Keeps them.
+        /// Keeps them as they are.
         case kept
         /// Keeps them if the mirror has worked in the present database, else replaces them.
         case keptOnceWorked
-        /// Has statements of its own for this table.
+        /// Handles this table with statements of its own.
         case apart
     }
 
@@ -30,7 +30,7 @@ package struct TableDuty: Sendable, Equatable {
 
     package let restore: Restore
     package let removal: Removal
-    /// Whether rows may name a person, so that forgetting a person has to look at them.
+    /// Whether rows may name a person, so that forgetting a person must search them.
     package let namesPeople: Bool
 
     private init(_ restore: Restore, _ removal: Removal = .withMirror, namesPeople: Bool = false) {

@@ -1,5 +1,4 @@
-/// A table as the database itself describes it: what copying rows that nobody knows by name has to
-/// know.
+/// A table as the database itself describes it: the metadata for copying rows generically.
 package struct TableShape: Sendable {
     package struct Column: Hashable, Sendable {
         package let name: String
@@ -18,7 +17,7 @@ package struct TableShape: Sendable {
         Set(columns.map { [name, $0.name, "\($0.type)", "\(key.firstIndex(of: $0) ?? -1)"] })
     }
 
-    /// The table with those of its columns that are among some names.
+    /// The table with only those of its columns that `names` contains.
     package func with(only names: Set<String>) -> TableShape {
         TableShape(
             name: name, columns: columns.filter { names.contains($0.name) }, key: key, duty: duty)
@@ -35,7 +34,7 @@ package struct TableShape: Sendable {
     /// - Parameter storage: A database with the tables of `migrations/`.
     /// - Returns: Every table with a column `mirror`.
     /// - Throws: ``StorageError``; `.decoding` for a column of a type that the migrations do not
-    ///   use, `.other` for a table that ``TableDuty`` does not know.
+    ///   use, `.other` for a table that ``TableDuty`` does not list.
     package static func ofMirrors(in storage: any StorageEngine) async throws -> [TableShape] {
         let rows = try await storage.query(description(storage.kind))
         let tables = try Dictionary(grouping: rows) { try $0.text("home") }
@@ -67,8 +66,8 @@ package struct TableShape: Sendable {
         }
     }
 
-    /// A row for each column: its table, its name and type, and its place in the primary key, from
-    /// 1; 0 outside of it.
+    /// Selects a row for each column: its table, its name and type, and its position in the primary
+    /// key, from 1; 0 outside of it.
     private static func description(_ kind: StorageKind) -> SQL {
         switch kind {
         case .sqlite:
@@ -93,9 +92,9 @@ package struct TableShape: Sendable {
 }
 
 extension SQLRow {
-    /// The value of a column in the one form that it has in every engine.
+    /// The value of a column in a form that is the same for every engine.
     ///
-    /// - Returns: The value, with a boolean as such.
+    /// - Returns: The value, with a boolean as a boolean.
     /// - Throws: ``StorageError`` with code `.decoding` for a value of another type.
     package func value(_ column: TableShape.Column) throws -> SQLValue {
         switch column.type {

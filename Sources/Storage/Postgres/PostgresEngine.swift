@@ -3,22 +3,21 @@ import Postgres
 
 /// PostgreSQL through libpq, over a bounded pool of connections.
 ///
-/// Nothing is kept in a server's session from one transaction to the next, so that a pooler may
-/// stand between.
+/// No state is kept in a server's session from one transaction to the next, so that a pooler may be
+/// used.
 ///
-/// Changes are serializable and committed durably; a transaction that another one made impossible,
-/// of this process or another, is repeated. Transactions of one process run at the same time and in
-/// no order but that in which their callers wait for each other. A lost connection is replaced by
-/// the call that notices it or, while the server cannot be reached, by a later one.
+/// Changes are serializable and committed durably; a transaction that conflicted with another one,
+/// of this process or another, is repeated. Transactions of one process run concurrently, ordered
+/// only by their callers. A lost connection is replaced by the call that notices it or, while the
+/// server is unreachable, by a later one.
 final class PostgresEngine: StorageEngine {
-    /// The number under which processes take turns at migrating; any fixed one
-    /// does, this is "mirrorbt" in ASCII.
+    /// The number of the advisory lock for migrations; arbitrary, this is "mirrorbt" in ASCII.
     private static let migrationLock: Int64 = 0x6D69_7272_6F72_6274
 
     /// Where transactions run.
     private enum Source {
         case pool(PostgresPool)
-        /// Everything happens in one transaction that is never committed.
+        /// All transactions are parts of one that is never committed.
         case scratch(PostgresClient)
     }
 
@@ -32,11 +31,11 @@ final class PostgresEngine: StorageEngine {
         self.source = source
     }
 
-    /// Connects to the server once, to know that the URL is right.
+    /// Connects to the server once, to check the URL.
     ///
     /// - Parameters:
-    ///   - connections: The most connections at once, 2 or more; a scratch copy has another one of
-    ///     its own.
+    ///   - connections: The most connections at once, 2 or more; a scratch copy uses an additional
+    ///     one.
     ///   - clock: Measures how long connections are idle.
     /// - Throws: ``StorageError`` or `CancellationError`.
     static func open(
@@ -72,11 +71,11 @@ final class PostgresEngine: StorageEngine {
         }
     }
 
-    /// Opens a transaction in which temporary tables with the rows of one mirror hide the real
+    /// Opens a transaction in which temporary tables with the rows of one mirror shadow the real
     /// ones.
     ///
-    /// It is never committed. Unlike changes of the real tables, these hold no lock that a working
-    /// mirror would wait for.
+    /// It is never committed. Unlike changes of the real tables, these hold no lock that would
+    /// block a working mirror.
     func scratch(of mirror: String) async throws -> any StorageEngine {
         try await Self.mappingErrors("copy the mirror") {
             let client = PostgresClient(
@@ -119,7 +118,7 @@ final class PostgresEngine: StorageEngine {
         }
     }
 
-    /// Lends a connection to `body` for as long as that runs.
+    /// Lends a connection to `body` for the duration of the call.
     private static func lending<Value>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) -> @Sendable (PostgresConnection) throws -> Value {
@@ -130,7 +129,7 @@ final class PostgresEngine: StorageEngine {
         }
     }
 
-    /// Fails for a URL that cannot be understood; asks no server.
+    /// Fails for an invalid URL; contacts no server.
     static func check(url: String) throws {
         do {
             _ = try PostgresConfiguration(url: url)
@@ -152,10 +151,10 @@ final class PostgresEngine: StorageEngine {
 
 /// A borrowed Postgres connection.
 final class PostgresStorageConnection: StorageConnection {
-    /// For fewer rows an attempt to copy them does not pay.
+    /// With fewer rows, `COPY` is not faster.
     private static let copiedRows = 500
 
-    /// Nil once the closure that borrowed the connection has ended.
+    /// Nil after the closure that borrowed the connection has ended.
     private var borrowed: PostgresConnection?
 
     init(_ connection: PostgresConnection) { borrowed = connection }
@@ -211,10 +210,10 @@ final class PostgresStorageConnection: StorageConnection {
         if case .update = conflict { true } else { false }
     }
 
-    /// Copies rows whose keys are all new; nil if they are not, and then an `INSERT` must say what
-    /// becomes of them.
+    /// Copies rows if all their keys are new; else returns nil, and an `INSERT` must resolve the
+    /// conflicts.
     ///
-    /// Once a key was known the next ones are likely to be, so that this session makes no other
+    /// After a key existed, the next ones are likely to exist too, so this session makes no further
     /// attempt.
     private func copy(_ batch: BulkInsert, _ numbers: [Int]) throws -> Int? {
         let connection = try connection
@@ -286,7 +285,7 @@ extension StorageError {
         .unavailable: "is the server of DATABASE_URL running?",
     ]
 
-    /// Advice for connection failures that are not a stopped server, by words of libpq's message.
+    /// Advice for connection failures other than a stopped server, by words in libpq's message.
     private static let adviceByWords: [(words: String, advice: String)] = [
         ("could not translate host name", "check the host in DATABASE_URL"),
         (
@@ -297,7 +296,7 @@ extension StorageError {
         ("SSL error", "check sslmode in DATABASE_URL"),
     ]
 
-    /// Where the cause is known better.
+    /// Advice for failures with a more specific cause.
     private static let adviceBySQLState = [
         "3F000":
             "let the search_path of the user of DATABASE_URL name a schema in which it may create tables",
@@ -328,7 +327,7 @@ extension StorageError {
         case "40001", "40P01": return .serialization
         case "42501": return .authentication
         case "53300": return .unavailable
-        // Others of the class are mistakes of the server that mostly pass.
+        // Other codes of this class are usually temporary faults of the server.
         case "XX001", "XX002": return .corrupt
         case "55P03", "57014": return .busy
         default: break

@@ -1,22 +1,22 @@
 import Foundation
 
-/// A file that a backup of an embedded database wrote, on its way back.
+/// Restores an embedded database from a backup file.
 ///
-/// ``StorageEngine/backup(to:)`` writes into the header of each copy which database it is of. That
-/// is how a scheduled backup finds its own older files, and touches no others.
+/// ``StorageEngine/backup(to:)`` writes the identity of the database into the header of each copy.
+/// By it a scheduled backup recognizes its own older files, and touches no others.
 package enum DatabaseCopy {
-    /// Marks the copies of this program: "mirb" as a number.
+    /// The application id of this program's copies: "mirb" as a number.
     static let application: UInt32 = 0x6D69_7262
 
-    /// The number of a database: of its path, without links.
+    /// The number that identifies a database, derived from its path without links.
     static func number(of database: String) -> UInt32 {
         let path = URL(fileURLWithPath: database).resolvingSymlinksInPath().path
         // 32-bit FNV-1a; SQLite keeps a signed number.
         return path.utf8.reduce(0x811C_9DC5) { ($0 ^ UInt32($1)) &* 0x0100_0193 } & 0x7FFF_FFFF
     }
 
-    /// Whether a file is a backup of the database at `database`; false for a link, and for whatever
-    /// else cannot be read.
+    /// Whether a file is a backup of the database at `database`; false for a link, and for any file
+    /// that cannot be read.
     package static func isBackup(_ path: String, of database: String) -> Bool {
         guard let header = header(of: path), header.count == headerSize else { return false }
         func number(at offset: Int) -> UInt32 {
@@ -34,38 +34,38 @@ package enum DatabaseCopy {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        // Closing a file that was only read loses nothing.
+        // Failing to close a file that was only read loses nothing.
         defer { try? file.close() }
         do {
-            // Nothing is read at the end of a file.
+            // Nil means the end of the file, here an empty file.
             return Array(try file.read(upToCount: headerSize) ?? Data())
         } catch {
             return nil
         }
     }
 
-    /// Removes drafts older than a day that killed backups left in a folder.
+    /// Removes drafts older than a day, which killed backups have left in a folder.
     ///
-    /// - Parameter start: How the names of the backups begin.
+    /// - Parameter start: The prefix of the backups' names.
     package static func removeLeftovers(in folder: String, named start: String) {
         SQLiteFile.removeOldDrafts(in: folder, named: start)
     }
 
     // MARK: The way back
 
-    /// Copies a backup to a private file beside a database, brings its tables up to date, and makes
-    /// sure that it is whole.
+    /// Copies a backup to a private file beside a database, migrates it, and checks that it is
+    /// undamaged.
     ///
     /// The file itself is only read. The draft is closed, and has no log beside it.
     ///
     /// - Parameters:
     ///   - file: The backup.
-    ///   - database: Where it is to be; its folder is made if it does not exist.
+    ///   - database: The path of the database; its folder is made if it does not exist.
     ///   - prepare: Brings the tables of the open draft up to date.
     /// - Returns: The path of the draft; remove it with ``remove(_:)``.
     /// - Throws: ``StorageError`` that names the file: `.corrupt` for a file that is damaged or no
-    ///   such database, `.outOfDate` for one of a newer program, `.full` and others of the disk;
-    ///   what `prepare` throws. No draft is left.
+    ///   such database, `.outOfDate` for one of a newer program, `.full` and other disk errors; or
+    ///   what `prepare` throws. Then no draft is left.
     package static func draft(
         of file: String, for database: String, _ prepare: (any StorageEngine) async throws -> Void
     ) async throws -> String {
@@ -114,22 +114,22 @@ package enum DatabaseCopy {
         }
     }
 
-    /// The error for a file that is no backup which can be used.
+    /// The error for a file that is not a usable backup.
     package static func unusable(_ file: String, because cause: String) -> StorageError {
         StorageError(.corrupt, "restore \(file)", because: cause)
     }
 
-    /// Removes a draft, and what SQLite may have put beside it; one that is gone is no error.
+    /// Removes a draft and SQLite's companion files; a missing one is no error.
     package static func remove(_ draft: String) { SQLiteFile.remove(draft) }
 
-    /// Whether another process has a database open, whatever state its file is in.
+    /// Whether another process has a database open, even if its file is missing or damaged.
     ///
-    /// Must not be called while this process has it open itself.
+    /// Must not be called while this process has it open.
     package static func isInUse(_ database: String) -> Bool {
         let descriptor = open(database, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        // Every connection in WAL mode keeps a lock on this range
+        // Every connection in WAL mode holds a lock on this range
         // (https://www.sqlite.org/src/doc/trunk/src/os.h).
         var lock = flock(
             l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0x4000_0002, l_len: 510,
@@ -137,16 +137,15 @@ package enum DatabaseCopy {
         return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }
 
-    /// Gives a draft the place of a database that nobody uses; what was there gets another name.
+    /// Puts a draft in the place of a database that no process uses; the old database is renamed.
     ///
-    /// At every moment one of the two is whole at that place, whatever dies meanwhile.
+    /// After a crash at any moment, one of the two is complete at that place.
     ///
     /// - Parameters:
     ///   - draft: A closed database on the same file system.
-    ///   - database: Where it is to be.
-    ///   - aside: What the database that was there is called from then on, with its log; nil where
-    ///     none is there.
-    /// - Throws: ``StorageError``; the database that was there is in its place then.
+    ///   - database: The path of the database.
+    ///   - aside: The new name of the old database and its log; nil if there is none.
+    /// - Throws: ``StorageError``; then the old database is still in its place.
     package static func publish(_ draft: String, as database: String, keeping aside: String?) throws
     {
         try SQLiteFile.exchange(
@@ -155,9 +154,9 @@ package enum DatabaseCopy {
 }
 
 extension StorageEngine {
-    /// Reads everything once, and fails for a database that is damaged.
+    /// Reads the whole database once, and fails if it is damaged.
     ///
-    /// - Throws: ``StorageError`` with code `.corrupt` that says what is wrong first.
+    /// - Throws: ``StorageError`` with code `.corrupt` that names the first damage.
     package func requireUndamaged(_ operation: String) async throws {
         try await run(.read) { try $0.requireUndamaged(operation) }
     }

@@ -4,20 +4,20 @@ import Foundation
 
 /// A borrowed connection to a SQLite database.
 final class SQLiteConnection: StorageConnection {
-    /// A batch of so many rows is part of an import, and others will follow it.
+    /// The number of rows from which on a batch counts as part of an import, so that more batches
+    /// are expected.
     private static let manyRows = 1_000
     /// The settings for an import, for as long as the connection is open.
     ///
-    /// The pages that a batch changes stay in memory (16 MB instead of 2) until it is committed,
-    /// rather than go out and come back; and the log grows to 32 MB, not 4, before its pages move
-    /// into the database, so that a page which many batches change moves once. What is committed is
-    /// on disk as before. A mirror that only runs never has so many rows, and keeps SQLite's own
-    /// settings.
+    /// Settings for imports: the pages that a batch changes stay in memory (16 MB instead of 2)
+    /// until the commit; and the log grows to 32 MB, not 4, before a checkpoint, so that a page
+    /// which many batches change is written to the database once. Commits are as durable as before.
+    /// A mirror without an import never has so many rows, and keeps SQLite's own settings.
     private static let settingsForManyRows =
         "PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8000"
 
-    /// How many steps of SQLite's machine a statement takes, a millisecond or less, between two
-    /// looks at the interruption.
+    /// The number of SQLite's virtual machine steps, a millisecond or less, between two checks for
+    /// an interruption.
     private static let stepsBetweenLooks: Int32 = 10_000
 
     private let database: SQLiteDatabase
@@ -28,12 +28,12 @@ final class SQLiteConnection: StorageConnection {
     private var isOver = false
     /// The first statement that failed.
     ///
-    /// As in Postgres the transaction can then only roll back, so that a body means the same on
-    /// both engines.
+    /// As in Postgres, only a rollback is possible then, so that a body behaves the same on both
+    /// engines.
     private var failure: StorageError?
 
     /// - Parameters:
-    ///   - database: The connection, in use by nobody else.
+    ///   - database: The connection, for exclusive use.
     init(
         _ database: SQLiteDatabase, _ statements: SQLiteStatements, _ interruption: Interruption,
         isReading: Bool
@@ -67,13 +67,13 @@ final class SQLiteConnection: StorageConnection {
         }
     }
 
-    /// Undoes what was not committed, unless SQLite has done that itself.
+    /// Rolls back uncommitted changes, unless SQLite has done so itself.
     ///
-    /// - Returns: Whether the connection can be used further; one that stays in its transaction
-    ///   would refuse every later one.
+    /// - Returns: Whether the connection is usable; one that is stuck in its transaction would
+    ///   refuse every later one.
     func rollBack() -> Bool {
         guard database.isInTransaction else { return true }
-        // The error that led here says more than one of the rollback.
+        // The error before the rollback says more than the rollback's own.
         try? control("ROLLBACK")
         return !database.isInTransaction
     }
@@ -89,7 +89,7 @@ final class SQLiteConnection: StorageConnection {
 
     func forEach(_ sql: SQL, _ body: (SQLRow) throws -> Void) throws {
         try explaining(sql) {
-            // A statement of its own: the body may run the same text again.
+            // Not a cached statement, because the body may run the same text again.
             let statement = try SQLiteStatement(sql.textWithQuestionMarks, in: database)
             try run(statement, sql.binds) { try body(try $0.row()) }
         }
@@ -111,8 +111,8 @@ final class SQLiteConnection: StorageConnection {
         return try explaining(text) {
             let before = database.changes
             if numbers.count >= Self.manyRows { try database.execute(Self.settingsForManyRows) }
-            // One row at a time: SQLite keeps a journal of its own for a statement with more, which
-            // takes longer than it saves.
+            // One row at a time: for a statement with several, SQLite keeps a separate journal,
+            // which takes longer than is saved.
             let statement = try statements.ready(text, in: database)
             for number in numbers {
                 if interruption.isRequested { throw CancellationError() }
@@ -135,9 +135,9 @@ final class SQLiteConnection: StorageConnection {
         while try statement.step() { try body(statement) }
     }
 
-    /// Whether running statements look for the interruption by themselves.
+    /// Whether running statements check for the interruption themselves.
     ///
-    /// `sqlite3_interrupt` would only reach a statement that runs at that moment, not one that is
+    /// `sqlite3_interrupt` would affect only a statement that runs at that moment, not one that is
     /// about to begin.
     private func watchInterruption(_ isWatched: Bool) {
         guard isWatched else { return sqlite3_progress_handler(database.handle, 0, nil, nil) }
@@ -150,8 +150,8 @@ final class SQLiteConnection: StorageConnection {
             }, Unmanaged.passUnretained(interruption).toOpaque())
     }
 
-    /// Tells the end of a statement that was asked to end from every other failure; preparing one
-    /// may be ended too.
+    /// Turns the error of an interrupted statement, or of an interrupted preparation, into a
+    /// cancellation.
     private func heedingInterruption<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
@@ -163,7 +163,7 @@ final class SQLiteConnection: StorageConnection {
         }
     }
 
-    /// Does what a borrower asks for, unless it may ask for nothing more.
+    /// Runs a borrower's request, unless the loan has ended or a statement has failed.
     private func explaining<Value>(_ sql: SQL, _ body: () throws -> Value) throws -> Value {
         if let failure { throw failure }
         if isOver {
@@ -181,19 +181,19 @@ final class SQLiteConnection: StorageConnection {
     }
 }
 
-/// The statements that a connection has ready to run again, each under its text.
+/// A connection's cache of prepared statements, by their text.
 final class SQLiteStatements {
-    /// How many texts a generation has: enough for all that a mirror asks again and again.
+    /// The size of a generation: enough for all texts that a mirror uses repeatedly.
     ///
-    /// Lists come in many lengths, and a worker that lives for months would collect a text for
-    /// each.
+    /// Limited, because lists have many lengths, and a worker that lives for months would collect a
+    /// text for each.
     private static let generation = 100
 
     private var recent: [String: SQLiteStatement] = [:]
-    /// Those that were recent before; the ones that are not asked for go when there are new ones.
+    /// The previous generation; statements that are not used again are dropped with it.
     private var older: [String: SQLiteStatement] = [:]
 
-    /// The statement of a text, which nobody else uses as long as its answer is read.
+    /// The statement of a text, for exclusive use until its rows are read.
     func ready(_ sql: SQL, in database: SQLiteDatabase) throws -> SQLiteStatement {
         let text = sql.textWithQuestionMarks
         if let statement = recent[text] { return statement }
@@ -208,7 +208,7 @@ final class SQLiteStatements {
         return statement
     }
 
-    /// Before the connection is closed.
+    /// Finalizes all; called before the connection is closed.
     func removeAll() {
         recent = [:]
         older = [:]
@@ -218,16 +218,15 @@ final class SQLiteStatements {
 /// A prepared statement; owns SQLite's handle.
 final class SQLiteStatement {
     private let handle: OpaquePointer
-    /// Where the texts of the values lie one behind the other: SQLite reads them there, rather than
-    /// copy each.
+    /// The buffer of the text values: SQLite reads them there, instead of copying each.
     private var texts = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// The answer's columns; none before the first row.
+    /// The result's columns; empty before the first row.
     private var columns: SQLRow.Columns = [:]
-    /// How often SQLite had prepared it anew when the names were read: then the tables have
-    /// changed.
+    /// SQLite's count of re-preparations when the names were read: a new count means that the
+    /// tables have changed.
     private var preparations: Int32 = 0
 
-    /// More memory than that is not kept from one run to the next.
+    /// A larger buffer is freed after the run.
     private static let keptBytes = 64 << 10
 
     /// - Parameters:
@@ -260,12 +259,12 @@ final class SQLiteStatement {
         texts.deallocate()
     }
 
-    /// Whether it changes nothing in the file.
+    /// Whether it leaves the file unchanged.
     var isReading: Bool {
         sqlite3_stmt_readonly(handle) != 0 || sqlite3_stmt_isexplain(handle) != 0
     }
 
-    /// Gives it its values; it must have been reset.
+    /// Binds its values; it must have been reset.
     func bind(_ values: [SQLValue]) throws {
         guard sqlite3_bind_parameter_count(handle) == values.count else {
             throw SQLiteError(SQLITE_MISUSE, because: "wrong number of values")
@@ -277,7 +276,7 @@ final class SQLiteStatement {
         }
     }
 
-    /// Goes on to the next row; false after the last.
+    /// Advances to the next row; false after the last.
     func step() throws -> Bool {
         let outcome = sqlite3_step(handle)
         if outcome == SQLITE_DONE { return false }
@@ -285,7 +284,7 @@ final class SQLiteStatement {
         return true
     }
 
-    /// Ends a run, so that another may begin.
+    /// Ends a run, so that another one may begin.
     func reset() {
         sqlite3_reset(handle)
         guard texts.count > Self.keptBytes else { return }
@@ -294,7 +293,7 @@ final class SQLiteStatement {
         texts = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     }
 
-    /// The row that it stands at.
+    /// The current row.
     func row() throws -> SQLRow {
         let current = sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
         if columns.isEmpty || current != preparations {
@@ -311,14 +310,15 @@ final class SQLiteStatement {
         return SQLRow(columns: columns, values: values)
     }
 
-    /// A column of the row that it stands at.
+    /// A column of the current row.
     func value(_ column: Int32) throws -> SQLValue {
         switch sqlite3_column_type(handle, column) {
         case SQLITE_NULL: return .null
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))
         case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, column))
         case SQLITE_TEXT:
-            // The length is that of the form asked for last.
+            // The length is that of the last requested representation, so the text is requested
+            // first.
             let start = sqlite3_column_text(handle, column)
             let bytes = UnsafeBufferPointer(
                 start: start, count: Int(sqlite3_column_bytes(handle, column)))
@@ -327,10 +327,11 @@ final class SQLiteStatement {
         }
     }
 
-    /// Makes `texts` large enough for all texts of a run, before SQLite is told of the first.
+    /// Makes `texts` large enough for all texts of a run, before the first is bound.
     private func makeRoom(for values: [SQLValue]) {
         var needed = 0
-        // One byte more for each: an empty text needs an address, too, since no address means null.
+        // One extra byte for each, because an empty text needs an address too: a null pointer means
+        // NULL.
         for case .text(let text) in values { needed += text.utf8.count + 1 }
         guard needed > texts.count else { return }
         texts.deallocate()

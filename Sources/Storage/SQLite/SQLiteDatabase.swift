@@ -1,24 +1,24 @@
 import CSQLite
 
-/// A connection of SQLite's library, for one thread at a time.
+/// A connection of the SQLite library, for one thread at a time.
 final class SQLiteDatabase {
     let handle: OpaquePointer
     private let whileLocked: Patience
 
-    /// The callback that SQLite asks while another process holds a lock.
+    /// The callback that SQLite calls while another process holds a lock.
     private final class Patience {
         let goesOn: (Int) -> Bool
 
         init(_ goesOn: @escaping (Int) -> Bool) { self.goesOn = goesOn }
     }
 
-    /// Opens a file, making it where it does not exist unless it is only read.
+    /// Opens a file; creates it if it does not exist, unless read-only.
     ///
     /// - Parameters:
     ///   - path: The file; without one, an empty database in memory.
     ///   - whileLocked: Asked on the thread that waits for the lock of another process, with the
-    ///     number of tries so far; waits a while and says whether to try again.
-    /// - Throws: ``SQLiteError``; that of a file which is no database, too.
+    ///     number of tries so far; it waits a while and returns whether to try again.
+    /// - Throws: ``SQLiteError``, also for a file that is not a database.
     init(
         path: String? = nil, isReading: Bool = false,
         whileLocked: @escaping (Int) -> Bool = { _ in false }
@@ -28,7 +28,7 @@ final class SQLiteDatabase {
         let outcome = sqlite3_open_v2(
             path ?? ":memory:", &handle, access | SQLITE_OPEN_NOMUTEX, nil)
         guard outcome == SQLITE_OK, let handle else {
-            // A connection that could not be opened knows why, and is to be closed.
+            // A connection that failed to open still has the error message, and must be closed.
             let error = SQLiteError(outcome, handle)
             sqlite3_close_v2(handle)
             throw error
@@ -48,16 +48,16 @@ final class SQLiteDatabase {
         _ = try firstText(of: "SELECT name FROM sqlite_master LIMIT 1")
     }
 
-    /// Statements that are still ready are closed with the last of them.
+    /// Closes when the last open statement is finalized.
     deinit { sqlite3_close_v2(handle) }
 
     /// Whether a transaction has begun and not ended.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// How many rows were added, changed or removed since it was opened.
+    /// The number of rows added, changed or removed since it was opened.
     var changes: Int { Int(sqlite3_total_changes64(handle)) }
 
-    /// Runs statements without values, and reads none of their rows.
+    /// Runs statements without values, and ignores their rows.
     ///
     /// - Throws: ``SQLiteError``.
     func execute(_ statements: String) throws {
@@ -76,7 +76,7 @@ final class SQLiteDatabase {
         return text
     }
 
-    /// Copies everything into another database, whose content goes.
+    /// Copies the whole database into another one, replacing its content.
     ///
     /// - Throws: ``SQLiteError``.
     func copy(to other: SQLiteDatabase) throws {
@@ -95,14 +95,14 @@ final class SQLiteDatabase {
     }
 }
 
-/// Why SQLite could not do something.
+/// An error of SQLite.
 struct SQLiteError: Error {
     /// SQLite's extended result code (https://www.sqlite.org/rescode.html).
     let code: Int32
-    /// In SQLite's words; nil where it has none for it.
+    /// SQLite's message; nil if it has none.
     let message: String?
 
-    /// The class of the code: its lowest eight bits.
+    /// The primary result code: the lowest eight bits.
     var primary: Int32 { code & 0xFF }
 
     init(_ code: Int32, because message: String?) {

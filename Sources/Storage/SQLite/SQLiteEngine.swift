@@ -4,17 +4,17 @@ import Foundation
 
 /// SQLite: one connection for changes, and two for reading.
 ///
-/// Neither waits for the other, and a short look does not wait for a long one. The second for
-/// reading is opened when two read at once for the first time.
+/// Readers and the writer do not block each other, and a short read does not wait for a long one.
+/// The second reading connection is opened when two reads coincide for the first time.
 ///
-/// WAL journal, `synchronous=FULL`, ten seconds of patience for another
-/// process, foreign keys off as in the Postgres tables, which declare none.
+/// WAL journal, `synchronous=FULL`, a busy timeout of ten seconds, foreign keys off, as in the
+/// Postgres tables, which declare none.
 final class SQLiteEngine: StorageEngine {
     private let writer: SQLiteClient
-    /// One or more; looks are all on the first.
+    /// One or more; reads of the unit `look` always use the first.
     private let readers: [SQLiteClient]
     private let name: String
-    /// Nil in memory, where one connection does everything.
+    /// Nil in memory, with one connection for everything.
     private let file: SQLiteFile?
 
     var kind: StorageKind { .sqlite }
@@ -29,11 +29,11 @@ final class SQLiteEngine: StorageEngine {
     /// The reading connection with the fewest calls; the first of several.
     private var reader: SQLiteClient { readers.min { $0.calls < $1.calls } ?? writer }
 
-    /// Opens the file, making it and its folder where they do not exist.
+    /// Opens the file; creates it and its folder if they do not exist.
     ///
     /// - Parameters:
-    ///   - patience: How many seconds to wait for another process.
-    ///   - other: Another database, whose tables statements name as those of `restored`.
+    ///   - patience: The busy timeout in seconds.
+    ///   - other: Another database, attached under the name `restored`.
     /// - Throws: ``StorageError`` or `CancellationError`.
     static func open(path: String, patience: Double = 10, attaching other: String? = nil)
         async throws -> SQLiteEngine
@@ -118,7 +118,7 @@ final class SQLiteEngine: StorageEngine {
                 try await readers[0].copy(to: copy)
                 let number = DatabaseCopy.number(of: file?.path ?? "")
                 try await copy.run(nil, isReading: false) { connection in
-                    // One file, without a log beside it, which says what it is a copy of.
+                    // Makes it a single file, without a log beside it, marked as a copy.
                     _ = try connection.query("PRAGMA journal_mode = DELETE")
                     _ = try connection.query(
                         "PRAGMA application_id = \(unsafe: "\(DatabaseCopy.application)")")
@@ -138,9 +138,9 @@ final class SQLiteEngine: StorageEngine {
 
     func close() async {
         for reader in readers { await reader.close() }
-        // Otherwise what was committed last may stay in the log, and a copy of the file alone lacks
-        // it. Whoever uses the file still is not waited for: the last to close does this.
-        // A file that was replaced is left as it is.
+        // Without a checkpoint the last commits may stay in the log, and a copy of the file alone
+        // would lack them. Does not wait for other processes with the file open: the last to close
+        // does this. A file that was replaced is left as it is.
         let isSame = file.map { (try? $0.check("close")) != nil } ?? false
         await writer.close(
             with: isSame ? "PRAGMA busy_timeout = 500; PRAGMA wal_checkpoint(TRUNCATE)" : nil)
@@ -169,14 +169,14 @@ private final class SQLiteClient: @unchecked Sendable {
     private var state = (opened: SQLiteDatabase?.none, isClosed: false, calls: 0)
     private let cache = SQLiteStatements()
 
-    /// How often a lock is tried again, in milliseconds.
+    /// The interval between attempts to get a lock, in milliseconds.
     ///
-    /// SQLite's own pauses grow to 100 ms: beside a process that writes all the
-    /// time, the gaps are missed.
+    /// SQLite's own pauses grow to 100 ms, so that it misses the gaps of a process that writes all
+    /// the time.
     private static let pause = 5
 
     /// - Parameters:
-    ///   - patience: How many seconds to wait for the lock of another process.
+    ///   - patience: The busy timeout in seconds.
     ///   - make: Opens the connection.
     init(
         name: String, patience: Double,
@@ -195,18 +195,18 @@ private final class SQLiteClient: @unchecked Sendable {
 
     deinit { executor.shutdown() }
 
-    /// How many calls run or wait.
+    /// The number of running and waiting calls.
     var calls: Int { lock.withLock { state.calls } }
 
-    /// Opens the connection unless it is open.
+    /// Opens the connection if it is closed.
     func open() async throws {
         try await onThread { [self] in _ = try connection() }
     }
 
-    /// The connection, opened if it is not open; call on the thread.
+    /// The connection, opened if it was closed; call on the thread.
     ///
-    /// A file is locked while another process makes, recovers or closes it. SQLite does not call
-    /// the busy handler for some of these locks, so this method tries again itself, for `patience`
+    /// A file is locked while another process creates, recovers or closes it. SQLite does not call
+    /// the busy handler for some of these locks, so this method retries itself, for `patience`
     /// seconds.
     private func connection() throws -> SQLiteDatabase {
         let (opened, isClosed) = lock.withLock { (state.opened, state.isClosed) }
@@ -226,8 +226,7 @@ private final class SQLiteClient: @unchecked Sendable {
         }
     }
 
-    /// Waits a moment for a lock on the thread that SQLite asks; false if it was tried long enough,
-    /// or the work is to end.
+    /// The busy handler: waits a moment; returns false after the timeout, or if the work is to end.
     private var waitsForLock: (Int) -> Bool {
         let most = Int(patience * 1_000) / Self.pause
         return { [interruption] tries in
@@ -240,7 +239,7 @@ private final class SQLiteClient: @unchecked Sendable {
     /// Runs a unit of work.
     ///
     /// - Parameters:
-    ///   - begin: What begins its transaction; nil for a single statement.
+    ///   - begin: The statement that begins its transaction; nil for a single statement.
     /// - Throws: What `body` throws, ``SQLiteError``, ``StorageError`` or `CancellationError`.
     func run<Value: Sendable>(
         _ begin: SQL?, isReading: Bool,
@@ -265,7 +264,7 @@ private final class SQLiteClient: @unchecked Sendable {
         }
     }
 
-    /// Lets go of the connection; the next unit of work opens another one.
+    /// Drops the connection; the next unit of work opens another one.
     ///
     /// Call on the thread.
     private func discard() {
@@ -273,30 +272,30 @@ private final class SQLiteClient: @unchecked Sendable {
         lock.withLock { state.opened = nil }
     }
 
-    /// Copies everything into another connection's database.
+    /// Copies the whole database into another connection's database.
     func copy(to other: SQLiteClient) async throws {
         try await onThread { [self] in
             try connection().copy(to: other.connection())
         }
     }
 
-    /// Ends the connection after the calls in progress, and after last statements if there are
-    /// some; idempotent.
+    /// Closes the connection after the calls in progress, and after final statements if there are
+    /// any; idempotent.
     func close(with statements: String? = nil) async {
         await executor.shutdown { [self] in
             let database = lock.withLock {
                 state.isClosed = true
                 return state.opened.take()
             }
-            // A log that cannot be emptied is read at the next opening.
+            // A log that cannot be emptied is recovered at the next opening.
             if let statements { try? database?.execute(statements) }
-            // Without a statement that is ready, the connection is closed when this is the last
-            // that holds it.
+            // Without cached statements, the connection is closed as soon as this last reference is
+            // gone.
             cache.removeAll()
         }
     }
 
-    /// Runs blocking work; cancelling the task ends the statement that runs then, or the wait for a
+    /// Runs blocking work; cancelling the task interrupts the running statement or the wait for a
     /// lock.
     func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws
         -> Value
@@ -315,8 +314,8 @@ extension StorageError {
     /// SQLite's codes in our words.
     init(_ error: SQLiteError, _ operation: String) {
         let code = Self.code(error)
-        // SQLite's message is that of a connection's last call, which may be another one that went
-        // well.
+        // SQLite's message belongs to a connection's last call, which may be a later one without an
+        // error.
         let isSaid =
             error.message.map { !["", "not an error", "unknown error"].contains($0) } ?? false
         let message = isSaid ? error.message : Self.causes.first { $0.code == error.primary }?.cause
@@ -344,7 +343,7 @@ extension StorageError {
     private static let fileLimit =
         "make room on the disk; check quotas, the limit on file sizes (ulimit -f) and the disk itself"
 
-    /// Where the cause is known better.
+    /// Advice for failures with a more specific cause.
     private static let adviceByResult: [(code: Int32, advice: String)] = [
         (SQLITE_NOMEM, "give this process more memory"),
         (SQLITE_IOERR | 3 << 8, fileLimit), (SQLITE_IOERR | 4 << 8, fileLimit),

@@ -1,26 +1,24 @@
 import Foundation
 
-/// The file of an embedded database, its folder and its companions, as they were when it was
-/// opened.
+/// The identity of an embedded database's file, folder and companions at the time of opening.
 ///
-/// SQLite goes on with open files that have lost their names: what is written
-/// then is gone with the process, and another process may write elsewhere at
-/// the same time.
+/// SQLite keeps using open files that were deleted or replaced: later writes are lost with the
+/// process, and another process may write to the new files at the same time.
 struct SQLiteFile: Sendable {
     let path: String
     private let identities: [(path: String, identity: [UInt64])]
 
-    /// - Parameter path: A database that is open, with its log beside it.
+    /// - Parameter path: The path of an open database with its log.
     init(openedAt path: String) {
         self.path = path
         identities = [path, "\(path)-wal", "\(path)-shm"].map { ($0, Self.identity(of: $0)) }.filter
         { !$0.1.isEmpty }
     }
 
-    /// Makes sure that the names still belong to the files that are open.
+    /// Checks that the paths still lead to the open files.
     ///
     /// - Throws: ``StorageError`` with code `.unavailable` for a database that is gone, so that it
-    ///   can be put back, or `.replaced`.
+    ///   can be restored, or `.replaced`.
     func check(_ operation: String) throws(StorageError) {
         for (name, identity) in identities {
             let found = Self.identity(of: name)
@@ -41,14 +39,14 @@ struct SQLiteFile: Sendable {
         }
     }
 
-    /// Returns the identity of a file: its device and its number there; empty without a file.
+    /// Returns the identity of a file, its device and inode; empty if there is none.
     private static func identity(of path: String) -> [UInt64] {
         var status = stat()
         return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : []
     }
 
-    /// Makes a private folder (0700) and an empty private file (0600) where
-    /// they do not exist, and explains why a path cannot hold a database.
+    /// Makes a private folder (0700) and an empty private file (0600) if they do not exist, and
+    /// explains why a path cannot hold a database.
     static func prepare(_ path: String) throws(StorageError) {
         let operation = "open the database at \(path)"
         guard !path.isEmpty else {
@@ -69,7 +67,7 @@ struct SQLiteFile: Sendable {
         close(descriptor)
     }
 
-    /// Makes an empty private file beside `path`, to become it.
+    /// Makes an empty private file beside `path`, to be renamed to it.
     ///
     /// - Throws: ``StorageError``, also if there is something at `path` already.
     static func makePartial(of path: String, _ operation: String) throws(StorageError) -> String {
@@ -82,7 +80,8 @@ struct SQLiteFile: Sendable {
         return partial
     }
 
-    /// Gives a whole file, once it is on disk, its name, unless something has that name by now.
+    /// Gives a complete file its final name after a sync to disk, unless another file has that name
+    /// by now.
     static func publish(_ partial: String, as path: String, _ operation: String)
         throws(StorageError)
     {
@@ -99,13 +98,13 @@ struct SQLiteFile: Sendable {
         let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(operation, FileFault(errno, at: path)) }
         defer { close(descriptor) }
-        // Some file systems know no such thing for a folder.
+        // Some file systems do not support syncing a folder.
         guard fsync(descriptor) == 0 || errno == EINVAL else {
             throw failure(operation, FileFault(errno, at: path))
         }
     }
 
-    /// Makes the folder of a file, private, where it does not exist.
+    /// Makes the folder of a file, private, if it does not exist.
     private static func makeFolder(of path: String, _ operation: String) throws(StorageError) {
         let folder = (path as NSString).deletingLastPathComponent
         do throws(FileFault) {
@@ -115,7 +114,8 @@ struct SQLiteFile: Sendable {
         }
     }
 
-    /// Makes an empty private file beside a database, in a private folder, that may become it.
+    /// Makes an empty private file beside a database, in a private folder, as a draft of its
+    /// replacement.
     static func makeDraft(of path: String, _ operation: String) throws(StorageError) -> String {
         try makeFolder(of: path, operation)
         let folder = (path as NSString).deletingLastPathComponent
@@ -125,13 +125,13 @@ struct SQLiteFile: Sendable {
             of: "\(path).restored-\(UUID().uuidString.lowercased().prefix(8))", operation)
     }
 
-    /// Age in seconds after which a draft is of a process that was killed.
+    /// The age in seconds after which a draft must be that of a killed process.
     private static let longestDraft: TimeInterval = 86_400
 
     /// Removes drafts older than a day, left by processes that were killed.
     static func removeOldDrafts(in folder: String, named start: String) {
         let folder = folder.isEmpty ? "." : folder
-        // Drafts in a folder that cannot be read stay.
+        // If the folder cannot be read, the drafts stay.
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
             let draft = "\(folder)/\(name)"
             var status = stat()
@@ -143,7 +143,7 @@ struct SQLiteFile: Sendable {
         }
     }
 
-    /// Copies the contents of a file into another that is there.
+    /// Copies the contents of a file into another existing one.
     static func copy(_ file: String, to other: String, _ operation: String) throws(StorageError) {
         let source = open(file, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { throw failure(operation, FileFault(errno, at: file)) }
@@ -164,18 +164,18 @@ struct SQLiteFile: Sendable {
         }
     }
 
-    /// Gives a whole file the place of another one, which gets a further name first: the place is
-    /// never empty.
+    /// Replaces a file by a complete draft, after giving it a second name: the path always leads to
+    /// a file.
     ///
-    /// A log beside the old file goes with it, for SQLite would take it for the new one's.
+    /// A log beside the old file is moved with it, because SQLite would apply it to the new one.
     static func exchange(_ draft: String, _ path: String, _ aside: String?, _ operation: String)
         throws(StorageError)
     {
         try flush(draft, operation)
         if let aside {
             for suffix in ["-wal", ""] where FileManager.default.fileExists(atPath: path + suffix) {
-                // Where the file system has no links, the copy takes the room of another database
-                // for a moment.
+                // On a file system without hard links, the copy temporarily takes the room of
+                // another database.
                 if link(path + suffix, aside + suffix) != 0 {
                     guard errno != EEXIST else { throw exists(operation) }
                     let partial = try makePartial(of: aside + suffix, operation)
@@ -190,7 +190,7 @@ struct SQLiteFile: Sendable {
         try flush((path as NSString).deletingLastPathComponent, operation)
     }
 
-    /// Removes a file and what SQLite may have put beside it.
+    /// Removes a file and SQLite's companion files.
     static func remove(_ path: String) {
         for name in [path, "\(path)-journal", "\(path)-wal", "\(path)-shm"] { unlink(name) }
     }
@@ -201,7 +201,8 @@ struct SQLiteFile: Sendable {
             because: "there is a file of that name already; choose another one")
     }
 
-    /// Refuses what others own or can change: they would read and decide what the bot says.
+    /// Refuses files that other users own or can change, because they could read and control the
+    /// bot's posts.
     private static func checkOwners(_ path: String, _ operation: String) throws(StorageError) {
         do throws(FileTrust.Problem) {
             let file = try FileTrust.resolved(path)
@@ -230,13 +231,13 @@ struct SQLiteFile: Sendable {
     }
 }
 
-/// Gives a file another name unless something has that; `errno` is then `EEXIST`.
+/// Renames a file unless another one has the new name; then `errno` is `EEXIST`.
 ///
-/// A link, other than a rename, does not replace what came meanwhile. Where the file system has no
-/// links, as on many memory sticks, an empty file takes the name first.
+/// A hard link, unlike a rename, does not replace a file that has appeared meanwhile. On a file
+/// system without hard links, as on many memory sticks, an empty file reserves the name first.
 ///
 /// - Parameters:
-///   - path: The file; where links are made it keeps this name too.
+///   - path: The file; with hard links it keeps this name too.
 ///   - newPath: Its new name, on the same file system.
 package func renameToNew(_ path: String, _ newPath: String) -> Bool {
     if link(path, newPath) == 0 { return true }
