@@ -2,11 +2,11 @@ package import Blocking
 import CCurl
 import Foundation
 
-/// A connection that carries bytes both ways, with or without TLS.
+/// A bidirectional byte stream, with or without TLS.
 ///
-/// libcurl makes the connection and, with `CURLOPT_CONNECT_ONLY`, hands it over; nothing of HTTP is
-/// spoken. Calls block, and all belong to one thread (an executor's); what ends a wait from
-/// elsewhere is the `Interruption`. Proxies are not used.
+/// libcurl makes the connection and, with `CURLOPT_CONNECT_ONLY`, hands it over without speaking
+/// HTTP. Calls block, and must all come from one thread (an executor's); another thread ends a wait
+/// through the `Interruption`. Proxies are not used.
 package final class ByteStream {
     private let multi: MultiHandle
     private let easy: EasyHandle
@@ -16,9 +16,9 @@ package final class ByteStream {
     /// Connects, TLS handshake included.
     ///
     /// - Parameters:
-    ///   - endpoint: Where to.
+    ///   - endpoint: The server.
     ///   - deadline: When to give up.
-    ///   - interruption: What ends the attempt early.
+    ///   - interruption: Ends the attempt early.
     /// - Throws: ``TransportError``, or `CancellationError` when interrupted.
     package init(
         to endpoint: ByteStreamEndpoint, deadline: ContinuousClock.Instant,
@@ -39,7 +39,7 @@ package final class ByteStream {
             }
             self.socket = socket
         } catch {
-            // No object exists yet whose deinit would do this; the order is that of
+            // No object exists yet whose deinit would do this; the order follows
             // curl_multi_cleanup(3).
             curl_multi_remove_handle(multi.pointer, easy.pointer)
             throw error
@@ -51,14 +51,14 @@ package final class ByteStream {
 
     deinit { curl_multi_remove_handle(multi.pointer, easy.pointer) }
 
-    /// The certificate the server showed, in PEM form; nil without TLS.
+    /// The server's certificate in PEM form; nil without TLS.
     package var peerCertificate: String? { easy.peerCertificate }
 
-    /// Sends as many of the bytes as the connection takes now.
+    /// Sends as many of the bytes as the connection accepts now.
     ///
     /// After zero, the next call must offer the same bytes again: TLS may have begun to send them.
     ///
-    /// - Returns: How many bytes were sent; zero when the connection is congested.
+    /// - Returns: The number of sent bytes; zero if the connection is congested.
     /// - Throws: ``TransportError`` with code `.interrupted` when the connection is lost.
     package func sendSome(_ bytes: UnsafeRawBufferPointer) throws(TransportError) -> Int {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return 0 }
@@ -71,10 +71,10 @@ package final class ByteStream {
         }
     }
 
-    /// Receives what has arrived.
+    /// Receives the available bytes.
     ///
-    /// - Returns: How many bytes were stored; zero at the end of the stream, nil when nothing has
-    ///   arrived.
+    /// - Returns: The number of stored bytes; zero at the end of the stream, nil if none are
+    ///   available.
     /// - Throws: ``TransportError`` with code `.interrupted` when the connection is lost.
     package func receiveSome(into buffer: UnsafeMutableRawBufferPointer) throws(TransportError)
         -> Int?
@@ -88,12 +88,12 @@ package final class ByteStream {
         }
     }
 
-    /// Waits until bytes arrive, or, if asked, until bytes can be sent.
+    /// Waits until bytes arrive or, on request, until bytes can be sent.
     ///
-    /// Call it only after ``receiveSome(into:)`` returned nil: bytes that TLS has already decrypted
-    /// are not waited for.
+    /// Call it only after ``receiveSome(into:)`` returned nil: it does not notice bytes that TLS
+    /// has already decrypted.
     ///
-    /// - Returns: False when that had not happened by the deadline.
+    /// - Returns: False if the deadline passed before.
     /// - Throws: `CancellationError` when interrupted.
     package func wait(
         toSend: Bool = false, until deadline: ContinuousClock.Instant,
@@ -139,13 +139,13 @@ package final class ByteStream {
     }
 }
 
-/// How much a TLS connection trusts the certificate it is shown.
+/// The verification of a server's certificate.
 package enum TLSVerification: Hashable, Sendable {
-    /// A chain to a known authority, and the host's name in the certificate.
+    /// A chain to a trusted authority, and the host's name in the certificate.
     case full
-    /// Nothing is checked: protects against listeners, not against an impostor.
+    /// Nothing is checked: protects against eavesdroppers, not against an impostor.
     case none
-    /// The key is the one expected, whoever signed the certificate and whatever name it bears.
+    /// The key is the expected one, whatever the certificate's issuer and name.
     case pinned(PublicKeyPin)
 }
 
@@ -158,7 +158,7 @@ package struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
     /// 44 characters of Base64.
     let base64: String
 
-    /// Nil unless `text` is the Base64 form of 32 bytes, with or without `sha256//` before it.
+    /// Nil unless `text` is the Base64 form of 32 bytes, with or without the prefix `sha256//`.
     package init?(_ text: some StringProtocol) {
         let digits = text.hasPrefix("sha256//") ? String(text.dropFirst(8)) : String(text)
         // 32 bytes are 42 characters of six bits, one of four, and a padding character.
@@ -178,9 +178,9 @@ package struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Where a ``ByteStream`` leads.
+/// The address and the TLS settings of a ``ByteStream``.
 package struct ByteStreamEndpoint: Hashable, Sendable {
-    /// A name or an address; an IPv6 address without brackets.
+    /// A name or an IP address; an IPv6 address without brackets.
     package var host: String
     /// 1 through 65535.
     package var port: Int
@@ -199,14 +199,15 @@ package struct ByteStreamEndpoint: Hashable, Sendable {
 }
 
 extension EasyHandle {
-    /// Sets every option for a connection that carries bytes.
+    /// Sets all options for a byte stream.
     ///
     /// - Throws: ``TransportError`` with code `.invalidURL` when the endpoint has no usable host or
     ///   port.
     func prepareStream(to endpoint: ByteStreamEndpoint, timeout: Duration) throws(TransportError) {
         try recordErrors()
         let url = try Self.url(for: endpoint)
-        // As text, which libcurl copies: the handle of the URL ends with this function.
+        // As text, which libcurl copies, because the URL handle is freed at the end of this
+        // function.
         guard let text = url.part(CURLUPART_URL) else {
             throw .refused(.invalidURL, "the host or the port is not valid")
         }

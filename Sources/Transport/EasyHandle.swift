@@ -43,7 +43,8 @@ final class EasyHandle {
         try check(mb_easy_setopt_data_callback(pointer, option, callback), option)
     }
 
-    /// Has `callback` asked with `context` right before the first byte of the request is written.
+    /// Registers `callback` to be called with `context` right before the first byte of the request
+    /// is written.
     func askBeforeDeparture(
         _ callback: @escaping curl_prereq_callback, _ context: UnsafeMutableRawPointer
     ) throws(TransportError) {
@@ -59,8 +60,8 @@ final class EasyHandle {
         try check(result, CURLOPT_SOCKOPTFUNCTION)
     }
 
-    /// Refuses connections to addresses of this machine and of private networks, wherever a name
-    /// leads.
+    /// Refuses connections to addresses of this machine and of private networks, whatever the
+    /// host's name.
     func openPublicAddressesOnly() throws(TransportError) {
         let result = mb_easy_setopt_open_callback(pointer) { _, _, address in
             address.map(publicSocket) ?? -1
@@ -90,9 +91,9 @@ final class EasyHandle {
         try set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(errorBuffer))
     }
 
-    /// The message of libcurl about the last failure; empty if there is none.
+    /// libcurl's message about the last failure; empty if there is none.
     ///
-    /// May name URLs: not for printing as it is.
+    /// May contain URLs, so it must not be printed unchanged.
     var errorText: String { String(cString: errorBuffer) }
 
     func integer(_ info: CURLINFO) -> Int {
@@ -119,9 +120,9 @@ final class EasyHandle {
     }
 }
 
-/// A socket for a public address; -1, which ends the attempt, for any other.
+/// Opens a socket for a public address; returns -1, which ends the attempt, for any other.
 private func publicSocket(_ target: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-    // The address is longer than its declared type, and must be read where it is.
+    // The address is longer than its declared type, so it is read in place.
     guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return -1 }
     let address = (UnsafeRawPointer(target) + offset).assumingMemoryBound(to: sockaddr.self)
     guard !HostPlace.isLocal(address) else { return -1 }
@@ -131,7 +132,7 @@ private func publicSocket(_ target: UnsafeMutablePointer<curl_sockaddr>) -> curl
 /// The owner of one libcurl multi handle.
 final class MultiHandle {
     let pointer: UnsafeMutableRawPointer
-    /// The watch that libcurl's callbacks use until the handle is gone.
+    /// The watch that libcurl's callbacks use until the handle is freed.
     private var watch: SocketWatch?
 
     init() throws(TransportError) {
@@ -152,19 +153,19 @@ final class MultiHandle {
         self.watch = watch
     }
 
-    /// Lets libcurl do what a ready socket makes possible.
+    /// Lets libcurl handle a ready socket.
     func act(on event: SocketWatch.Event) -> CURLMcode {
         var active: Int32 = 0
         return curl_multi_socket_action(pointer, event.socket, event.actions, &active)
     }
 
-    /// Lets libcurl do what its timer is for.
+    /// Lets libcurl handle its expired timer.
     func actOnTimer() -> CURLMcode {
-        // The number that CURL_SOCKET_TIMEOUT stands for.
+        // The value of CURL_SOCKET_TIMEOUT.
         act(on: (-1, 0))
     }
 
-    /// The next transfer that ended, and how.
+    /// The next finished transfer, with its result.
     func nextResult() -> (handle: UnsafeMutableRawPointer, result: CURLcode)? {
         var remaining: Int32 = 0
         while let message = curl_multi_info_read(pointer, &remaining) {
@@ -176,8 +177,8 @@ final class MultiHandle {
     }
 }
 
-/// libcurl wants one initialisation per process (curl_global_init(3)); a global constant is made
-/// once.
+/// libcurl needs one initialisation per process (curl_global_init(3)); a global constant is
+/// initialised once.
 private let libraryStart = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 
 /// Every owner of a handle calls this first.

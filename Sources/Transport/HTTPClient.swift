@@ -2,17 +2,16 @@ import Foundation
 
 /// An HTTP client over libcurl.
 ///
-/// All transfers run on one thread of the client's own; connections are kept and reused, HTTP/2 is
-/// spoken over TLS when the server offers it. Nothing is retried, and redirects are followed only
-/// where a request asks for it and they stay where they are: any status is a response. A request
-/// other than a GET without a body always gets a connection of its own making, because libcurl
-/// repeats a request by itself when a reused connection turns out dead, and such a request must
-/// never arrive twice.
+/// All transfers run on one thread of the client's own; connections are kept and reused, and HTTP/2
+/// is used over TLS if the server offers it. Nothing is retried, and redirects are followed only if
+/// a request allows it and only within the same origin: any status is a response. A request other
+/// than a GET without a body always gets a new connection, because libcurl repeats a request by
+/// itself when a reused connection turns out dead, and such a request must not arrive twice.
 ///
-/// One client serves everybody in a process. Requests share connections and nothing else: no
-/// cookies are kept, and credentials, contact and limits are those of each request. GET requests
-/// beyond the configured numbers wait their turn, host by host; the wait counts towards the
-/// request's timeout. Other requests never wait.
+/// One client serves a whole process. Requests share connections and nothing else: no cookies are
+/// kept, and credentials, contact and limits are those of each request. GET requests beyond the
+/// configured numbers are queued by host; the wait counts towards the request's timeout. Other
+/// requests never wait.
 package final class HTTPClient: Sendable {
     private static let maximumRedirects = 3
 
@@ -39,8 +38,8 @@ package final class HTTPClient: Sendable {
 
     /// Sends a request and returns the whole response.
     ///
-    /// Cancellation returns at once and closes the connection; the server may have received the
-    /// request all the same.
+    /// Cancellation returns at once and closes the connection; the server may still have received
+    /// the request.
     ///
     /// - Throws: ``TransportError``, or `CancellationError` when the task was cancelled.
     package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -82,8 +81,8 @@ package final class HTTPClient: Sendable {
 
 /// The settings that all requests of an ``HTTPClient`` share.
 ///
-/// Proxies come from the environment as libcurl reads it (`https_proxy`, `all_proxy`, `no_proxy`);
-/// loopback hosts are never reached through one.
+/// Proxies are taken from the environment as libcurl reads it (`https_proxy`, `all_proxy`,
+/// `no_proxy`); loopback hosts are never reached through one.
 package struct HTTPClientConfiguration: Sendable {
     /// Sent with every request.
     ///
@@ -91,11 +90,11 @@ package struct HTTPClientConfiguration: Sendable {
     package var userAgent: String
     /// How long the name look-up, the connection and the TLS handshake may take together.
     package var connectTimeout: Duration
-    /// How long a transfer may go without a byte in either direction.
+    /// How long a transfer may last without a byte in either direction.
     package var stallTimeout: Duration
-    /// How many transfers with one host may be under way; further GET requests to it wait.
+    /// The most concurrent transfers with one host; further GET requests to it wait.
     package var maximumPerHost: Int
-    /// How many transfers may be under way; beyond it each host still gets one.
+    /// The most concurrent transfers; beyond it each host still gets one.
     package var maximumTotal: Int
     /// A PEM file of the authorities to trust instead of the system's.
     package var caBundlePath: String?
@@ -117,8 +116,7 @@ package struct HTTPClientConfiguration: Sendable {
         self.caBundlePath = caBundlePath
     }
 
-    /// The user agent of a request with a contact; without it for nil, and for a text that cannot
-    /// be one.
+    /// The user agent with a contact; without one for nil or an invalid contact.
     func userAgent(naming contact: String?) -> String {
         guard let contact, HTTPClient.isContact(contact) else { return userAgent }
         return "\(userAgent) (+\(contact))"

@@ -15,32 +15,31 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
     package var headers: HTTPHeaders
     /// The bytes to send, if any; the Content-Type is the caller's to set.
     package var body: [UInt8]?
-    /// How long the whole exchange may take, from the name look-up to the last byte.
+    /// The time limit for the whole exchange, from the name look-up to the last byte.
     package var timeout: Duration
     /// The largest body accepted, counted after decompression.
     package var maximumBodyBytes: Int
-    /// For a GET without a body: goes where the server sends, as long as that is the same scheme,
-    /// host and port.
+    /// Follows redirects of a GET without a body, as long as scheme, host and port stay the same.
     ///
     /// Three times at most, and within the same timeout.
     package var followsRedirects: Bool
-    /// Goes to public addresses only: for a host that somebody else named, whose name may lead to
-    /// this machine or its network.
+    /// Whether to connect to public addresses only: for a host from an untrusted source, whose name
+    /// may lead to this machine or its network.
     ///
-    /// Where a proxy of the environment carries the request, the proxy decides where names lead.
+    /// If a proxy of the environment carries the request, the proxy resolves the name.
     package var isPublicOnly = false
-    /// An address of the web or of mail, or an account's name, that the user agent names for
-    /// questions about this program.
+    /// A web or mail address, or an account's name, that the user agent contains for questions
+    /// about this program.
     ///
     /// A text that ``HTTPClient/isContact(_:)`` refuses is not sent.
     package var contact: String?
     /// Whether the request may still leave; nil for always.
     ///
-    /// Asked on the client's thread when a connection is there, right before the first byte. A
-    /// request that may not fails as one that did not leave.
+    /// Called on the client's thread when a connection is open, right before the first byte. If it
+    /// returns false, the request fails as one that did not leave.
     package var mayLeave: (@Sendable () -> Bool)?
-    /// Takes plain `http:` for the hosts of a private network too: for an address that whoever runs
-    /// this program chose.
+    /// Whether to allow plain `http:` also for hosts of a private network: for an address that the
+    /// operator chose.
     package var allowsPlainNearby = false
 
     package init(
@@ -61,9 +60,9 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
         self.followsRedirects = followsRedirects
     }
 
-    /// Why the URL cannot be asked; nil if it can.
+    /// Why the URL cannot be requested; nil if it can.
     ///
-    /// Names no part of it but the host.
+    /// Contains no part of it but the host.
     package var problem: String? {
         do throws(TransportError) {
             _ = try RequestURL(url, allowsPlainNearby: allowsPlainNearby)
@@ -73,7 +72,7 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
         }
     }
 
-    /// Where to ask instead; nil where that is not done.
+    /// The address to request instead; nil if redirects are not followed.
     func redirected(by response: HTTPResponse) -> String? {
         guard followsRedirects, method == .get, body == nil,
             [301, 302, 303, 307, 308].contains(response.status)
@@ -83,20 +82,20 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
         return response.headers["Location"].flatMap { RequestURL.redirected(from: url, to: $0) }
     }
 
-    /// The method alone: a URL, a header or a body may hold secrets.
+    /// The method alone, because a URL, a header or a body may contain secrets.
     package var description: String { "HTTPRequest(\(method.rawValue))" }
 
     package var customMirror: Mirror { Mirror(self, children: ["method": method.rawValue]) }
 }
 
-/// A server's response, whatever the status.
+/// A server's response, with any status.
 package struct HTTPResponse: Sendable, CustomStringConvertible {
-    /// 100 through 999; 3xx too, where a redirect is not followed.
+    /// 100 through 999; also 3xx, if a redirect is not followed.
     package var status: Int
     package var headers: HTTPHeaders
     /// The body, decompressed.
     package var body: [UInt8]
-    /// The body is only the beginning of one that is larger than the request allows.
+    /// Whether the body is only the beginning of one that exceeds the request's limit.
     package var isCut: Bool
 
     package init(
@@ -114,8 +113,8 @@ package struct HTTPResponse: Sendable, CustomStringConvertible {
 
 /// Header fields in the order they were received or will be sent.
 ///
-/// Names compare without regard to ASCII case. Values may be secret (tokens), so printing shows the
-/// names only.
+/// Names are compared without regard to ASCII case. Values may be secret (tokens), so descriptions
+/// contain the names only.
 package struct HTTPHeaders: Sendable, CustomStringConvertible, CustomReflectable {
     /// The fields in order, names as written.
     package private(set) var pairs: [(name: String, value: String)]

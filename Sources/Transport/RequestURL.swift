@@ -1,22 +1,22 @@
 import CCurl
 import Foundation
 
-/// A URL that passed the rules, in the form libcurl itself parsed: what was checked is what is
-/// used.
+/// A validated URL, in the form that libcurl itself parsed, so that the checked URL is the one that
+/// is used.
 struct RequestURL {
     let handle: URLHandle
-    /// The host as libcurl will look it up, without user name or port.
+    /// The host that libcurl will look up, without user name or port.
     let host: String
-    /// Scheme, host and port: what connections are shared by.
+    /// Scheme, host and port, which requests on one connection share.
     let origin: String
-    /// Whether TLS is spoken, where servers can offer HTTP/2.
+    /// Whether TLS is used, with which servers can offer HTTP/2.
     let isSecure: Bool
     let isLoopback: Bool
 
     /// - Parameters:
     ///   - text: The URL.
-    ///   - allowsPlainNearby: Takes `http:` for hosts of a private network too, not for loopback
-    ///     hosts alone.
+    ///   - allowsPlainNearby: Whether to allow `http:` also for hosts of a private network, and not
+    ///     only for loopback hosts.
     /// - Throws: ``TransportError`` with code `.invalidURL` or `.forbiddenScheme`.
     init(_ text: String, allowsPlainNearby: Bool = false) throws(TransportError) {
         guard text.utf8.count <= 16_384 else {
@@ -48,25 +48,25 @@ struct RequestURL {
         self.host = host
         origin = handle.origin.map { $0 ?? "" }.joined(separator: " ")
         isSecure = scheme.lowercased() == "https"
-        // As it was written too: libcurl turns `0x7f.1` and its like into what they may mean.
+        // Checked also in its original spelling, because libcurl normalizes `0x7f.1` and the like.
         isLoopback = HostPlace.isLoopback(host) && HostPlace.isLoopback(Self.host(in: authority))
         let mayBePlain = isLoopback || allowsPlainNearby && HostPlace.mayBeLocal(host)
         try Self.check(scheme: scheme.lowercased(), host: host, mayBePlain: mayBePlain)
     }
 
-    /// Where a redirect from one URL leads; nil where it leaves the scheme, host and port.
+    /// The target of a redirect; nil if scheme, host or port differ.
     static func redirected(from text: String, to location: String) -> String? {
-        // Only a lack of memory makes no handle.
+        // Creating a handle fails only for lack of memory.
         guard (1...16_384).contains(location.utf8.count), let handle = try? URLHandle(),
             handle.parse(text)
         else {
             return nil
         }
         let origin = handle.origin
-        // libcurl resolves what is relative against what the handle holds.
+        // libcurl resolves a relative URL against the one in the handle.
         guard handle.parse(location), handle.origin == origin, let next = handle.part(CURLUPART_URL)
         else { return nil }
-        // An address that may not be called leads nowhere.
+        // An address that is not allowed is treated as no redirect.
         return (try? RequestURL(next)).map { _ in next }
     }
 
@@ -101,7 +101,7 @@ struct RequestURL {
         return Substring(rest.prefix { $0 != slash && $0 != query && $0 != fragment })
     }
 
-    /// The host of such a part, without the port.
+    /// The host of an authority, without the port.
     private static func host(in authority: Substring) -> String {
         let end =
             authority.hasPrefix("[")
@@ -151,13 +151,13 @@ final class URLHandle {
     }
 }
 
-/// Where a host is, as far as its text or its address tells.
+/// Classifies hosts by their text or their address.
 package enum HostPlace {
-    /// Whether a host, as it is written in a URL, is surely this machine: `localhost`, 127.0.0.0/8
-    /// as four decimal numbers, or `[::1]` (RFC 6761, RFC 1122, RFC 4291).
+    /// Whether a host, as it is written in a URL, is certainly this machine: `localhost`,
+    /// 127.0.0.0/8 as four decimal numbers, or `[::1]` (RFC 6761, RFC 1122, RFC 4291).
     ///
     /// Other spellings of those addresses, such as `0x7f.1`, `2130706433` or `[::ffff:127.0.0.1]`,
-    /// are none: each library reads them in its own way.
+    /// are not accepted, because libraries parse them differently.
     package static func isLoopback(_ host: String) -> Bool {
         if ["localhost", "[::1]"].contains(host.lowercased()) { return true }
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -165,10 +165,10 @@ package enum HostPlace {
             && numbers.allSatisfy { number in UInt8(number).map { String($0) == number } ?? false }
     }
 
-    /// Whether a host, as it is written in a URL, may be this machine or one of a private network.
+    /// Whether a host, as it is written in a URL, may be this machine or in a private network.
     ///
-    /// True for every number that is no public address in whatever spelling, and for names that are
-    /// never public. What another name leads to is only known when it is looked up, see
+    /// True for every number that is not a public address, in any spelling, and for names that are
+    /// never public. The address of another name is known only after the look-up, see
     /// ``HTTPRequest/isPublicOnly``.
     package static func mayBeLocal(_ host: String) -> Bool {
         let name = (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
@@ -180,7 +180,7 @@ package enum HostPlace {
             return withUnsafeBytes(of: address) { isLocal(version6: Array($0)) }
         }
         var address = in_addr()
-        // Takes every spelling that a library might take.
+        // Accepts every spelling that a library might accept.
         if inet_aton(name, &address) != 0 {
             return isLocal(version4: UInt32(bigEndian: address.s_addr))
         }
@@ -189,7 +189,7 @@ package enum HostPlace {
             || name.hasSuffix(".home.arpa")
     }
 
-    /// Whether an address that a name led to is no public one.
+    /// Whether a resolved address is not public.
     static func isLocal(_ address: UnsafePointer<sockaddr>) -> Bool {
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {
@@ -210,7 +210,7 @@ package enum HostPlace {
     ]
 
     /// The address ranges that are not globally reachable (RFC 6890 and its registry): the first
-    /// address and the length of the prefix.
+    /// address and the prefix length.
     private static let localRanges: [(UInt32, Int)] = [
         (0, 8), (0x0A00_0000, 8), (0x6440_0000, 10), (0x7F00_0000, 8), (0xA9FE_0000, 16),
         (0xAC10_0000, 12),
@@ -225,8 +225,8 @@ package enum HostPlace {
         func embedded(at index: Int) -> Bool {
             isLocal(version4: bytes[index..<index + 4].reduce(0) { $0 << 8 | UInt32($1) })
         }
-        // Addresses that stand for one of the older kind: mapped, translated (RFC 6052) and 6to4
-        // (RFC 3056).
+        // IPv6 addresses that contain an IPv4 one: mapped, translated (RFC 6052) and 6to4 (RFC
+        // 3056).
         if bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]) {
             return embedded(at: 12)
         }
@@ -234,7 +234,7 @@ package enum HostPlace {
             return embedded(at: 12)
         }
         if bytes.starts(with: [0x20, 0x02]) { return embedded(at: 2) }
-        // Only 2000::/3 is given to machines on the Internet.
+        // Only 2000::/3 is assigned to machines on the Internet.
         return bytes[0] >> 5 != 1
     }
 }

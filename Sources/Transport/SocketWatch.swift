@@ -1,28 +1,28 @@
 import CCurl
 import Foundation
 
-/// The sockets that libcurl wants watched, and the time at which it wants to be called in any case.
+/// The sockets and the timer that libcurl wants to be watched.
 ///
 /// libcurl reports both through the callbacks of its socket interface
-/// (curl_multi_socket_action(3)). A wake-up then costs libcurl the work of the sockets that are
-/// ready, and not of every transfer that is under way. Belongs to one thread.
+/// (curl_multi_socket_action(3)). The cost of a wake-up then depends on the sockets that are ready,
+/// and not on all transfers. Used by one thread.
 final class SocketWatch {
     /// A socket that is ready, with libcurl's `CURL_CSELECT_` bits.
     typealias Event = (socket: curl_socket_t, actions: Int32)
 
     private var watched: [pollfd]
-    /// Where a socket stands in `watched`.
+    /// The index of a socket in `watched`.
     private var places: [curl_socket_t: Int] = [:]
-    /// When libcurl's timer ends, by the monotonic clock in nanoseconds; nil while none is set.
+    /// The end of libcurl's timer, by the monotonic clock in nanoseconds; nil if none is set.
     private var timer: UInt64?
 
-    /// - Parameter waker: A descriptor that becomes readable when the wait is to end; negative
-    ///   values are ignored.
+    /// - Parameter waker: A descriptor that becomes readable to end the wait; negative values are
+    ///   ignored.
     init(waker: Int32) {
         watched = [pollfd(fd: waker, events: Int16(POLLIN), revents: 0)]
     }
 
-    /// Registers the callbacks at a multi handle, which must not outlive this object.
+    /// Registers the callbacks with a multi handle, which must not outlive this object.
     ///
     /// - Throws: ``TransportError`` when libcurl refuses.
     func attach(to multi: MultiHandle) throws(TransportError) {
@@ -54,14 +54,14 @@ final class SocketWatch {
         return (events, watched[0].revents != 0)
     }
 
-    /// Whether the timer has ended; it is then unset.
+    /// Whether the timer has expired; clears an expired one.
     func takeTimer() -> Bool {
         guard let timer, timer <= DispatchTime.now().uptimeNanoseconds else { return false }
         self.timer = nil
         return true
     }
 
-    /// Milliseconds until the timer ends, rounded up; the largest number while none is set.
+    /// Milliseconds until the timer ends, rounded up; the largest number if none is set.
     private var timerMilliseconds: Int32 {
         guard let timer else { return .max }
         let now = DispatchTime.now().uptimeNanoseconds
@@ -103,7 +103,7 @@ final class SocketWatch {
     }
 }
 
-/// libcurl calls this on the loop's thread when it wants a socket watched otherwise
+/// libcurl calls this on the loop's thread when the events to watch of a socket change
 /// (CURLMOPT_SOCKETFUNCTION(3)).
 private func noteSocket(
     easy: UnsafeMutableRawPointer?, socket: curl_socket_t, wanted: Int32,

@@ -1,10 +1,10 @@
 import CCurl
 import Foundation
 
-/// One request under way and the task that waits for it.
+/// One request with the task that waits for it.
 final class Transfer: @unchecked Sendable {
-    // Unchecked because `phase` is only touched while `lock` is held, what is constant never
-    // changes, and the rest belongs to the loop's thread.
+    // Unchecked because `phase` is only touched while `lock` is held, constants never change, and
+    // the rest belongs to the loop's thread.
     private enum Phase {
         case created
         case waiting(CheckedContinuation<HTTPResponse, any Error>)
@@ -24,7 +24,7 @@ final class Transfer: @unchecked Sendable {
     /// The handle in use, while the transfer is in the loop.
     var easy: EasyHandle?
     private var reader: ResponseReader
-    /// Whether ``HTTPRequest/mayLeave`` has kept the request back.
+    /// Whether ``HTTPRequest/mayLeave`` returned false.
     private var isKeptBack = false
 
     /// - Throws: ``TransportError`` with code `.invalidURL`, `.forbiddenScheme` or
@@ -39,8 +39,8 @@ final class Transfer: @unchecked Sendable {
         for (name, value) in request.headers.pairs {
             try headers.append(HeaderList.line(name: name, value: value))
         }
-        // libcurl would announce a body it was given as a form, and hold back large ones until the
-        // server agrees.
+        // By default libcurl would label a body as a form, and wait for the server's consent before
+        // it sends a large one.
         if request.headers["Content-Type"] == nil { try headers.append("Content-Type:") }
         try headers.append("Expect:")
     }
@@ -50,8 +50,8 @@ final class Transfer: @unchecked Sendable {
     /// Scheme, host and port.
     var origin: String { url.origin }
 
-    /// Whether the request only reads, and may wait for others; what changes something leaves at
-    /// once.
+    /// Whether the request only reads, and may therefore wait for others; one that changes
+    /// something is sent at once.
     var mayWait: Bool { request.method == .get && request.body == nil }
 
     var isOver: Bool {
@@ -60,7 +60,7 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// False, and the continuation resumed, when the transfer was cancelled before.
+    /// Returns false, after resuming the continuation, if the transfer was cancelled before.
     func wait(with continuation: CheckedContinuation<HTTPResponse, any Error>) -> Bool {
         let isFirst = lock.withLock {
             guard case .created = phase else { return false }
@@ -73,7 +73,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Wakes the waiting task; only the first call counts.
     ///
-    /// - Parameter result: What the task gets.
+    /// - Parameter result: The result for the task.
     /// - Returns: True when the loop may know the transfer.
     @discardableResult
     func finish(_ result: Result<HTTPResponse, any Error>) -> Bool {
@@ -86,8 +86,8 @@ final class Transfer: @unchecked Sendable {
         return waiting != nil
     }
 
-    /// Sets the options and the callbacks, which find the transfer by its address: it must outlive
-    /// its time in the multi handle.
+    /// Sets the options and the callbacks, which identify the transfer by its address: it must stay
+    /// alive while it is in the multi handle.
     func prepare(_ easy: EasyHandle) throws(TransportError) {
         try apply(to: easy)
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -118,9 +118,8 @@ final class Transfer: @unchecked Sendable {
         try applyMethod(to: easy)
     }
 
-    /// Where a proxy of the environment carries requests, it carries these too, whatever `no_proxy`
-    /// leaves out: what it reaches is its own affair, and what is reached without it is guarded
-    /// here.
+    /// With a proxy in the environment, it carries these requests too, regardless of `no_proxy`:
+    /// the proxy limits the addresses that it reaches, and direct connections are checked here.
     private func reachPublicAddressesOnly(_ easy: EasyHandle) throws(TransportError) {
         if Self.hasProxy, !url.isLoopback {
             try easy.set(CURLOPT_NOPROXY, "")
@@ -129,8 +128,7 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// Whether the environment names a proxy, whose own address is then the one that is connected
-    /// to.
+    /// Whether the environment names a proxy, whose own address is then connected to.
     private static var hasProxy: Bool {
         ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains { (name: String) in
             getenv(name).map { $0.pointee != 0 } ?? false
@@ -164,12 +162,12 @@ final class Transfer: @unchecked Sendable {
         }
         try easy.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
         if mayWait {
-            // Waits for a connection that others are making, if that may carry several requests.
-            // Without TLS that is known only after an answer, and never so.
+            // Waits for a connection that is being made, if it may carry several requests. Without
+            // TLS that is unknown before the first response, and never the case.
             try easy.set(CURLOPT_PIPEWAIT, url.isSecure ? 1 : 0)
         } else {
-            // Such a connection goes with its request: the next one makes its own, and they would
-            // pile up.
+            // The connection is closed with its request: the next one makes its own, and unused
+            // ones would accumulate.
             try easy.set(CURLOPT_FRESH_CONNECT, 1)
             try easy.set(CURLOPT_FORBID_REUSE, 1)
         }
@@ -187,7 +185,7 @@ final class Transfer: @unchecked Sendable {
 
     func receive(body: UnsafeRawBufferPointer) -> Bool { reader.receive(body: body) }
 
-    /// Ends the transfer with what libcurl reported.
+    /// Ends the transfer with libcurl's result.
     func complete(_ result: CURLcode) {
         guard let easy else { return }
         guard !isKeptBack else {
@@ -209,7 +207,7 @@ final class Transfer: @unchecked Sendable {
     }
 }
 
-/// libcurl calls this on the loop's thread when a request is about to be written
+/// libcurl calls this on the loop's thread just before a request is written
 /// (CURLOPT_PREREQFUNCTION(3)).
 private func mayDepart(
     context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?,
@@ -243,7 +241,7 @@ private func receiveBodyBytes(
     return transfer.receive(body: bytes) ? bytes.count : 0
 }
 
-/// The header lines of one request, as libcurl wants them; the owner of the list.
+/// The header lines of one request in libcurl's form; the owner of the list.
 final class HeaderList {
     private(set) var pointer: UnsafeMutablePointer<curl_slist>?
 
@@ -262,7 +260,7 @@ final class HeaderList {
         pointer = extended
     }
 
-    /// Headers that decide where a message ends, or that libcurl sets from the request itself.
+    /// Headers that determine the end of a message, or that libcurl sets from the request itself.
     private static let reserved: Set<String> = [
         "connection", "content-length", "expect", "host", "transfer-encoding",
     ]
@@ -270,7 +268,7 @@ final class HeaderList {
     /// The line for a header field.
     ///
     /// - Throws: ``TransportError`` with code `.invalidHeader` for anything that could end the line
-    ///   early or change where the request ends (RFC 9110, section 5).
+    ///   early or change the end of the request (RFC 9110, section 5).
     static func line(name: String, value: String) throws(TransportError) -> String {
         guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else {
             throw .refused(
@@ -283,7 +281,7 @@ final class HeaderList {
             throw .refused(
                 .invalidHeader, "the value of the header \(name) has a control character")
         }
-        // "Name:" would tell libcurl to leave the header out; "Name;" sends it empty
+        // libcurl omits the header for "Name:" and sends it empty for "Name;"
         // (CURLOPT_HTTPHEADER(3)).
         return value.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 })
             ? "\(name);" : "\(name): \(value)"
@@ -301,7 +299,7 @@ final class HeaderList {
 struct ResponseReader {
     /// Header lines of all blocks together; servers send a few kilobytes.
     static let maximumHeaderBytes = 256 << 10
-    /// So much is handed over of a body that is too large.
+    /// The part of a body that is returned if the whole is too large.
     static let maximumBeginning = 64 << 10
 
     private let maximumBodyBytes: Int
@@ -321,7 +319,7 @@ struct ResponseReader {
         HTTPResponse(status: status, headers: headers, body: body)
     }
 
-    /// Returns the beginning of a response whose body is too large; `nil` for every other.
+    /// Returns the beginning of a response whose body is too large; `nil` for any other.
     func beginning(status: Int) -> HTTPResponse? {
         guard isCut else { return nil }
         return HTTPResponse(
@@ -329,7 +327,7 @@ struct ResponseReader {
             isCut: true)
     }
 
-    /// False when the response is to be given up.
+    /// Returns false if the transfer is to be aborted.
     mutating func receive(headerLine line: UnsafeRawBufferPointer) -> Bool {
         headerBytes += line.count
         guard headerBytes <= Self.maximumHeaderBytes else {
@@ -338,13 +336,13 @@ struct ResponseReader {
         }
         let text = line.prefix { $0 != 0x0d && $0 != 0x0a }
         if text.starts(with: "HTTP/".utf8), isBlockComplete {
-            // A block begins anew: an interim response came before the final one.
+            // A new block begins: the previous one belonged to an interim response.
             headers = HTTPHeaders()
             isBlockComplete = false
         } else if text.isEmpty {
             isBlockComplete = true
         } else if !isBlockComplete {
-            // After the block come trailers, which nothing here relies on.
+            // After the body come trailers, which are not used.
             appendField(text)
         }
         return true
@@ -366,7 +364,7 @@ struct ResponseReader {
         return String(decoding: bytes[first...last], as: UTF8.self)
     }
 
-    /// False when the response is to be given up.
+    /// Returns false if the transfer is to be aborted.
     mutating func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
         let room = maximumBodyBytes - body.count
         guard bytes.count <= room else {

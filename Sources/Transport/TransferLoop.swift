@@ -9,24 +9,24 @@ import Foundation
 /// libcurl's handles.
 final class TransferLoop: @unchecked Sendable {
     // Unchecked because `inbox`, `isStopping` and `isWaiting` are only touched while `lock` is
-    // held, `waker` is safe by itself, and the rest belongs to the thread.
+    // held, `waker` is thread-safe, and the rest belongs to the thread.
     private static let idleHandles = 64
-    /// Connections kept for later requests, of all hosts together; the one that was idle longest is
-    /// closed first.
+    /// The most connections kept for later requests, of all hosts together; the one that was idle
+    /// longest is closed first.
     private static let keptConnections = 256
     /// The longest wait, in milliseconds: a safety net, for a wake-up ends the wait.
     private static let longestWait: Int32 = 10_000
-    /// The same where the process had no descriptors left for the waker.
+    /// The longest wait, in milliseconds, if the process had no descriptors left for the waker.
     private static let longestWaitUnwoken: Int32 = 50
-    /// For how long the next request is expected before the thread goes to sleep, in nanoseconds.
+    /// How long the thread polls for the next request before it sleeps, in nanoseconds.
     private static let lingering: UInt64 = 50_000
 
     private let lock = NSLock()
-    /// The transfers to start if somebody still waits for them, or else to release.
+    /// The transfers to start or, if abandoned, to release.
     private var inbox: [Transfer] = []
     private var isStopping = false
-    /// Whether the thread waits, or is about to, and nobody has woken it: a wake-up is a call of
-    /// the system.
+    /// Whether the thread waits, or is about to, and has not been woken yet: waking it takes a
+    /// system call.
     private var isWaiting = false
     private let waker = Interruption()
 
@@ -45,14 +45,14 @@ final class TransferLoop: @unchecked Sendable {
         thread.start()
     }
 
-    /// Takes a transfer over; one that comes too late fails at once.
+    /// Enqueues a transfer; one that comes after the shutdown fails at once.
     func start(_ transfer: Transfer) {
         if !post(transfer) {
             transfer.finish(.failure(Self.shutdownError(transfer, didNotLeave: true)))
         }
     }
 
-    /// Lets go of a transfer whose task no longer waits.
+    /// Drops a transfer whose task no longer waits.
     func abandon(_ transfer: Transfer) {
         _ = post(transfer)
     }
@@ -65,14 +65,14 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    /// Ends the thread and waits until it has let go of libcurl, two seconds at most.
+    /// Ends the thread and waits until it has released libcurl, two seconds at most.
     ///
-    /// A process must not exit before: the exit handlers of the TLS library would
-    /// take away what the thread still uses.
+    /// The process must not exit before: the exit handlers of the TLS library would free data that
+    /// the thread still uses.
     func stopAndWait() {
         stop()
         guard ended.wait(timeout: .now() + 2) == .success else { return }
-        // Whoever else waits may pass as well.
+        // Passes the signal on to other callers that wait.
         ended.signal()
     }
 
@@ -99,7 +99,8 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    /// False if there is something to do at once; from true on, a transfer wakes the thread.
+    /// Prepares a wait; returns false if there is work to do at once; after true, a new transfer
+    /// wakes the thread.
     private func mayWait() -> Bool {
         lock.withLock {
             isWaiting = inbox.isEmpty && !isStopping
@@ -108,7 +109,7 @@ final class TransferLoop: @unchecked Sendable {
     }
 
     private func run() {
-        // libcurl with NOSIGNAL leaves that to its user.
+        // libcurl with NOSIGNAL leaves this to the application.
         blockBrokenPipeSignal()
         do {
             let multi = try MultiHandle()
@@ -130,7 +131,7 @@ final class TransferLoop: @unchecked Sendable {
             expire()
             while let transfer = queue.next() { start(transfer, on: multi) }
             var outcome = watch.takeTimer() ? multi.actOnTimer() : CURLM_OK
-            // What has completed has freed slots, and whoever got an answer may have sent the next
+            // Finished transfers have freed slots, and callers may already have sent the next
             // request.
             if outcome == CURLM_OK, completeAll(on: multi) { continue }
             if outcome == CURLM_OK {
@@ -146,10 +147,10 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    /// Takes over a transfer from the inbox, or lets go of one that is over.
+    /// Starts a transfer from the inbox, or drops one that is abandoned.
     private func receive(_ transfer: Transfer, on multi: MultiHandle) {
         if transfer.isOver {
-            // One that still waits leaves the queue when it is its turn.
+            // One that is still queued is dropped when it is its turn.
             remove(transfer, from: multi)
         } else if transfer.mayWait {
             queue.add(transfer)
@@ -159,7 +160,7 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    /// Fails the transfers whose time has passed while they waited.
+    /// Fails the transfers whose deadline has passed while they were queued.
     private func expire() {
         for transfer in queue.expired(at: .now) {
             transfer.finish(
@@ -170,7 +171,7 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    /// How long the thread may wait, in milliseconds; zero if there is something to do at once.
+    /// How long the thread may wait, in milliseconds; zero if there is work to do at once.
     private var longestWait: Int32 {
         guard mayWait() else { return 0 }
         let longest = waker.descriptor < 0 ? Self.longestWaitUnwoken : Self.longestWait
@@ -180,7 +181,7 @@ final class TransferLoop: @unchecked Sendable {
             ? 0 : min(longest, Int32(clamping: now.duration(to: expiry).curlMilliseconds))
     }
 
-    /// Hands out the results that libcurl has; false if there are none.
+    /// Delivers libcurl's results; false if there are none.
     private func completeAll(on multi: MultiHandle) -> Bool {
         var hasCompleted = false
         while let (handle, result) = multi.nextResult() {
@@ -191,8 +192,8 @@ final class TransferLoop: @unchecked Sendable {
         return hasCompleted
     }
 
-    /// Waits a moment for a transfer: whoever got an answer often sends the next request at once,
-    /// and to sleep and be woken takes longer than that.
+    /// Polls for the next transfer for a moment: a caller that got a response often sends the next
+    /// request at once, and sleeping and waking takes longer.
     private func linger() {
         let end = DispatchTime.now().uptimeNanoseconds + Self.lingering
         while lock.withLock({ inbox.isEmpty && !isStopping }),
@@ -202,7 +203,7 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    /// Hands a transfer that has a slot to libcurl.
+    /// Hands a transfer with a slot to libcurl.
     private func start(_ transfer: Transfer, on multi: MultiHandle) {
         do {
             let easy = try pool.popLast() ?? EasyHandle()
@@ -259,7 +260,7 @@ final class TransferLoop: @unchecked Sendable {
         pool = []
     }
 
-    /// Without a multi handle every transfer fails, those to come as well.
+    /// Without a multi handle every transfer fails, including later ones.
     private func refuseAll(_ error: any Error) {
         let waiting = lock.withLock {
             isStopping = true

@@ -1,13 +1,13 @@
-/// The transfers that wait for a slot, and the slots that are taken, by host.
+/// The queued transfers, and the slots in use, by host.
 ///
-/// Hosts take turns: a free slot goes to the host whose turn is next, and there to the transfer
-/// that has waited longest. A host gets at most ``maximumPerHost`` slots. Once ``maximumTotal``
-/// slots are taken, only a host without any gets one, so that hosts which do not answer hold back
-/// nobody but themselves. A host is a scheme, a name and a port.
+/// Round robin by host: a free slot goes to the host whose turn is next, and to its oldest
+/// transfer. A host gets at most ``maximumPerHost`` slots. Once ``maximumTotal`` slots are taken,
+/// only a host without any gets one, so that hosts which do not answer delay only their own
+/// transfers. A host is a scheme, a name and a port.
 struct TransferQueue {
     private struct Host {
         var running = 0
-        /// Waiting transfers from `first` on; those before it have left.
+        /// Queued transfers from `first` on; those before it have left.
         var waiting: [Transfer] = []
         var first = 0
         var isInTurn = false
@@ -29,11 +29,11 @@ struct TransferQueue {
     private let maximumPerHost: Int
     private let maximumTotal: Int
     private var hosts: [String: Host] = [:]
-    /// Hosts with waiting transfers and a free slot of their own, the next turn first.
+    /// Hosts with queued transfers and a free slot of their own, the next turn first.
     private var turns: [String] = []
     private var running = 0
-    /// When the queue was last searched for transfers whose time is over, and the earliest deadline
-    /// found or added since.
+    /// The earliest deadline found by the last search for expired transfers, or added since, and
+    /// the time of that search.
     private var earliestDeadline: ContinuousClock.Instant?
 
     init(maximumPerHost: Int, maximumTotal: Int) {
@@ -41,14 +41,14 @@ struct TransferQueue {
         self.maximumTotal = max(1, maximumTotal)
     }
 
-    /// Adds a transfer behind the others of its host.
+    /// Queues a transfer behind the others of its host.
     mutating func add(_ transfer: Transfer) {
         earliestDeadline = min(earliestDeadline ?? transfer.deadline, transfer.deadline)
         hosts[transfer.origin, default: Host()].waiting.append(transfer)
         takeTurn(transfer.origin)
     }
 
-    /// Removes the transfer whose turn it is, and gives it a slot.
+    /// Removes the transfer whose turn it is, and assigns it a slot.
     ///
     /// - Returns: Nil while no waiting transfer may begin.
     mutating func next() -> Transfer? {
@@ -66,7 +66,7 @@ struct TransferQueue {
                 hosts[origin] = host
                 continue
             }
-            // Nobody waits any longer for a transfer that is over.
+            // Abandoned transfers are skipped.
             var found: Transfer?
             while found == nil, !host.isEmpty {
                 let transfer = host.take()
@@ -82,10 +82,10 @@ struct TransferQueue {
         return nil
     }
 
-    /// Gives a slot to a transfer that does not wait.
+    /// Assigns a slot to a transfer that is not queued.
     mutating func begin(_ transfer: Transfer) { begin(transfer.origin) }
 
-    /// Takes back the slot of a transfer that has ended.
+    /// Frees the slot of a finished transfer.
     mutating func end(_ transfer: Transfer) {
         running -= 1
         hosts[transfer.origin]?.running -= 1
@@ -93,7 +93,7 @@ struct TransferQueue {
         forgetIfUnused(transfer.origin)
     }
 
-    /// Removes the transfers whose time is over at `now`.
+    /// Removes the transfers whose deadline has passed at `now`.
     mutating func expired(at now: ContinuousClock.Instant) -> [Transfer] {
         guard let earliest = earliestDeadline, earliest <= now else { return [] }
         var expired: [Transfer] = []
@@ -107,12 +107,13 @@ struct TransferQueue {
             next = host.waiting.map(\.deadline).reduce(next) { min($0 ?? $1, $1) }
             hosts[origin] = host
         }
-        // A search costs as much as there are waiting transfers, so there is one in 50 ms at most.
+        // A search costs time in proportion to the queued transfers, so there is at most one in 50
+        // ms.
         earliestDeadline = next.map { max($0, now + .milliseconds(50)) }
         return expired
     }
 
-    /// When ``expired(at:)`` is to be called next; nil while nothing waits.
+    /// When ``expired(at:)`` is to be called next; nil if nothing is queued.
     var nextExpiry: ContinuousClock.Instant? { earliestDeadline }
 
     /// Removes all waiting transfers.

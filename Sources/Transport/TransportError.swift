@@ -2,7 +2,7 @@ import CCurl
 
 /// Why an exchange with a server did not happen or did not end.
 ///
-/// Safe to print: it names the host at most, never a path, a query, a header or a password.
+/// Safe to print: it contains the host at most, never a path, a query, a header or a password.
 package struct TransportError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; more kinds may be added.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -23,13 +23,13 @@ package struct TransportError: Error, Sendable, CustomStringConvertible {
         package static let tooLarge = Code("too-large")
         /// The connection was lost before the response was complete.
         package static let interrupted = Code("interrupted")
-        /// The answer is not HTTP, or its encoding is broken.
+        /// The response is not HTTP, or its encoding is broken.
         package static let malformedResponse = Code("malformed-response")
-        /// The URL cannot be used as it is.
+        /// The URL is invalid.
         package static let invalidURL = Code("invalid-url")
         /// Not `https:`, and not `http:` to a loopback host.
         package static let forbiddenScheme = Code("forbidden-scheme")
-        /// A header name or value that could not be sent safely.
+        /// A header name or value that cannot be sent safely.
         package static let invalidHeader = Code("invalid-header")
         /// The client was shut down.
         package static let shutdown = Code("shutdown")
@@ -38,9 +38,9 @@ package struct TransportError: Error, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// True only when it is certain that no byte of the request reached the server.
+    /// True only if certainly no byte of the request reached the server.
     package let requestDidNotLeave: Bool
-    /// The host that was asked, as far as it is known.
+    /// The host of the request, if known.
     package let host: String?
     /// The cause, in words.
     package let message: String
@@ -78,8 +78,8 @@ extension TransportError {
     ///   - result: libcurl's result.
     ///   - easy: The handle, with its transfer information still in place.
     ///   - host: The host of the request.
-    ///   - refusal: Why our own callback stopped the transfer, if it did.
-    ///   - beginning: What had come by then.
+    ///   - refusal: Why our own callback aborted the transfer, if it did.
+    ///   - beginning: The part that had been received by then.
     init(
         _ result: CURLcode, _ easy: EasyHandle, host: String, refusal: String? = nil,
         beginning: HTTPResponse? = nil
@@ -87,8 +87,8 @@ extension TransportError {
         let tunnelStatus = easy.integer(CURLINFO_HTTP_CONNECTCODE)
         let isTunnelRefused = tunnelStatus != 0 && !(200...299).contains(tunnelStatus)
         // libcurl sets the pre-transfer time when a connection is ready, just before the request is
-        // written, and counts the bytes written over all attempts: both zero means that nothing
-        // left. Bytes sent to a proxy that refused the tunnel are counted too, but never reach the
+        // written, and counts the bytes written over all attempts: both zero means that nothing was
+        // sent. Bytes sent to a proxy that refused the tunnel are counted too, but never reach the
         // server.
         let isUnsent =
             easy.offset(CURLINFO_PRETRANSFER_TIME_T) == 0
@@ -136,11 +136,11 @@ extension TransportError {
         }
     }
 
-    /// The cause in words that cannot hold a secret.
+    /// The cause in words that cannot contain a secret.
     ///
-    /// libcurl's own sentence says more than the fixed text for a code, but some of its sentences
+    /// libcurl's own message is more specific than the fixed text for a code, but some messages
     /// repeat a proxy's URL with its password, or bytes of the response. Only the kinds known to
-    /// name nothing but hosts, addresses and certificate problems are passed on.
+    /// contain nothing but hosts, addresses and certificate problems are passed on.
     private static func message(for result: CURLcode, _ text: String) -> String {
         guard result != CURLE_OK else { return "the response has no valid status" }
         let isHarmless =
