@@ -27,7 +27,7 @@ struct MachineClients: Sendable {
             else {
                 return nil
             }
-            // A tie is broken by name.
+            // The smaller name wins a tie.
             let most = hosts.max { ($0.value, $1.key) < ($1.value, $0.key) }
             return most.flatMap {
                 $0.value * 100 >= posts * MachineClients.percentOfLinks ? $0.key : nil

@@ -237,7 +237,7 @@ package struct Ranking: Sendable {
 
     /// Ranks any scored items.
     ///
-    /// - scored: The score of each item, and whether it is positive.
+    /// - Parameter scored: The score of each item, and whether it is positive.
     init(_ scored: [(score: Double, isPositive: Bool)]) {
         var ties: [Tie] = []
         for item in scored.sorted(by: { $0.score > $1.score }) {

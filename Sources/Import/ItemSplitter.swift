@@ -113,8 +113,9 @@ struct ItemBuffer {
         return position
     }
 
-    /// For each byte, whether it leaves the structure unchanged. An instance property, because a
-    /// static one would be checked at each use.
+    /// For each byte, whether it leaves the structure unchanged.
+    ///
+    /// An instance property, because a static one would be checked at each use.
     private let isPlain: [Bool] = (0...UInt8.max).map { byte in
         ![
             Byte.quote, Byte.backslash, Byte.lineFeed, Byte.comma, Byte.openBrace, Byte.closeBrace,

@@ -35,7 +35,7 @@ struct JSON {
     private let document: Document
     private let index: Int
 
-    /// - bytes: The text in UTF-8, less than 2 GiB; it may begin with a byte order mark.
+    /// - Parameter bytes: The text in UTF-8, less than 2 GiB; it may begin with a byte order mark.
     /// - Throws: ``ItemFault`` if the text is no JSON.
     init(_ bytes: [UInt8]) throws(ItemFault) {
         // Validation fails only if the bytes are not UTF-8.

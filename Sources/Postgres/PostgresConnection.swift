@@ -19,8 +19,10 @@ package final class PostgresConnection {
     package var mayCopy = true
     /// Whether the open transaction has changed anything, as far as the server's answers show.
     private(set) var hasChanged = false
-    /// The unnamed statement that the server has prepared. It is reused only within one
-    /// transaction, because a pooler may give the next transaction another session.
+    /// The unnamed statement that the server has prepared, for reuse.
+    ///
+    /// It is reused only within one transaction, because a pooler may give the next transaction
+    /// another session.
     private var ready: (text: String, types: [UInt32])?
     private var cursors = 0
     /// The first failure since the transaction began.
