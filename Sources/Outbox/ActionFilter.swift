@@ -4,15 +4,15 @@ import Storage
 
 /// A filter of actions; every given part must match.
 package struct ActionFilter: Sendable {
-    /// None for all.
+    /// Empty for all.
     package var kinds: [ActionKind]
-    /// None for all.
+    /// Empty for all.
     package var states: [ActionState]
-    /// Their recipients; nil for all.
+    /// The accounts to whom the actions are addressed; nil for all.
     package var people: [AccountID]?
     /// The earliest time of the last change.
     package var since: Date?
-    /// The time before which the last change was; nil for no end.
+    /// The end of the span of the last change, excluded; nil for no end.
     package var until: Date?
     /// The position after which to continue, in the order of
     /// ``OutboxStore/history(_:limit:where:)``.
@@ -39,7 +39,7 @@ package struct ActionFilter: Sendable {
             id = try row.text("id")
         }
 
-        /// Parses a position as it is handed out; nil if it is invalid.
+        /// Parses a stored position; nil if it is invalid.
         package init?(_ text: String) {
             let parts = text.split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 2, let changed = Int64(parts[0]), parts[1].allSatisfy(\.isHexDigit)
@@ -55,14 +55,14 @@ package struct ActionFilter: Sendable {
         }
     }
 
-    /// The condition of the actions behind a position.
+    /// The condition of the actions after a position.
     func condition(behind place: Place?) -> SQL {
-        // Also where it excludes nothing: it lets a database read in the order of changes.
+        // Present even if it excludes nothing: it lets a database read in the order of changes.
         let first: SQL = "updated_ms >= \(since?.milliseconds ?? 0)"
         return (parts + (place.map { [$0.condition] } ?? [])).reduce(first) { $0 + " AND " + $1 }
     }
 
-    /// The condition of all actions, whatever the position.
+    /// The condition of all actions, without the position.
     var condition: SQL {
         let first: SQL = since.map { "updated_ms >= \($0.milliseconds)" } ?? "TRUE"
         return parts.reduce(first) { $0 + " AND " + $1 }

@@ -70,8 +70,8 @@ extension Action.Wording {
 }
 
 extension Action.Payload {
-    /// The later parts of the thread as stored; an empty list for the last part, whose end concerns
-    /// the earlier ones.
+    /// The later parts of the thread as stored; an empty list for the last part, because its end
+    /// affects the earlier ones.
     var storedRest: String? {
         if case .post(let slot, let wording?) = self, slot.part > 1 {
             wording.rest.stored
@@ -93,7 +93,7 @@ extension Action {
         return String(decoding: json, as: UTF8.self)
     }
 
-    /// Unreadable uploads are made again.
+    /// Uploads that cannot be parsed are made again.
     fileprivate static func uploads(stored: String?) -> [Upload] {
         stored.flatMap { try? JSONDecoder().decode([Upload].self, from: Data($0.utf8)) } ?? []
     }
@@ -194,7 +194,7 @@ private struct ActionFields {
 
     // MARK: One column
 
-    /// Reads a word that this version knows.
+    /// Parses a word that this version knows.
     func word<Word: RawRepresentable<String>>(_ column: String) throws -> Word {
         guard let word = Word(rawValue: try present(column)) else {
             throw misfit("\(column) is an unknown word")
@@ -215,7 +215,7 @@ private struct ActionFields {
     }
 
     private func misfit(_ why: String) -> OutboxError {
-        // A row without a kind is called an action.
+        // If the kind cannot be read, the message says "action".
         let kind = (try? row.text("kind")).flatMap(ActionKind.init(rawValue:))?.rawValue
         return .unfitting(id, as: kind ?? "action", why)
     }
@@ -236,7 +236,7 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
     package enum Code: String, Sendable {
         /// Another worker holds the lease; nothing was changed.
         case leaseLost = "lease-lost"
-        /// A newer mirror-bot has migrated the database; this process may work on it no longer.
+        /// A newer mirror-bot has migrated the database; this process must not change it any more.
         case outdated
         /// The action is not in the state that the change requires.
         case stateChanged = "state-changed"
@@ -244,15 +244,16 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
         case unfitting
         /// The mirror is paused; nothing is sent, and nothing was changed.
         case paused
-        /// Nobody agreed to the mirror; nothing is sent, and nothing was changed.
+        /// There is no consent to the mirror; nothing is sent, and nothing was changed.
         case unagreed
-        /// The human's account cannot be used any more; nothing is sent, and nothing was changed.
+        /// The human's account is not usable any more; nothing is sent, and nothing was changed.
         case humanAway = "human-away"
         /// The mirror has retired; nothing is sent but its last post, and nothing was changed.
         case retired
         /// The recipient is denied; nothing is sent, and nothing was changed.
         case denied
-        /// A person changed what may be sent since the action was checked; nothing was changed.
+        /// A person has changed the conditions of sending since the action was checked; nothing was
+        /// changed.
         case superseded
     }
 

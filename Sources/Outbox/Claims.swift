@@ -2,65 +2,67 @@ package import Foundation
 import Posts
 package import Storage
 
-/// The mirrors that this process holds: one object, one row of `workers` and one beat a process,
-/// however many mirrors.
+/// The mirrors that this process holds: one instance, one row of `workers` and one heartbeat for a
+/// process, with any number of mirrors.
 ///
-/// The owner of the object runs one loop, every ``LeaseTiming/interval``: ``beat()``, then
-/// ``claim(_:)``; ``end()`` comes after the last of them. Only that loop may call these three, one
-/// after the other. Everything else may be called from anywhere, as ``release(_:)`` once the work
-/// of a mirror has stopped. Every call that waits may throw the store's error, and may be repeated
-/// then.
+/// The owner of the instance runs one loop, every ``LeaseTiming/interval``: ``beat()``, then
+/// ``claim(_:)``; at the end ``end()``. Only that loop may call these three, one after the other.
+/// All other methods may be called from anywhere, such as ``release(_:)`` after the work of a
+/// mirror has stopped. Every asynchronous call may throw the store's error, and may then be
+/// repeated.
 ///
-/// - A mirror is taken only if it was released, if it never had a lease, or if this object has seen
-///   the beat of its worker stand still for the patience; see `LeaseWatch`. Wall clocks decide
-///   nothing.
-/// - Taking is compare-and-set on (mirror, fence). Whether a lease still holds is decided by its
-///   fence in the transaction of each change (`OutboxStore`), never here.
+/// - A mirror is taken only if it was released, if it never had a lease, or if this instance has
+///   observed no new beat of its worker for ``LeaseTiming/patience``; see `LeaseWatch`. Wall clocks
+///   are not used.
+/// - Taking is compare-and-set on (mirror, fence). Each change checks the fence in its own
+///   transaction (`OutboxStore`), so that a lost lease is noticed there.
 /// - Mirrors are shared among the workers that can do most (`WorkerRecord.severity`). A worker
 ///   hands all of its mirrors back, and takes none, while another one of its version or a newer one
-///   that shares can do more. Where all are equally unable, all have their share. A worker with
+///   that shares can do more. If all are equally disabled, all have their share. A worker with
 ///   ``Scope/listed`` keeps its mirrors.
 /// - A mirror that a newer version held is not taken while a worker of that version or a newer one
 ///   lives. Once none has lived for the patience, as after a rollback, an older one may take it.
 /// - A migration removes the rows of all workers and revokes all leases
-///   (``LeaseTable/revokeAll(on:)``). A worker without a row enters it again, and checks the tables
-///   before it takes anything: after a newer program's migration ``beat()`` and ``claim(_:)`` throw
-///   ``OutboxError/Code/outdated``, and the process must end.
+///   (``LeaseTable/revokeAll(on:)``). A worker without a row inserts it again, and checks the
+///   tables before it takes any mirror: after a newer program's migration ``beat()`` and
+///   ``claim(_:)`` throw ``OutboxError/Code/outdated``, and the process must end.
 package final class Claims: Sendable {
-    /// How many mirrors a worker takes.
+    /// The rule for the number of mirrors that a worker takes.
     package enum Scope: Sendable {
-        /// Every mirror that it is asked to claim: `run`, `run --mirrors` and the commands.
+        /// All mirrors that it is asked to claim: `run`, `run --mirrors` and the commands.
         case listed
-        /// Its fair share: the mirrors, divided by the workers of this scope that live, rounded up.
+        /// Its fair share: the number of mirrors, divided by that of living workers of this scope,
+        /// rounded up.
         ///
         /// A worker takes released and new mirrors up to its share at once, and up to 5 % more of
-        /// those that the look before left over; it takes in any case the mirrors that nobody has
-        /// taken for the patience. Nobody works for the mirrors of a silent worker: they are
-        /// divided at once, among the workers that have been there for the patience, for a newer
-        /// one cannot know yet who is silent; a worker takes in any case those of them that the
-        /// look before left over. With more than 5 % above its share a worker hands mirrors back,
-        /// slowly. Workers of older versions do not count for mirrors that are left over and handed
-        /// back: they may not take them.
+        /// those that were left over at the previous turn; beyond that it takes only mirrors that
+        /// nobody has taken for the patience. The mirrors of a silent worker are unattended, so
+        /// they are divided at once among the workers that have lived for the patience, because a
+        /// newer one cannot know yet who is silent; those left over at the previous turn are taken
+        /// in any case. With more than 5 % above its share a worker hands mirrors back, slowly.
+        /// Workers of older versions are not counted for mirrors that are left over or handed back,
+        /// because they may not take them.
         case shared
     }
 
-    /// The outcome of a look for mirrors.
+    /// The outcome of one turn of claiming.
     package struct Turn: Sendable {
-        /// The mirrors that this process holds since the last turn.
+        /// The mirrors that this process has held since the last turn.
         package var taken: [String: Lease] = [:]
         /// Mirrors to hand back to workers that have too few: stop their work, then call
         /// ``Claims/release(_:)``.
         ///
-        /// Each is named once. Until it is released it stays held, and its work may go on.
+        /// Each is named once. Until it is released it stays held, and its work may continue.
         package var surplus: [String] = []
     }
 
-    /// Looks and beats after which everything is read again, whatever is believed to be known.
+    /// The number of turns and beats after which everything is read again, regardless of the cached
+    /// state.
     private static let thoroughness = 12
-    /// How long a database that does not answer is waited for at the end.
+    /// How long to wait at the end for a database that does not answer.
     package static let endLimit: Duration = .seconds(2)
 
-    /// The name of this process, which no other has.
+    /// The unique name of this process.
     package let worker: String
     package let timing: LeaseTiming
 
@@ -80,36 +82,35 @@ package final class Claims: Sendable {
         var held: [String: Lease] = [:]
         /// Held, and named as surplus.
         var leaving: Set<String> = []
-        /// No longer held, and not yet released in the database.
+        /// No longer held, but not yet released in the database.
         var releasing: Set<String> = []
         /// Those of them whose release failed.
         var unreleased: Set<String> = []
-        /// Taken, and not yet told by a turn.
+        /// Taken, but not yet returned by a turn.
         var untold: [String: Lease] = [:]
-        /// Whether the worker has its row, and the tables were those of this program after it was
-        /// entered.
+        /// Whether the worker has a row, and the tables were checked after it was inserted.
         var isEntered = false
         var beat: Int64 = 0
         var lastBeat: ContinuousClock.Instant?
         var beatsSinceCheck = 0
         var watch: LeaseWatch
-        /// For how long mirrors have been seen free.
+        /// How long each mirror has been seen free.
         var freeFor: [String: Duration] = [:]
         /// Mirrors whose lease has a row.
         var known: Set<String> = []
         var looksSinceWhole = 0
-        /// Whether the database may hold leases of this worker that are not in `held`.
+        /// Whether the database may contain leases of this worker that are not in `held`.
         var isUncertain = false
         var unowned = 0
     }
 
     /// - Parameters:
-    ///   - worker: A name that no other process has; by default a new one.
-    ///   - version: The version of this program, as `0.2.0`.
+    ///   - worker: A unique name; by default a new one.
+    ///   - version: The version of this program, such as `0.2.0`.
     ///   - lateness: Returns ``WorkerRecord/lateness`` for the next beat.
-    ///   - disability: Returns ``WorkerRecord/disability`` as it is now.
+    ///   - disability: Returns the current ``WorkerRecord/disability``.
     ///   - now: The wall clock, noted for display.
-    ///   - instant: The monotonic clock, by which other workers are silent.
+    ///   - instant: The monotonic clock that measures the silence of other workers.
     package init(
         storage: any StorageEngine, worker: String = UUID().uuidString.lowercased(),
         version: String, scope: Scope,
@@ -132,19 +133,19 @@ package final class Claims: Sendable {
         state = State(watch: LeaseWatch(timing))
     }
 
-    /// The leases of this process, as far as it knows.
+    /// The leases of this process, as cached.
     package var held: [String: Lease] { lock.withLock { state.held } }
 
-    /// Returns the lease of a mirror; nil if this process does not hold it, as far as it knows.
+    /// Returns the lease of a mirror; nil if this process does not hold it, by the cache.
     package func lease(of mirror: String) -> Lease? { lock.withLock { state.held[mirror] } }
 
     /// The number of claimed mirrors that the last turn found free and did not take.
     ///
-    /// The mirrors of a worker that died count only once it has been silent for the patience.
+    /// The mirrors of a dead worker count only after it has been silent for the patience.
     package var unowned: Int { lock.withLock { state.unowned } }
 
-    /// Forgets a lease that a change has found lost, and changes nothing in the database; a later
-    /// turn looks for itself.
+    /// Forgets a lease that a change has found lost, without changing the database; a later turn
+    /// reads it again.
     package func drop(_ mirror: String) {
         lock.withLock {
             state.held[mirror] = nil
@@ -174,13 +175,13 @@ package final class Claims: Sendable {
 // MARK: Beating
 
 extension Claims {
-    /// Stores a beat, and releases what could not be released before.
+    /// Stores a beat, and releases mirrors whose release failed before.
     ///
     /// The leases themselves are read only if others may have taken them: if more than half of the
-    /// patience has passed since the beat before, if the row of this worker was removed, and now
-    /// and then.
+    /// patience has passed since the previous beat, if the row of this worker was removed, and
+    /// periodically.
     ///
-    /// - Returns: The mirrors whose leases other workers have taken; their work must end.
+    /// - Returns: The mirrors whose leases other workers have taken; their work must stop.
     /// - Throws: ``OutboxError/Code/outdated`` if a newer program has migrated the database.
     package func beat() async throws -> [String] {
         let unreleased = lock.withLock {
@@ -198,7 +199,7 @@ extension Claims {
                     || state.beatsSinceCheck >= Self.thoroughness)
         }
         let lost = mayBeLost ? try await dropLost() : []
-        // Only now: if the leases could not be read, the next beat reads them.
+        // Only at this point: if the leases could not be read, the next beat must read them.
         lock.withLock { state.lastBeat = began }
         return lost
     }
@@ -213,9 +214,9 @@ extension Claims {
         return true
     }
 
-    /// Enters the worker, and then makes sure that the tables are those of this program.
+    /// Inserts the worker's row, and then checks that the tables are those of this program.
     ///
-    /// In this order: a migration that the check does not see removes the row.
+    /// In this order, because a later migration removes the row.
     private func enter() async throws {
         lock.withLock { state.isEntered = false }
         _ = try await note(WorkerTable.beat(nextBeat()))
@@ -265,14 +266,14 @@ extension Claims {
 
 // MARK: Claiming
 
-/// The stored lease of a mirror that is to be claimed.
+/// The stored lease of a mirror that is claimed.
 private struct LeaseRow {
     let mirror: String
-    /// Nil if nobody ever held it.
+    /// Nil if it was never held.
     let worker: String?
     let fence: Int64
     let isReleased: Bool
-    /// The version that held it last; nil for one that told none.
+    /// The version of the last holder; nil if it stored none.
     let version: WorkerVersion?
 
     init(_ row: SQLRow) throws {
@@ -284,35 +285,34 @@ private struct LeaseRow {
     }
 }
 
-/// The other workers, as seen by one look.
+/// A summary of the other workers, from one reading.
 private struct Company {
-    /// The versions of the others that live.
+    /// The versions of the living ones.
     var versions: [WorkerVersion] = []
-    /// How many others share the mirrors, and can do as much as this worker.
+    /// The number of others that share the mirrors and are at least as able as this worker.
     var sharing = 0
-    /// The names of those of them that have been there for the patience.
+    /// The names of those that have lived for the patience.
     var seasoned: [String] = []
-    /// How many of them are not older.
+    /// The number of those that are not older.
     var peers = 0
-    /// How many mirrors are held by others that do not share.
+    /// The number of mirrors held by others that do not share.
     var listed = 0
-    /// Whether one of those that share, and are not older, can do more than this worker.
+    /// Whether one of those that share, and are not older, is more able than this worker.
     var isAnyAbler = false
     var living: [String] = []
     var silent: [WorkerRecord] = []
 }
 
 extension Claims {
-    /// Looks at the other workers, and takes those of the mirrors that are free and belong to this
-    /// process's share.
+    /// Reads the other workers, and takes free mirrors up to this process's share.
     ///
-    /// Most looks are two statements; taking is one transaction for each 500 mirrors. With
-    /// ``Scope/listed`` it asks nothing while every mirror is held.
+    /// Most turns are two statements; taking is one transaction for each 500 mirrors. With
+    /// ``Scope/listed`` nothing is queried while every mirror is held.
     ///
-    /// - Parameter wanted: All mirrors that this process may hold; with ``Scope/shared`` they are
-    ///   what is divided.
-    /// - Returns: What was taken since the last turn, also by a call that threw, and what to hand
-    ///   back.
+    /// - Parameter wanted: All mirrors that this process may hold; with ``Scope/shared`` the
+    ///   mirrors to divide.
+    /// - Returns: The mirrors taken since the last turn, even by a call that threw, and the ones to
+    ///   hand back.
     /// - Throws: ``OutboxError/Code/outdated`` if a newer program has migrated the database.
     package func claim(_ wanted: [String]) async throws -> Turn {
         let candidates = lock.withLock {
@@ -323,7 +323,8 @@ extension Claims {
             return told(surplus: [])
         }
         lock.withLock { state.watch.begin(at: instant()) }
-        // A listed mirror is mostly free or held by this process, so that nobody else matters.
+        // A listed mirror is usually free or held by this process, so that other workers do not
+        // matter.
         var company = try await scope == .shared ? self.company() : nil
         let leases = try await candidates.isEmpty ? [] : self.leases(of: candidates, company)
         if company == nil, leases.contains(where: { needsCompany($0) }) {
@@ -349,7 +350,7 @@ extension Claims {
         }
     }
 
-    /// Looks at the rows of the other workers.
+    /// Reads the rows of the other workers.
     private func company() async throws -> Company {
         let records = try await table.records()
         let mine = WorkerVersion(version)
@@ -369,7 +370,7 @@ extension Claims {
                     company.listed += record.mirrors
                     continue
                 }
-                // One that can do less hands its mirrors back.
+                // A less able one hands its mirrors back.
                 guard record.severity <= severity else { continue }
                 if record.severity < severity, version >= mine { company.isAnyAbler = true }
                 company.sharing += 1
@@ -382,8 +383,7 @@ extension Claims {
         }
     }
 
-    /// Reads the leases that may be taken, or all of those that are claimed where that costs no
-    /// more.
+    /// Reads the leases that may be taken, or all claimed ones if that costs no more.
     private func leases(of candidates: Set<String>, _ company: Company?) async throws -> [LeaseRow]
     {
         let isWhole = lock.withLock {
@@ -410,7 +410,7 @@ extension Claims {
             if isWhole { state.known.subtract(candidates) }
             state.known.formUnion(leases.map(\.mirror))
             if isWhole, state.isUncertain {
-                // The answer to an earlier attempt was lost, and it was heard.
+                // An earlier attempt succeeded, but its answer was lost.
                 for lease in leases where lease.worker == worker && !lease.isReleased {
                     hold([lease.mirror: Lease(owner: worker, fence: lease.fence)])
                 }
@@ -428,24 +428,24 @@ extension Claims {
         for mirror in leases.keys { state.freeFor[mirror] = nil }
     }
 
-    /// Whether it depends on the other workers if a lease may be taken.
+    /// Whether other workers must be read to decide if a lease may be taken.
     private func needsCompany(_ lease: LeaseRow) -> Bool {
         guard lease.worker != worker || lease.isReleased else { return false }
         return !lease.isReleased || lease.version ?? WorkerVersion("") > WorkerVersion(version)
     }
 
-    /// How many mirrors this process takes and keeps.
+    /// The limits of mirrors that this process takes and keeps.
     private struct Share {
         /// The number of mirrors that it takes at once.
         let fair: Int
-        /// The number of mirrors of silent workers that it takes at once.
+        /// The number of silent workers' mirrors that it takes at once.
         let inherited: Int
-        /// The number of mirrors that it keeps, and takes if others leave them: divided by the
+        /// The number of mirrors that it keeps, and takes if others leave them: the share among the
         /// workers that are not older, and 5 % more.
         let most: Int
-        /// The number of mirrors that it keeps once it hands mirrors back.
+        /// The number of mirrors that it keeps when it hands mirrors back.
         let least: Int
-        /// Whether it takes and keeps nothing, because another worker can do more.
+        /// Whether it takes and keeps none, because another worker is more able.
         let isNone: Bool
 
         init(of mirrors: Int, _ company: Company) {
@@ -460,7 +460,7 @@ extension Claims {
         }
     }
 
-    /// Returns the free mirrors that this process takes now, and notes how many it leaves.
+    /// Returns the free mirrors that this process takes now, and records the number that it leaves.
     private func free(
         _ candidates: Set<String>, _ leases: [LeaseRow], _ company: Company, _ share: Share?
     ) -> [FreeMirror] {
@@ -477,7 +477,7 @@ extension Claims {
                 if !lease.isReleased { abandoned.insert(lease.mirror) }
                 if let version = lease.version, version > WorkerVersion(self.version) {
                     if company.versions.contains(where: { $0 >= version }) {
-                        // It is not waited for as long as a worker of that version lives.
+                        // It does not count as waiting while a worker of that version lives.
                         state.freeFor[lease.mirror] = nil
                         barred.insert(lease.mirror)
                     } else if state.freeFor[lease.mirror].map({
@@ -507,13 +507,13 @@ extension Claims {
     private func isFree(_ lease: LeaseRow) -> Bool {
         guard !lease.isReleased, let holder = lease.worker else { return true }
         guard holder != worker else { return false }
-        // One that holds leases and has no row is watched as well; one whose row was seen in this
-        // look is not seen twice.
+        // A holder without a row is watched as well; one whose row was read in this turn is not
+        // counted twice.
         state.watch.see(holder, beat: nil)
         return state.watch.isSilent(holder)
     }
 
-    /// Chooses the mirrors to take among the free ones, some of which a silent worker held; the
+    /// Chooses the mirrors to take among the free ones, including those of silent workers; the
     /// caller holds the lock.
     private func chosen(
         _ free: [FreeMirror], abandoned: Set<String>, _ company: Company, _ share: Share?
@@ -521,8 +521,8 @@ extension Claims {
         let sorted = free.sorted { $0.mirror < $1.mirror }
         guard let share else { return sorted }
         guard !share.isNone else { return [] }
-        // Workers that look at the same time want different mirrors first: each begins with its own
-        // part of the list, and goes on with those of the others from their end.
+        // To avoid conflicts between workers that claim at the same time, each begins with its own
+        // part of the list, and continues with those of the others from their end.
         let parts = company.seasoned.count + 1
         let part = company.seasoned.count { $0 < worker }
         let own = sorted.indices.filter { $0 % parts == part }
@@ -545,11 +545,11 @@ extension Claims {
         return chosen
     }
 
-    /// Removes the rows of workers that are gone, and takes some mirrors.
+    /// Removes the rows of dead workers, and takes some mirrors.
     ///
-    /// A worker is there before it holds anything, so that nobody takes it for a silent one; one
-    /// whose row was removed takes nothing before it has entered again. One that has beaten since
-    /// this look saw it keeps its row, and all that it holds.
+    /// A worker has a row before it holds a mirror, so that it is never taken for a silent one; one
+    /// whose row was removed takes nothing before it has inserted it again. A worker that has
+    /// beaten since it was read keeps its row and its mirrors.
     private func take(_ free: [FreeMirror], _ company: Company) async throws {
         if !lock.withLock({ state.isEntered }) { try await enter() }
         let beat = nextBeat()
@@ -578,7 +578,7 @@ extension Claims {
         }
     }
 
-    /// Chooses what to hand back now, and notes it as leaving.
+    /// Chooses the mirrors to hand back now, and records them as leaving.
     private func surplus(of share: Share) -> [String] {
         lock.withLock {
             let count = state.held.count - state.leaving.count
@@ -587,7 +587,7 @@ extension Claims {
                 state.leaving.formUnion(names)
                 return names
             }
-            // What was handed back before must have found a new worker.
+            // Mirrors that were handed back before must have found a new worker first.
             let isLeftAlone = state.freeFor.contains {
                 $0.value >= timing.patience / 2 && state.held[$0.key] == nil
             }
@@ -606,8 +606,7 @@ extension Claims {
 extension Claims {
     /// Releases mirrors whose work has stopped, so that the next worker need not wait.
     ///
-    /// They are not held any more, also if it throws; the next beat tries again to tell the
-    /// database.
+    /// They are not held any more, even if it throws; the next beat tries again to store that.
     package func release(_ mirrors: [String]) async throws {
         let released = lock.withLock {
             let released = mirrors.filter { state.held.removeValue(forKey: $0) != nil }
@@ -635,8 +634,8 @@ extension Claims {
         }
     }
 
-    /// Releases everything and removes this process's row; it may claim again afterwards, as a new
-    /// worker would.
+    /// Releases all mirrors and removes this process's row; it may claim again afterwards, like a
+    /// new worker.
     package func end() async throws {
         lock.withLock {
             let beat = state.beat
@@ -652,8 +651,8 @@ extension Claims {
         }
     }
 
-    /// As ``end()``, for a process that ends: also if the calling task is cancelled, for the next
-    /// worker would have to wait for the silence, and for ``endLimit`` at most.
+    /// Like ``end()``, for a process that exits: it runs even if the calling task is cancelled,
+    /// because the next worker would have to wait for the silence, but at most for ``endLimit``.
     package func endInTime() async throws {
         let ending = Task { try await end() }
         let limit = Task {

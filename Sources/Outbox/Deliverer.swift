@@ -24,9 +24,9 @@ package struct PreparedRequest: Sendable {
     private let withdrawal: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - request: Makes the request at once, without any other request before it, if the
+    ///   - request: Makes the request immediately, without any other request before it, if the
     ///     condition holds when its first byte is due. A lost answer is an outcome.
-    ///   - withdrawal: Releases its reservations if it is not made.
+    ///   - withdrawal: Releases the reservations if the request is not made.
     package init(
         request: @escaping @Sendable (@escaping Condition) async -> DeliveryOutcome,
         withdrawal: @escaping @Sendable () async -> Void = {}
@@ -87,8 +87,8 @@ package protocol Deliverer: Sendable {
     ///
     /// - Parameters:
     ///   - departure: The time of its first request, or earlier.
-    ///   - others: What else was or may have been sent at that time: posts of the bot that are not
-    ///     the action's.
+    ///   - others: Other posts of the bot that were or may have been sent since then, and must not
+    ///     be mistaken for it.
     func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
         -> LookUpOutcome
     /// The maximum duration of a request, after which its answer counts as lost.

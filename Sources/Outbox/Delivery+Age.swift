@@ -2,8 +2,8 @@ import Foundation
 
 /// The age of a request, independent of changes to the clocks.
 extension Delivery {
-    /// Tolerated step backwards of the network's clock, in seconds: it has whole seconds, and
-    /// answers take time.
+    /// Tolerated step backwards of the network's clock, in seconds: it has a resolution of seconds,
+    /// and answers take time.
     private static let serverClockMargin: TimeInterval = 60
 
     /// Returns the network's time for a local time; nil before the network told its time.
@@ -42,7 +42,7 @@ extension Delivery {
         return departure
     }
 
-    /// Returns when to look up an action again because a changed clock made the look-up too early;
+    /// Returns when to look up an action again because a clock change made the look-up too early;
     /// nil if it was not too early.
     ///
     /// This happens once for each request, in case the network's clock is wrong. Only the worker
@@ -70,7 +70,7 @@ extension Delivery {
     }
 
     /// Returns the age of the first request by the network's clock; nil if unknown, or if that
-    /// clock was set back.
+    /// clock was set backwards.
     private func serverAge(of action: Action, at time: Date) -> TimeInterval? {
         guard let sending = action.serverSending, let now = serverTime(at: time) else { return nil }
         let age = now.timeIntervalSince(sending)

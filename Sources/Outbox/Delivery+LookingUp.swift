@@ -65,7 +65,7 @@ extension Delivery {
         }
     }
 
-    /// Returns the first of the times of ``attention(_:heard:now:)``; nil if there is no work.
+    /// Returns the first of the times of ``attention(_:heard:now:)``; nil if nothing is due.
     package func nextAttention(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date
     ) async throws -> Date? {
@@ -137,7 +137,7 @@ extension Delivery {
             let again = min(
                 rule.next(afterAge: age, key: departed.id, asked: asked, now: time),
                 max(departure + Self.lookUpLimit, time + 1))
-            // A duplicate stays one, however long it takes to ask.
+            // A duplicate keeps its reason, however long the look-up takes.
             let kept = departed.reason == Action.Reason.duplicate ? Action.Reason.duplicate : reason
             return try await finish(departed, wait(of: departed, until: again, kept, at: time))
         case .absent:
@@ -165,7 +165,7 @@ extension Delivery {
 
     private func lookUp(_ action: Action, at time: Date) async throws -> LookUpOutcome {
         let start = searchStart(of: action, at: time)
-        // Rows are dated by clocks that may have been wrong.
+        // Recorded times may be wrong, because clocks may have been.
         let others =
             action.kind == .favorite
             ? []
@@ -199,7 +199,7 @@ extension Delivery {
 
     // MARK: Sending again
 
-    /// Sends again with the same key; nil if the person is denied, the human agrees no more or the
+    /// Sends again with the same key; nil if the person is denied, the consent has ended or the
     /// mirror has retired, or the request is no longer possible.
     private func resend(
         _ departed: Departed, asOf version: Int64, now: @escaping @Sendable () -> Date
@@ -232,7 +232,7 @@ extension Delivery {
             await request.withdraw()
             switch (error as? OutboxError)?.code {
             case .denied, .unagreed, .humanAway, .retired: return nil
-            // The next look decides anew.
+            // The next attempt decides again.
             case .superseded:
                 let time = now()
                 return try await finish(
@@ -273,7 +273,7 @@ enum Sightings {
     ///
     /// - Parameters:
     ///   - sending: The time of the request.
-    ///   - wasAsked: Whether the network has just answered that there is nothing.
+    ///   - wasAsked: Whether the network has just answered that it does not have the action.
     /// - Returns: A time after `now`, or nil.
     static func next(sending: Date, now: Date, wasAsked: Bool) -> Date? {
         let age = now.timeIntervalSince(sending)

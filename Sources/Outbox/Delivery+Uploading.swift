@@ -11,17 +11,17 @@ package enum UploadStep: String, CaseIterable, Sendable {
 /// Uploading the pictures of a post before the post.
 ///
 /// The network's identifier of a picture is stored at once. A crash before that leaves an unused
-/// picture there, which networks delete by themselves; a crash after it reuses the picture. The
-/// post is sent only after all its pictures are uploaded. While the network processes a picture it
-/// is asked again, until the post expires.
+/// picture, which networks delete automatically; a crash after it reuses the picture. The post is
+/// sent only after all its pictures are uploaded. While the network processes a picture it is asked
+/// again, until the post expires.
 extension Delivery {
     /// Seconds after which an unused upload is made again; networks keep one for at least an hour.
     static let uploadLifetime: TimeInterval = 1_800
 
     /// The result of uploading the pictures of an action.
     enum Uploading {
-        /// All pictures are uploaded: the action with its final text and uploads, and as it is
-        /// claimed now.
+        /// All pictures are uploaded: the action with its final text and uploads, and its current
+        /// claim.
         case there(Action, Claimed)
         /// The action is postponed, or will not be sent.
         case ended(Action)
@@ -31,7 +31,7 @@ extension Delivery {
     ///
     /// - Parameters:
     ///   - final: The action with its final text.
-    ///   - claimed: The same as it was claimed.
+    ///   - claimed: The claimed action.
     /// - Returns: The action with its uploads, or as stored if it will not be sent now.
     /// - Throws: ``OutboxError``; the store's error.
     func uploadPictures(
@@ -43,14 +43,14 @@ extension Delivery {
         var action = final
         var claimed = claimed
         let begun = now()
-        // A picture of another post is of no use, nor one from a time that has not come.
+        // Pictures of another post are dropped, and so are those with a time in the future.
         action.uploads.removeAll { upload in
             upload.source != wording.source
                 || !(0..<Self.uploadLifetime).contains(begun.timeIntervalSince(upload.made))
         }
         for place in wording.pictures.indices
         where !action.uploads.contains(where: { $0.place == place && $0.isReady }) {
-            // Nothing is begun that nobody would see the end of.
+            // After the expiry no upload is begun.
             guard now() <= action.expires else { return .there(action, claimed) }
             let outcome = await deliverer.upload(place, of: action)
             onUpload(.answered)
@@ -85,7 +85,7 @@ extension Delivery {
         return .there(action, claimed)
     }
 
-    /// Stores the uploads, or keeps that in memory until the database answers again.
+    /// Stores the uploads, or keeps the change in memory until the database is available.
     private func note(
         _ uploads: [Action.Upload], of claimed: Claimed, now: @escaping @Sendable () -> Date
     ) async throws -> Claimed {

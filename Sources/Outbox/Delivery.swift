@@ -3,8 +3,7 @@ import Posts
 
 /// A point in the delivery of an action, reported to an observer such as the crash harness.
 package enum DeliveryStep: String, CaseIterable, Sendable {
-    /// The action is taken up: claimed, or known as it was under a version of a person's
-    /// operations.
+    /// The action is claimed, or read under a version of a person's operations.
     case claimed
     /// The action is checked again and has its final text.
     case prepared
@@ -68,13 +67,13 @@ package struct Delivery: Sendable {
 
     /// Takes up, prepares and sends one action, and returns it as stored.
     ///
-    /// An action that is as it was under a version of a person's operations need not be claimed: it
-    /// is sent only if that version still holds when it is committed as `sending`.
+    /// An action that was read under a version of a person's operations need not be claimed: it is
+    /// sent only if that version is still current when it is committed as `sending`.
     ///
     /// - Parameters:
     ///   - action: A due planned action.
     ///   - version: ``OutboxStore/wishVersion()`` at the moment when the action was read; nil to
-    ///     claim it.
+    ///     claim it first.
     ///   - prepare: Checks the action again and returns its final text.
     /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's
     ///   error.
@@ -82,7 +81,7 @@ package struct Delivery: Sendable {
         _ action: Action, asOf version: Int64? = nil, now: @escaping @Sendable () -> Date,
         prepare: @Sendable (Action) async throws -> Preparation
     ) async throws -> Action {
-        // It may change this very action, which is then read again before it is sent.
+        // This may change the action itself, which is then read again before it is sent.
         _ = try await payDebts()
         let taken: Claimed
         if let version {
@@ -107,7 +106,7 @@ package struct Delivery: Sendable {
         }
     }
 
-    /// Postpones an action as its error demands, and counts the attempt.
+    /// Postpones an action according to its error, and counts the attempt.
     func anotherTry(
         of claimed: Claimed, _ reason: String, _ cause: RetryRule.Cause, asked: Date?, at time: Date
     ) -> DeliveryMemory.Change {
@@ -125,7 +124,7 @@ package struct Delivery: Sendable {
 
     // MARK: Sending
 
-    /// Sends an action that was taken up with its final text, unless it has expired.
+    /// Sends a claimed action with its final text, unless it has expired.
     private func send(
         _ final: Action, taken: Claimed, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
@@ -147,7 +146,7 @@ package struct Delivery: Sendable {
         }
         let leaving: Leaving
         do {
-            // What had to be asked first may have taken its time.
+            // The check and the uploads before may have taken long.
             guard now() <= final.expires else {
                 await request.withdraw()
                 return try await store.end(
@@ -188,15 +187,15 @@ package struct Delivery: Sendable {
         return leaving
     }
 
-    /// A recorded departure whose request is still to be sent.
+    /// A recorded departure whose request is not sent yet.
     struct Leaving {
         let departed: Departed
         /// The instant before it was recorded.
         let since: ContinuousClock.Instant
     }
 
-    /// Records a request before it is sent; if the record is uncertain or the worker ends, no
-    /// request is sent.
+    /// Records a request before it is sent; if it is uncertain whether it was recorded, or the
+    /// worker ends, no request is sent.
     ///
     /// - Parameters:
     ///   - withdraw: Reverts the record.
@@ -212,7 +211,7 @@ package struct Delivery: Sendable {
         do {
             recorded = try await uncancelled(record)
             then()
-            // Whoever stood still here may have been replaced, and its request must not leave.
+            // After a pause another worker may have taken over, and this request must not be sent.
             if began.duration(to: memory.instant).timeInterval > Self.standstill {
                 try await uncancelled { [store] in try await store.requireLease() }
             }
@@ -231,8 +230,8 @@ package struct Delivery: Sendable {
 
     /// Makes the request of a recorded action, and stores its outcome.
     ///
-    /// The request does not leave after the time that its row grants it: a process or machine that
-    /// stood still may have been replaced, and its successor has looked for the request by then.
+    /// The request must not leave after the time limit of its row: if a process or machine was
+    /// suspended, its successor has looked for the request by then.
     func send(
         _ leaving: Leaving, _ request: PreparedRequest, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
@@ -271,7 +270,7 @@ package struct Delivery: Sendable {
                     try await store.giveBack(departed, until: until, reason: reason, now: time)
                 }
             }
-            // The request before may have acted.
+            // The previous request may have acted.
             return wait(of: departed, until: until, reason, sends: departed.sends - 1, at: time)
         case .refused(let reason, let detail):
             guard departed.sends > 1 else {
@@ -280,7 +279,7 @@ package struct Delivery: Sendable {
                         departed, as: .failed, reason: reason, outcome: detail ?? reason, now: time)
                 }
             }
-            // Only this request is refused; the one before may have acted.
+            // Only this request is refused; the previous one may have acted.
             return giveUp(
                 departed,
                 "the answer to the first request was lost; sent again: \(detail ?? reason)",
@@ -304,7 +303,7 @@ package struct Delivery: Sendable {
         }
     }
 
-    /// Returns the change for an action with an unknown outcome, until it is looked up.
+    /// Returns the change that keeps an action with an unknown outcome until it is looked up.
     ///
     /// - Parameter sends: The number of requests that may have acted; nil for the one that was
     ///   read.
@@ -320,7 +319,7 @@ package struct Delivery: Sendable {
 
     /// Returns the change that ends an action unconfirmed.
     func giveUp(_ departed: Departed, _ outcome: String, at time: Date) -> DeliveryMemory.Change {
-        // A text that was refused because the network has it already was not sent by that request.
+        // A text that was refused as a duplicate was not sent by that request.
         let isDuplicate = departed.reason == Action.Reason.duplicate && departed.sends < 2
         let reason = isDuplicate ? Action.Reason.duplicate : Action.Reason.unconfirmed
         let sighting = Sightings.next(
@@ -334,13 +333,13 @@ package struct Delivery: Sendable {
 
     // MARK: Storing
 
-    /// Stores a change of an action, or keeps it in memory until the database answers again.
+    /// Stores a change of an action, or keeps it in memory until the database is available.
     func store(_ id: String, _ change: @escaping DeliveryMemory.Change) async throws -> Action {
         try await store(id, orLater: change, change)
     }
 
-    /// Stores a change of an action, or keeps `change`, which makes the same, in memory until the
-    /// database answers again.
+    /// Stores a change of an action, or keeps the equivalent `change` in memory until the database
+    /// is available.
     func store<Value: Sendable>(
         _ id: String, orLater change: @escaping DeliveryMemory.Change,
         _ work: @escaping @Sendable () async throws -> Value
@@ -367,7 +366,7 @@ package struct Delivery: Sendable {
                 if stored.state != .sending { memory.forget(debt.id) }
                 paid.append(stored)
             } catch let error as OutboxError where error.code == .stateChanged {
-                // It was stored after all; only the answer of the database was lost.
+                // It was stored after all; only the database's answer was lost.
             }
             memory.settled(debt.id)
         }

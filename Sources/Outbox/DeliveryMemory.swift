@@ -47,8 +47,8 @@ final class DeliveryMemory: @unchecked Sendable {
         lock.withLock { departures[id] = instant }
     }
 
-    /// Records the time of a repeated request of an action, after which a look-up may be postponed
-    /// once more.
+    /// Records the time of a repeated request of an action, which permits another postponed
+    /// look-up.
     func leavesAgain(_ id: String, at wall: Date) {
         let instant = uptime()
         lock.withLock {
@@ -57,11 +57,11 @@ final class DeliveryMemory: @unchecked Sendable {
         }
     }
 
-    /// Records that the latest request of an action did nothing, so that no look-up waits for it.
+    /// Records that the latest request of an action had no effect, so that no look-up waits for it.
     func neverLeft(_ id: String) { lock.withLock { resends[id] = nil } }
 
-    /// Records that a look-up is postponed; false if one was postponed already since the latest
-    /// request.
+    /// Records that a look-up is postponed; returns false if one was postponed already since the
+    /// latest request.
     func deferLook(for id: String) -> Bool { lock.withLock { deferred.insert(id).inserted } }
 
     func forget(_ id: String) {

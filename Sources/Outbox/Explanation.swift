@@ -24,7 +24,7 @@ package struct Explanation: Codable, Equatable, Sendable {
     package var weights: Weights?
     /// The choice of an old reply; nil for other kinds, or if not recorded.
     package var oldReply: OldReply?
-    /// Whether it tells a person that their request to stop was understood; nil for no.
+    /// Whether it confirms a person's request to stop; nil for no.
     package var confirmsStop: Bool?
     /// The planned time of a slot that a person moved without choosing its text; nil for others.
     package var movedFrom: Date?
@@ -70,14 +70,14 @@ package struct Explanation: Codable, Equatable, Sendable {
         /// The group of the feature; `nil` if not recorded.
         package var group: Group?
 
-        /// A kind of features that are told together.
+        /// A group of features that are shown together.
         package enum Group: String, Codable, CaseIterable, Sendable {
             /// Words, pairs of words and hashtags.
             case words
             case author
             /// Runs of letters.
             case spelling
-            /// The length of the text and what it holds besides words.
+            /// The length of the text and its signs besides words.
             case form
         }
 
@@ -106,24 +106,24 @@ package struct Explanation: Codable, Equatable, Sendable {
         package var nearest: Int
         /// The likeness to the mention: from 0 for no common telling word to 1.
         package var likeness: Double
-        /// Telling words shared with the mention, the most significant first; nil without a
+        /// Significant words shared with the mention, the most significant first; nil without a
         /// dictionary.
         package var words: [String]?
-        /// Whether the words are those of the post that the reply once answered, instead of the
-        /// reply's.
+        /// Whether the words are from the post that the reply once answered, instead of from the
+        /// reply.
         package var isByAnswered: Bool
         /// The summands of the score besides the likeness; nil if not recorded.
         package var score: Score?
 
-        /// Why one reply was better than others.
+        /// The reasons why one reply was better than others.
         package struct Score: Codable, Equatable, Sendable {
-            /// How much more likely than usual such a reply is after such a mention, as a
-            /// logarithm.
+            /// The logarithm of how many times more likely than usual such a reply is after such a
+            /// mention.
             package var kind: Double
             /// The mean likeness to the human's other short replies.
             package var centre: Double
             package var total: Double
-            /// The kind of the mention; nil in a language whose kinds are not known.
+            /// The kind of the mention; nil in a language without kinds.
             package var mention: String?
             /// The kind of the reply.
             package var reply: String?
@@ -169,11 +169,11 @@ package struct Explanation: Codable, Equatable, Sendable {
         package var pairsFor: Double?
         /// The weight of pairs against.
         package var pairsAgainst: Double?
-        /// The weight of runs of letters in favor; nil if they are no features.
+        /// The weight of runs of letters in favor; nil if they are not used as features.
         package var spellingFor: Double?
         /// The weight of runs of letters against.
         package var spellingAgainst: Double?
-        /// The weight of the text's form in favor; nil if it is no feature.
+        /// The weight of the text's form in favor; nil if it is not used as a feature.
         package var formFor: Double?
         /// The weight of the text's form against.
         package var formAgainst: Double?
@@ -223,13 +223,13 @@ package struct Explanation: Codable, Equatable, Sendable {
         self.outcome = outcome
     }
 
-    /// Reads what is stored; nil for nothing, or for what was not stored by this type.
+    /// Parses the stored explanation; nil if there is none, or if this type did not write it.
     init?(json: String?) {
         guard let json, let stored = try? JSONDecoder().decode(Self.self, from: Data(json.utf8))
         else { return nil }
         self = stored
     }
 
-    /// The explanation as it is stored; nil if one of its numbers is none.
+    /// The explanation in its stored form; nil if one of its numbers is NaN or infinite.
     var json: String? { StoredJSON.text(of: self) }
 }

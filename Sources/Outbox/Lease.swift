@@ -123,13 +123,13 @@ package struct LeaseTable: Sendable {
 package struct FreeMirror: Sendable {
     let mirror: String
     let fence: Int64
-    /// The silent worker that holds it; nil if nobody does.
+    /// The silent worker that holds it; nil if it is free.
     let holder: String?
 
     /// - Parameters:
     ///   - mirror: The mirror's name.
     ///   - fence: 0 if there was never a lease.
-    ///   - holder: The silent worker that holds it; nil if nobody does.
+    ///   - holder: The silent worker that holds it; nil if it is free.
     package init(mirror: String, fence: Int64, holder: String? = nil) {
         self.mirror = mirror
         self.fence = fence
@@ -140,8 +140,8 @@ package struct FreeMirror: Sendable {
 extension LeaseTable {
     /// Takes the leases of some mirrors for a worker, each only if its fence has not changed.
     ///
-    /// - Parameter free: At most some hundred mirrors, in the order of their names, so that workers
-    ///   which take the same ones wait for each other in the same order.
+    /// - Parameter free: At most some hundred mirrors, in the order of their names, so that
+    ///   concurrent workers lock the rows in the same order.
     /// - Returns: The leases of the mirrors that the worker holds now.
     package static func take(
         _ free: [FreeMirror], for worker: String, version: String, now: Int64,
@@ -183,18 +183,18 @@ extension LeaseTable {
             """
     }
 
-    /// Takes every mirror from its worker, and removes all workers, within the transaction that
-    /// changes the tables.
+    /// Revokes all leases and removes all workers, within the transaction of a migration.
     ///
-    /// From its commit on no worker of the program before can change an action or take a mirror:
-    /// its fences are old ones, and its row is gone, so that it looks at the tables before it goes
-    /// on; see ``Claims``. The mirrors are free, so that a worker of the new program takes them at
-    /// once.
+    /// From its commit on no worker of an older program version can change an action or take a
+    /// mirror: its fences are outdated, and its row is gone, so that it checks the tables before it
+    /// continues; see ``Claims``. The mirrors are free, so that a worker of the new version can
+    /// take them at once.
     ///
-    /// - Parameter connection: A connection inside that transaction, once the tables are new.
+    /// - Parameter connection: A connection in the transaction of the migration, after the tables
+    ///   were changed.
     package static func revokeAll(on connection: any StorageConnection) throws {
         // The workers first: a worker that is just taking mirrors changes its row before the
-        // leases, so that either it finds no row, or the second statement sees what it took.
+        // leases, so that either it finds no row, or the second statement includes its leases.
         try connection.execute("DELETE FROM workers")
         try connection.execute("UPDATE leases SET fence = fence + 1, released = TRUE")
     }

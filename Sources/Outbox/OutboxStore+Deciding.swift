@@ -28,18 +28,18 @@ extension OutboxStore {
     /// A decision as it is stored, and whether it is new.
     package typealias Proposed = (action: Action, isNew: Bool)
 
-    /// Stores a decision about a mention or a post, unless there is one already.
+    /// Stores a decision about a mention or a post, unless one is stored already.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func propose(_ intent: Intent, now: Date) async throws -> Proposed {
         try await write { try propose(intent, now: now, on: $0) }
     }
 
-    /// Stores decisions in one transaction, each unless there is one about the same already.
+    /// Stores decisions in one transaction, except those whose subject has a stored decision.
     ///
     /// - Parameter also: A further change of the same transaction.
-    /// - Returns: What is stored, in the same order.
-    /// - Throws: ``OutboxError`` if the lease is lost; the store's error. Nothing is stored then.
+    /// - Returns: The stored actions, in the same order.
+    /// - Throws: ``OutboxError`` if the lease is lost; the store's error. Then nothing is stored.
     package func propose(
         _ intents: [Intent], now: Date,
         also: (@Sendable (any StorageConnection) throws -> Void)? = nil
@@ -66,7 +66,7 @@ extension OutboxStore {
         if let stored = try actions(where: about, order: "id ASC", limit: 1, on: connection).first {
             return (stored, false)
         }
-        // A row that this version does not understand is about the same: that is decided.
+        // If this version cannot parse the stored row, the subject still counts as decided.
         var decided = proposed
         decided.state = .skipped
         return (decided, false)
@@ -83,10 +83,9 @@ extension OutboxStore {
         """
     }
 
-    /// Takes planned and suggested posts that were due before an instant for sent, each at its
-    /// time.
+    /// Marks planned and suggested posts that were due before an instant as sent, each at its time.
     ///
-    /// For a life without a network, on a store that is thrown away.
+    /// For a simulation without a network, on a temporary store.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func assumePostsSent(before date: Date) async throws {
@@ -131,8 +130,8 @@ extension OutboxStore {
 
 // MARK: By a person
 
-/// Decisions of a person, which need no lease: each only changes rows in a state that workers leave
-/// alone.
+/// Decisions of a person, which need no lease: each changes rows only in states that workers do not
+/// change.
 extension OutboxStore {
     /// Approves a suggestion: a post for its own time if that has not passed, anything else at
     /// once.
@@ -142,7 +141,7 @@ extension OutboxStore {
     /// - Parameters:
     ///   - now: The time when it becomes due.
     ///   - expires: The end of the time for its delivery.
-    /// - Returns: The action as it is then; nil if there is no such suggestion.
+    /// - Returns: The changed action; nil if there is no such suggestion.
     package func approve(
         _ id: String, seen: Seen? = nil, now: Date, expires: Date,
         _ note: @escaping Note = { _, _ in }
@@ -161,7 +160,7 @@ extension OutboxStore {
     /// Nothing was sent by the program, so the network's answer and the time of a request are
     /// missing.
     ///
-    /// - Returns: The action as it is then; nil if there is no such suggestion.
+    /// - Returns: The changed action; nil if there is no such suggestion.
     package func noteDone(_ id: String, seen: Seen? = nil, now: Date) async throws -> Action? {
         try await steer(
             id, ifIn: [.suggested], and: "kind = 'favorite'", seen: seen,
@@ -182,7 +181,7 @@ extension OutboxStore {
     ///
     /// The text of the post that it answers or favorites is no longer stored with it.
     ///
-    /// - Returns: The action as it is then; nil if it was not dismissed, or its time has passed.
+    /// - Returns: The changed action; nil if it was not dismissed, or its time has passed.
     package func reopen(
         _ id: String, seen: Seen? = nil, now: Date, _ note: @escaping Note = { _, _ in }
     ) async throws -> Action? {
@@ -195,9 +194,9 @@ extension OutboxStore {
 
     /// Ends the waiting replies and favorites of the bot's previous account.
     ///
-    /// They were decided for that account, and what it may have sent can no longer be looked up.
-    /// Planned posts stay. Call it in the transaction that binds the other account, under the
-    /// mirror's lease.
+    /// They were decided for the previous account, and requests that it may have made can no longer
+    /// be looked up. Planned posts stay. Call it in the transaction that binds the new account,
+    /// under the mirror's lease.
     package static func leaveUnsent(
         of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {
@@ -214,13 +213,13 @@ extension OutboxStore {
                 updated_ms = \(now.milliseconds)
             WHERE mirror = \(mirror) AND state = 'sending'
             """)
-        // Nobody looks for the lost ones of the account before.
+        // Lost requests of the previous account cannot be looked up any more.
         try connection.execute(
             """
             \(Self.changing) next_attempt_ms = NULL
             WHERE mirror = \(mirror) AND state = 'failed' AND next_attempt_ms IS NOT NULL
             """)
-        // And nobody else can take back what it did, or go on from it.
+        // Nor can its actions be undone, or its threads continued, by another account.
         try connection.execute(
             """
             \(Self.noting) undo_next_ms = NULL, undo_outcome = \(Undo.rebound), rest = NULL

@@ -2,7 +2,7 @@ package import Posts
 import Storage
 
 extension OutboxStore {
-    /// Whether a reply to one of these accounts left, or may have left, besides one action.
+    /// Whether a reply to one of these accounts was or may have been sent, apart from one action.
     ///
     /// - Throws: The store's error.
     package func hasAnswered(_ accounts: [AccountID], besides action: Action) async throws -> Bool {

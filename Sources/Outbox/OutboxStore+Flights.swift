@@ -16,10 +16,10 @@ extension OutboxStore {
 
     /// Returns the requests in flight of all processes.
     ///
-    /// A departure that is being stored while the caller has stored what forbids it is waited for,
-    /// or is refused: these transactions are serializable, where a query on its own would not see
-    /// what is stored a moment later. The record of a killed worker expires with the deadline of
-    /// its request plus the tolerated difference of clocks.
+    /// If a departure is being stored while the caller's ban is stored, it is waited for or
+    /// refused: the transactions are serializable, while a single query would miss a departure that
+    /// commits a moment later. The record of a killed worker expires with the deadline of its
+    /// request plus the tolerated difference of clocks.
     package func flights(now: Date) async throws -> [Flight] {
         let margin = Int64(Self.clockMargin * 1_000)
         let rows = try await storage.transaction { connection in
@@ -36,13 +36,13 @@ extension OutboxStore {
         }
     }
 
-    /// Records a request that changes a copy's text, unless the mirror is paused, nobody agreed to
-    /// it, it has retired, or the answered person is denied.
+    /// Records a request that changes a copy's text, unless the mirror is paused, has no consent or
+    /// has retired, or the answered person is denied.
     ///
     /// - Parameters:
     ///   - deadline: The maximum duration of the request.
     /// - Returns: Whether the copy still exists, without a request to undo.
-    /// - Throws: ``OutboxError`` if the mirror is paused, nobody agreed, it has retired, the person
+    /// - Throws: ``OutboxError`` if the mirror is paused, has no consent or has retired, the person
     ///   is denied or the lease is lost; the store's error.
     package func beginEdit(of copy: Action, deadline: Duration, now: Date) async throws -> Bool {
         try await write { connection in

@@ -8,9 +8,10 @@ package import Storage
 extension OutboxStore {
     /// The intervals of checks of an original.
     package enum FollowingPace: Sendable {
-        /// Hourly while its copy is young, then so often that a deletion is followed within a day.
+        /// Hourly while its copy is young, then often enough to follow a deletion within a day.
         case usual
-        /// Daily, with an hour for what follows from a check: where each check costs money.
+        /// Daily, less an hour for the requests that follow a check; for networks where each check
+        /// costs money.
         case daily
 
         /// Seconds until the next check, while the copy is young and later.
@@ -127,8 +128,8 @@ extension OutboxStore {
         }
     }
 
-    /// Returns those of some posts on one network that have a copy which has not followed a change
-    /// of that time.
+    /// Returns those of some posts on one network with a copy that does not reflect an edit at that
+    /// time.
     package func originals(
         among posts: [(id: PostID, edited: Date)]
     ) async throws -> Set<PostID> {
@@ -167,7 +168,7 @@ extension OutboxStore {
 
     /// Returns the copies of an original that differ from its present text.
     ///
-    /// A copy sent after the change may still have the old text.
+    /// A copy that was sent after the edit may still have the old text.
     package func copies(of original: PostID, before edited: Date) async throws -> [Action] {
         try await actions(
             where: """
@@ -177,7 +178,7 @@ extension OutboxStore {
             order: "sending_ms DESC, id ASC", limit: 1_000)
     }
 
-    /// Records that a copy was changed like its original.
+    /// Records that a copy was edited like its original.
     ///
     /// - Parameters:
     ///   - text: The copy's new text; nil if text and content warning stay.
@@ -221,7 +222,7 @@ extension OutboxStore {
 
     // MARK: Asking a person
 
-    /// Returns the number of actions that the mirror took back by itself since then.
+    /// Returns the number of actions that the mirror has undone by itself since then.
     package func automaticUndos(since time: Date) async throws -> Int {
         let rows = try await storage.query(
             """
@@ -252,7 +253,7 @@ extension OutboxStore {
     /// Rejects proposals for good.
     ///
     /// - Parameters:
-    ///   - ids: The actions; nil for all that are proposed.
+    ///   - ids: The actions; nil for all proposed ones.
     ///   - seen: The digest of all these actions that the person saw; nil to change without
     ///     comparing.
     /// - Returns: The number of proposals.

@@ -10,26 +10,26 @@ extension OutboxStore {
         package var dropped = 0
         /// Ended actions that were reduced to their outcome.
         package var ended = 0
-        /// Actions in flight or with a request to undo, which stay until that has ended.
+        /// Actions in flight or with a request to undo, which stay until that is completed.
         package var underWay = 0
-        /// The human's posts with the texts of those.
+        /// The human's posts that these actions contain.
         package var inUse: Set<PostID> = []
 
         package init() {}
     }
 
-    /// The digest that replaces the name of a forgotten subject, so that it is never repeated, or
-    /// of a conversation, which contains the name of its author.
+    /// The digest that replaces a forgotten subject, so that it is never decided again, or a
+    /// conversation, whose name contains that of its author.
     static func forgotten(_ subject: String) -> String {
         guard !subject.hasPrefix("#") else { return subject }
         return "#" + StableHash.digest(of: "forgotten/1", "subject", subject).prefix(16).hexadecimal
     }
 
-    /// Removes waiting actions for these accounts, and recipient, text and reasons of the ended
-    /// ones.
+    /// Removes waiting actions for these accounts, and the recipient, the text and the reasons of
+    /// ended ones.
     ///
     /// Needs no lease: a worker finds unsent actions skipped, and actions in flight or with a
-    /// request to undo are left alone.
+    /// request to undo are not changed.
     ///
     /// - Parameters:
     ///   - accounts: All accounts of a person.
@@ -186,7 +186,7 @@ extension OutboxStore {
     /// Condition: belongs to a conversation, stored by its name or its digest.
     static func isPart(of thread: String) -> SQL {
         let names = [thread, forgotten(thread)]
-        // The index has what a thread's name begins with.
+        // The index contains the beginning of a thread's name.
         let starts = names.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(200))) }
         return
             "SUBSTR(thread, 1, 200) IN \(list: starts) AND COALESCE(thread, '') IN \(list: names)"
@@ -214,7 +214,7 @@ extension OutboxStore {
 }
 
 extension Action {
-    /// Whether its text or recipient is still needed, to look it up or take it back.
+    /// Whether its text or recipient is still needed, to look it up or undo it.
     fileprivate var isUnderWay: Bool {
         state == .sending || awaitsUndo && (state != .done || kind == .favorite)
     }

@@ -13,7 +13,7 @@ package struct EarlierReplies: Sendable {
     private var threads: [String: String] = [:]
     /// The replies in each conversation that count for its cap, by the conversation's digest.
     private var counts: [String: Int] = [:]
-    /// The same of the conversations in `threads`.
+    /// The same counts for the conversations in `threads`.
     private var countsOfThreads: [String: Int] = [:]
     /// The replies in each conversation that were added.
     private var added: [String: Int] = [:]
@@ -41,7 +41,7 @@ package struct EarlierReplies: Sendable {
         return max(counts[name] ?? 0, countsOfThreads[name] ?? 0) + (added[name] ?? 0)
     }
 
-    /// Adds a decision that is about to be stored, so that the next one goes by it.
+    /// Adds a decision that is about to be stored, so that later decisions take it into account.
     package mutating func add(_ intent: Intent, since midnight: Date) {
         guard case .reply(let reply) = intent.payload,
             [.planned, .suggested].contains(intent.state)
@@ -84,15 +84,15 @@ extension ReplyUse {
 }
 
 extension OutboxStore {
-    /// The mentions about which decisions are to be made, a hundred at most.
+    /// The mentions to decide about, a hundred at most.
     package struct Question: Sendable {
         /// The identities of the mentions.
         package var subjects: [String] = []
-        /// All accounts of their authors.
+        /// All accounts of the mentions' authors.
         package var accounts: [AccountID] = []
-        /// The addresses of the posts that they answer.
+        /// The addresses of the posts that the mentions answer.
         package var parents: [String] = []
-        /// The conversations to which they belong, as far as that is known.
+        /// The known conversations of the mentions.
         package var threads: [String] = []
         /// Since when the replies to a person count.
         package var midnight: Date
@@ -105,13 +105,13 @@ extension OutboxStore {
         }
     }
 
-    /// Reads what was decided before, in one statement; in two if a conversation is stored under
-    /// its name, as an earlier version did.
+    /// Reads the earlier decisions, in one statement; in two if a conversation is stored under its
+    /// name, as an earlier version did.
     package func earlierReplies(
         _ question: Question, on connection: any StorageConnection
     ) throws -> EarlierReplies {
         var replies = EarlierReplies()
-        // What was said to somebody who was forgotten is known, too.
+        // Decisions about forgotten people are stored under digests.
         let names = Dictionary(question.subjects.flatMap { [($0, $0), (Self.forgotten($0), $0)] }) {
             first, _ in first
         }
@@ -161,7 +161,7 @@ extension OutboxStore {
     /// The replies in conversations that count for their caps, by conversation.
     private func counts(of threads: [String], since start: Date) -> SQL {
         let names = Array(Set(threads.flatMap { [$0, Self.forgotten($0)] }))
-        // The index has what a thread's name begins with.
+        // The index contains the beginning of a thread's name.
         let starts = Array(
             Set(names.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(200))) }))
         return """
@@ -175,8 +175,8 @@ extension OutboxStore {
             """
     }
 
-    /// The replies to some accounts by account and source: when each source was used last, and how
-    /// many replies count for the cap of a day.
+    /// The replies to some accounts by account and source: the last use of each source, and the
+    /// number of replies that count for the cap of a day.
     private func uses(_ target: SQL, since midnight: Date) -> SQL {
         """
         SELECT 3 AS part, target_author AS name, target_network AS network,

@@ -4,8 +4,8 @@ package import Storage
 
 /// Settles the actions of a backup, because the bot may have done more than the backup contains.
 extension OutboxStore {
-    /// Ends everything that waits in the table of a backup, of all its mirrors: what was planned
-    /// may have been sent since.
+    /// Ends all waiting actions in the table of a backup, for all its mirrors: planned ones may
+    /// have been sent since.
     ///
     /// Actions in transit are looked up a few times and never sent again; threads are not
     /// continued.
@@ -20,10 +20,10 @@ extension OutboxStore {
         try connection.execute("\(Self.changing) rest = NULL WHERE rest IS NOT NULL")
     }
 
-    /// Leaves out what waits in a mirror that an older state was put back into: answers and
-    /// favorites, which were decided by another one, and posts whose time has come.
+    /// Skips the waiting actions of a mirror that was restored from an older state: replies and
+    /// favorites, which another mirror decided, and posts whose time has come.
     ///
-    /// - Returns: How many actions were left out.
+    /// - Returns: The number of skipped actions.
     package static func leaveOut(of mirror: String, on connection: any StorageConnection, now: Date)
         throws -> Int
     {
@@ -46,8 +46,7 @@ extension OutboxStore {
             """)
     }
 
-    /// Brings the archive's notes of when and how often posts were used up to date with all
-    /// actions.
+    /// Updates the archive's records of when and how often posts were used, from all actions.
     package static func noteAllUses(of mirror: String, on connection: any StorageConnection) throws
     {
         try connection.execute(
@@ -61,10 +60,10 @@ extension OutboxStore {
 
     // MARK: What the network knows
 
-    /// A post of the bot that is at its network.
+    /// A post of the bot that was found at its network.
     package struct Published: Sendable {
         package var wording: Action.Wording
-        /// The day on the human's clock on which it left.
+        /// The day on the human's clock on which it was sent.
         package var day: LocalDay
         package var left: Date
         package var remoteID: String
@@ -82,17 +81,16 @@ extension OutboxStore {
         }
     }
 
-    /// No plan of a day has so many slots: the numbers of posts that are found at the network begin
-    /// here.
+    /// The first number for posts that were found at the network; no plan of a day has so many
+    /// slots.
     private static let firstFound = 1_001
 
-    /// Notes posts that are at the network and that no row is about, as done, so that their texts
-    /// count as said.
+    /// Records posts at the network that have no row as done, so that their texts count as used.
     ///
-    /// A post that a backup knew as planned becomes the one that was found. Repeating the call
+    /// A post that a backup contains as planned becomes the one that was found. Repeating the call
     /// changes nothing.
     ///
-    /// - Returns: The actions that are new or changed.
+    /// - Returns: The new or changed actions.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func note(_ published: [Published], now: Date) async throws -> [Action] {
         try await write { connection in

@@ -2,20 +2,20 @@ package import Foundation
 package import Posts
 import Storage
 
-/// The end of a mirror: what waits is left out, and one last post follows.
+/// The end of a mirror: waiting actions are skipped, and one last post follows.
 extension OutboxStore {
-    /// Begins the mirror's retirement if its date has come: in one transaction all that waits is
-    /// left out, threads end, and the last post takes its place in the day.
+    /// Begins the mirror's retirement if its date has come: one transaction skips all waiting
+    /// actions, ends threads, and adds the last post.
     ///
-    /// From then on only the action that the mirror's row names as its last post may leave. A
-    /// second call changes nothing.
+    /// From then on only the last post that the mirror's row names may be sent. A second call
+    /// changes nothing.
     ///
     /// - Parameters:
     ///   - last: The last post's text; nil for none.
     ///   - day: The day of the human's clock.
     ///   - expires: Until when the last post may be sent.
-    ///   - now: When it is due.
-    /// - Returns: Whether it was begun by this call.
+    ///   - now: When the last post is due.
+    /// - Returns: Whether this call began it.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     @discardableResult
     package func beginRetirement(
@@ -68,12 +68,12 @@ extension OutboxStore {
                 explanation: Explanation("the mirror's last post"))
             intent.isPinned = true
             let action = Action(intent, of: mirror, at: now)
-            // The number of a row that this version does not understand is passed over.
+            // A number whose row this version cannot parse is skipped.
             if try insert(action, on: connection) { return action }
         }
     }
 
-    /// Whether a retirement has to wait: its last post was not sent yet, or the outcome of a
+    /// Whether a retirement must wait, because its last post is not sent yet, or the outcome of a
     /// request is unknown.
     ///
     /// - Parameter last: The id of the last post; nil for none.
@@ -97,8 +97,8 @@ extension OutboxStore {
         """
     }
 
-    /// When the mirror is to retire, as a part of a statement: at once where that has begun; null
-    /// if it is not to, or has.
+    /// An SQL expression for the retirement's time: at once if it has begun; null if none is
+    /// planned, or if it is completed.
     func retirement(at now: Date) -> SQL {
         """
         (SELECT CASE WHEN retire_begun_ms IS NULL THEN retire_ms ELSE CAST(\(now.milliseconds) AS BIGINT) END
@@ -110,11 +110,11 @@ extension OutboxStore {
 extension Action.Wording {
     private static let typed = "typed-by-a-person"
 
-    /// The source of a text that a person typed for the bot, which no archive has.
+    /// The source of a text that a person typed for the bot, which is in no archive.
     package static func typedSource(on network: NetworkName) -> PostID {
         PostID(network: network, value: typed)
     }
 
-    /// Whether a person typed the text, so that the human's network cannot be asked about it.
+    /// Whether a person typed the text, so that there is no original at the human's network.
     package var isTyped: Bool { source.value == Self.typed }
 }

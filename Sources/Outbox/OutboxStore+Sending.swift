@@ -2,16 +2,16 @@ package import Foundation
 import Posts
 import Storage
 
-/// An action that this worker may send, as the table holds it.
+/// An action that this worker may send, as it was read.
 ///
-/// Only ``OutboxStore/claim(_:now:)`` and ``OutboxStore/claim(_:asOf:)`` make one. A transition of
-/// it names the state and the revision that were read, and changes nothing if the row has others.
+/// Only ``OutboxStore/claim(_:now:)`` and ``OutboxStore/claim(_:asOf:)`` create one. Its
+/// transitions require the state and the revision that were read, and change nothing if the row has
+/// others.
 @dynamicMemberLookup
 package struct Claimed: Equatable, Sendable {
     /// The action as it was claimed; a copy, which may be older than the row.
     package let action: Action
-    /// The version of a person's operations under which it counts as claimed; nil if the row says
-    /// `claimed`.
+    /// The version of a person's operations that stands for a claim; nil if the row says `claimed`.
     fileprivate let version: Int64?
 
     fileprivate init(_ action: Action, asOf version: Int64? = nil) {
@@ -24,9 +24,9 @@ package struct Claimed: Equatable, Sendable {
     }
 }
 
-/// An action whose request left, or may have left, and whose outcome is not stored.
+/// An action whose request was or may have been sent, and whose outcome is not stored.
 ///
-/// Its row says `sending`, or `failed` with an unknown outcome. Only a departure makes one, or
+/// Its row says `sending`, or `failed` with an unknown outcome. It is created by a departure, or by
 /// reading such a row.
 @dynamicMemberLookup
 package struct Departed: Equatable, Sendable {
@@ -42,9 +42,9 @@ package struct Departed: Equatable, Sendable {
 
 /// The state changes of an action from `planned` to its end.
 ///
-/// Each change names the state and the revision in which its caller read the row, and changes
-/// nothing otherwise: a copy in memory is a hint of what to read. Every change is idempotent, so it
-/// can be repeated after a `COMMIT` without an answer. Each returns the stored action, and throws
+/// Each change requires the state and the revision that its caller read, and changes nothing
+/// otherwise, because a copy in memory may be outdated. Every change is idempotent, so it can be
+/// repeated after a `COMMIT` without an answer. Each returns the stored action, and throws
 /// ``OutboxError`` if the lease is lost or the action changed meanwhile, or the store's error.
 extension OutboxStore {
     /// Claims a planned action, or one that an earlier worker of this mirror claimed and did not
@@ -54,8 +54,8 @@ extension OutboxStore {
         return Claimed(try await change(action, to: .claimed, now: now))
     }
 
-    /// Claims a planned action without a change of its row: it is sent only if the row is still as
-    /// it was read and no person has changed anything since.
+    /// Claims a planned action without a change of its row: it is sent only if the row has not
+    /// changed and no person has changed anything since.
     ///
     /// - Parameter version: ``wishVersion()`` at the moment when the action was read.
     package func claim(_ action: Action, asOf version: Int64) throws -> Claimed {
@@ -71,18 +71,18 @@ extension OutboxStore {
     }
 
     /// Commits the final text before the request is sent; from then on the action counts as sent
-    /// until the contrary is known.
+    /// unless the opposite is certain.
     ///
     /// - Parameters:
-    ///   - claimed: The action as it was claimed.
-    ///   - final: The same with its final text; nil if that is the claimed one's.
-    ///   - lookUp: When to look the action up if its answer is lost.
+    ///   - claimed: The claimed action.
+    ///   - final: The action with its final text; nil if the text has not changed.
+    ///   - lookUp: When to look the action up if the request's answer is lost.
     ///   - deadline: The maximum duration of its request.
-    ///   - version: ``wishVersion()`` before the text was checked; nil for the one of the claim, if
-    ///     it has one.
+    ///   - version: ``wishVersion()`` from before the text was checked; nil for that of the claim,
+    ///     if it has one.
     ///   - now: The time of the first request, unless the action has one.
-    ///   - serverTime: The same on the network's clock; nil if unknown.
-    /// - Throws: As all these changes.
+    ///   - serverTime: The time of the first request on the network's clock; nil if unknown.
+    /// - Throws: As all changes of this extension.
     package func beginSending(
         _ claimed: Claimed, as final: Action? = nil, lookUp: Date, deadline: Duration,
         asOf version: Int64? = nil,
@@ -115,10 +115,10 @@ extension OutboxStore {
         return Claimed(stored)
     }
 
-    /// Records another request with the same key, and when to look it up if its answer is lost too.
+    /// Records another request with the same key, and when to look it up if its answer is lost.
     ///
-    /// The time of the first request stays, so that networks where the client dates a post get the
-    /// same bytes again. An action with a request to undo is not sent again.
+    /// The time of the first request is kept, so that networks where the client dates a post get
+    /// the same bytes again. An action with a request to undo is not sent again.
     package func resend(
         _ departed: Departed, lookUp: Date, deadline: Duration, asOf version: Int64? = nil,
         now: Date
@@ -138,8 +138,7 @@ extension OutboxStore {
 
     /// Records when to look an action up, because the outcome of a request is unknown.
     ///
-    /// It stays the same departure, so that the answer of its request, if it comes after all, is
-    /// still stored.
+    /// The departure stays the same, so that a late answer of its request is still stored.
     ///
     /// - Parameter sends: The number of requests that may have acted; nil for the one that was
     ///   read.
@@ -162,7 +161,7 @@ extension OutboxStore {
     /// - Parameters:
     ///   - until: The earliest time to send it; nil for at once.
     ///   - attempts: The number of attempts to record; nil for the one that was read.
-    /// - Throws: As all these changes.
+    /// - Throws: As all changes of this extension.
     package func postpone(
         _ claimed: Claimed, until: Date?, reason: String?, attempts: Int? = nil, now: Date
     ) async throws -> Action {
@@ -171,11 +170,11 @@ extension OutboxStore {
             unsent(until: until, reason: reason, attempts: attempts ?? claimed.attempts))
     }
 
-    /// Makes an action `planned` again whose only request certainly did not act; one with a request
-    /// to undo is skipped instead.
+    /// Makes an action `planned` again whose only request certainly had no effect; one with a
+    /// request to undo is skipped instead.
     ///
     /// - Parameter until: The earliest time to send it again; nil for at once.
-    /// - Throws: As all these changes.
+    /// - Throws: As all changes of this extension.
     package func giveBack(
         _ departed: Departed, until: Date?, reason: String?, now: Date
     ) async throws -> Action {
@@ -190,7 +189,7 @@ extension OutboxStore {
     /// Reverts the departure of a claimed action whose request was not made, whether the departure
     /// was committed or not.
     ///
-    /// The row is as it was claimed, or what the departure of that very row made of it.
+    /// The row is still in its claimed state, or has the departure of exactly that state.
     package func withdraw(_ claimed: Claimed, now: Date) async throws -> Action {
         try await change(
             claimed.action, orItsDeparture: true, to: .planned, uses: .changed, now: now,
@@ -221,7 +220,7 @@ extension OutboxStore {
     /// - Parameters:
     ///   - slot: A planned slot.
     ///   - due: Its new time; nil to skip it.
-    /// - Throws: As all these changes.
+    /// - Throws: As all changes of this extension.
     package func holdBack(_ slot: Action, until due: Date?, reason: String, now: Date) async throws
         -> Action
     {
@@ -242,7 +241,7 @@ extension OutboxStore {
 
     /// Records the network's id of the post, or that the favorite exists.
     ///
-    /// An action that ended without a known outcome, meanwhile or before, may be confirmed too.
+    /// An action that ended with an unknown outcome, meanwhile or before, may be confirmed too.
     package func confirm(
         _ departed: Departed, remoteID: String?, remoteAddress: String?, now: Date
     ) async throws -> Action {
@@ -259,20 +258,20 @@ extension OutboxStore {
     /// - Parameters:
     ///   - reason: The code of the reason.
     ///   - outcome: The network's answer, added to the explanation for people.
-    /// - Throws: As all these changes.
+    /// - Throws: As all changes of this extension.
     package func end(
         _ claimed: Claimed, as state: ActionState, reason: String, outcome: String? = nil, now: Date
     ) async throws -> Action {
         try await end(claimed.action, as: state, reason, outcome, sighting: nil, now)
     }
 
-    /// Ends an action whose request was refused, or whose outcome stays unknown.
+    /// Ends an action whose request was refused, or whose outcome remains unknown.
     ///
     /// - Parameters:
     ///   - reason: The code of the reason.
     ///   - outcome: The network's answer, added to the explanation for people.
     ///   - sighting: When to look for it again, if its outcome is unknown.
-    /// - Throws: As all these changes.
+    /// - Throws: As all changes of this extension.
     package func end(
         _ departed: Departed, as state: ActionState, reason: String, outcome: String? = nil,
         sighting: Date? = nil,
@@ -284,10 +283,10 @@ extension OutboxStore {
         return try await end(departed.action, as: state, reason, outcome, sighting: sighting, now)
     }
 
-    /// Skips or expires an action that waits and was not claimed.
+    /// Skips or expires a waiting action that is not claimed.
     ///
     /// - Parameter reason: The code of the reason.
-    /// - Throws: As all these changes.
+    /// - Throws: As all changes of this extension.
     package func drop(_ waiting: Action, as state: ActionState, reason: String, now: Date)
         async throws -> Action
     {
@@ -307,40 +306,39 @@ extension OutboxStore {
             reason = \(reason), explanation = \(kept(told)), next_attempt_ms = \(sighting?.milliseconds),
             \(Self.settled)
             """
-        // What certainly did not happen leaves nothing to take back.
+        // An action that certainly did not happen needs no undo.
         if sighting == nil { changes += ", undo_next_ms = NULL" }
         return try await change(action, to: state, uses: .changed, now: now, changes)
     }
 
-    /// An explanation, or the one that is stored.
+    /// The new explanation, or else the stored one.
     private func kept(_ explanation: Explanation?) -> SQL {
         "COALESCE(\(explanation?.json), explanation)"
     }
 
-    /// Throws unless this worker still holds the lease; for a process that may have been frozen
+    /// Throws unless this worker still holds the lease; for a process that may have been suspended
     /// since the last change.
     package func requireLease() async throws { try await write { _ in } }
 
     /// A condition, besides state and revision, that prevents a change.
     private enum Obstacle {
         case pinned
-        /// A request to undo, which leaves the revision of what is in flight.
+        /// A request to undo, which does not change the revision of an action in flight.
         case unwanted
     }
 
-    /// Whether a change of an action may change when, or how often, the archive's posts were used.
+    /// Whether a change of an action may affect the archive's records of uses.
     private enum Uses {
         case kept
         case changed
     }
 
-    /// Changes an action that is still in the state and the revision in which it was read, under
-    /// the lease.
+    /// Changes an action that still has the state and the revision that were read, under the lease.
     ///
     /// - Parameters:
     ///   - read: The action as the caller read it.
-    ///   - orItsDeparture: Whether the row may also be what the departure of `read` made of it.
-    ///   - orUnsettled: Whether an action without a known outcome may be changed too.
+    ///   - orItsDeparture: Whether to accept also the row after the departure of `read`.
+    ///   - orUnsettled: Whether to accept also an action without a known outcome.
     ///   - isNote: Whether the revision stays.
     ///   - deadline: The maximum duration of the request that is sent now; nil for none.
     ///   - version: The version of a person's operations that must still hold.
@@ -371,7 +369,7 @@ extension OutboxStore {
             allowed +=
                 " AND \(isPermitted(at: now)) AND \(mirrorHas("NOT \(Self.pauses(at: now)) AND \(isAsRead)"))"
         }
-        // Whatever is recorded after a departure is recorded when its request has ended.
+        // Any record after a departure implies that its request has ended.
         var changes: SQL = """
             state = \(end), updated_ms = \(now.milliseconds), flight_ms = \(deadline?.milliseconds)
             """
@@ -404,8 +402,8 @@ extension OutboxStore {
 }
 
 extension OutboxStore {
-    /// Throws while the mirror is paused, if nobody agreed to it, if the human's account is away,
-    /// if the mirror has retired, or if the person is denied, so that no request is sent after that
+    /// Throws while the mirror is paused, without consent, while the human's account is away, after
+    /// the mirror has retired, or if the person is denied, so that no request is sent after that
     /// decision, however long it was prepared.
     func requireNoObjection(to action: Action, at now: Date, on connection: any StorageConnection)
         throws
@@ -414,8 +412,9 @@ extension OutboxStore {
         try requireNoDenial(of: action, on: connection)
     }
 
-    /// Throws while the mirror is paused, if nobody agreed to it, if the human's account is away,
-    /// if the mirror has retired, or if a person has changed since `version` what may be sent.
+    /// Throws while the mirror is paused, without consent, while the human's account is away, after
+    /// the mirror has retired, or if a person has changed the conditions of sending since
+    /// `version`.
     private func requireNoWord(
         against action: Action, asOf version: Int64?, at now: Date,
         on connection: any StorageConnection
@@ -430,7 +429,7 @@ extension OutboxStore {
                 WHEN \(isSuperseded) THEN \(Word.superseded.rawValue) END AS word
             FROM mirrors WHERE mirrors.mirror = \(mirror)
             """)
-        // A mirror without a row is one to which nobody agreed.
+        // A mirror without a row has no consent.
         guard let row = rows.first else { throw OutboxError.unagreed }
         guard let word = try row.optionalText("word") else { return }
         switch Word(rawValue: word) {
@@ -447,22 +446,22 @@ extension OutboxStore {
         case paused, unagreed, humanAway, retired, superseded
     }
 
-    /// The condition on a row of `actions` without which it never leaves: somebody agreed to the
-    /// mirror, which is the human by a login or by words said from their account, or the operator
-    /// by a statement (see `HumanConsent`); the human's account is there, or a person wants the
-    /// mirror to go on without it; and the mirror has not retired, or the row is its last post.
+    /// The condition for sending a row of `actions`: there is a consent to the mirror, by the human
+    /// through a login or through words from their account, or by the operator through a statement
+    /// (see `HumanConsent`); the human's account exists, or a person wants the mirror to continue
+    /// without it; and the mirror has not retired, or the row is its last post.
     ///
-    /// Every departure has it in its statement. What is due has it too, so that nothing is prepared
-    /// in vain.
+    /// Every departure includes it in its statement. Queries of due actions include it too, so that
+    /// nothing is prepared in vain.
     func isPermitted(at now: Date) -> SQL {
         mirrorHas("\(Self.isAgreed) AND \(Self.goesOn) AND \(Self.serves("actions.id", at: now))")
     }
 
-    /// SQL that is true of a row of `mirrors` with a stored consent.
+    /// An SQL condition on a row of `mirrors`: a consent is stored.
     private static let isAgreed: SQL = "mirrors.consent IS NOT NULL"
 
     /// The condition that the network does not call the human's account a memorial, suspended,
-    /// switched off or gone, or that a person wants the mirror to go on all the same.
+    /// deactivated or gone, or that a person wants the mirror to continue anyway.
     private static let goesOn: SQL = """
         (mirrors.standing IS NULL OR mirrors.standing = 'moved' OR mirrors.standing_goes_on_ms IS NOT NULL)
         """
@@ -481,7 +480,7 @@ extension OutboxStore {
 
     private func requireNoDenial(of action: Action, on connection: any StorageConnection) throws {
         guard let person = action.target?.author, try isDenied(person, connection) else { return }
-        // Who asked the bot to stop is told once that it was understood.
+        // A person who asked the bot to stop gets one confirmation.
         if action.confirmsStop, try hasOnlyAskedToStop(person, connection) { return }
         throw OutboxError.denied(action.id)
     }
@@ -493,7 +492,7 @@ extension OutboxStore {
             .integer("version") ?? 0
     }
 
-    /// The same as a part of a statement.
+    /// An SQL expression for ``wishVersion()``.
     var selectedVersion: SQL {
         "COALESCE((SELECT version FROM mirrors WHERE mirror = \(mirror)), 0) AS wish_version"
     }
@@ -526,7 +525,7 @@ extension OutboxStore {
 
     /// Returns the texts of other posts whose requests were sent since `start`, or are in flight.
     ///
-    /// The index `actions_departed` finds them, however many posts the bot has made before.
+    /// The index `actions_departed` is used, so that the bot's earlier posts cost nothing.
     package func textsLeft(besides action: Action?, since start: Date) async throws -> [String] {
         let rows = try await storage.query(
             """
@@ -538,7 +537,7 @@ extension OutboxStore {
         return try rows.map { try $0.text("text") }
     }
 
-    /// Returns what else was or may have been published since `start`, newest first.
+    /// Returns other actions that were or may have been published since `start`, newest first.
     package func published(besides action: Action, since start: Date) async throws -> [Action] {
         try await actions(
             where: """
@@ -548,8 +547,7 @@ extension OutboxStore {
             order: "updated_ms DESC, id ASC", limit: 2_000)
     }
 
-    /// The actions that ended without anybody knowing whether they happened and whose time for
-    /// another look has come.
+    /// The unconfirmed actions whose time for another look-up has come.
     package func unsighted(now: Date, limit: Int = 20) async throws -> [Departed] {
         try await actions(
             where: "\(Self.unsettled) AND next_attempt_ms <= \(now.milliseconds)",
@@ -557,9 +555,9 @@ extension OutboxStore {
         ).map(Departed.init)
     }
 
-    /// Records when to look for an unconfirmed action again; nil for never.
+    /// Records when to look up an unconfirmed action again; nil for never.
     ///
-    /// The action counts as unchanged: only what is known about it matters to people.
+    /// The action counts as unchanged, because the time does not matter to people.
     package func lookAgain(_ departed: Departed, at time: Date?) async throws {
         try await write { connection in
             _ = try connection.execute(
@@ -571,8 +569,8 @@ extension OutboxStore {
         }
     }
 
-    /// When any action was last changed, on the clock of whoever changed it; nil while there is
-    /// none.
+    /// When any action was last changed, on the clock of the process that changed it; nil if there
+    /// is none.
     package func newestChange() async throws -> Date? {
         let rows = try await storage.query(
             "SELECT MAX(updated_ms) AS newest_ms FROM actions WHERE mirror = \(mirror)")

@@ -4,9 +4,9 @@ package import Storage
 
 /// Changes of a plan by a person.
 ///
-/// None requires the lease. Each raises the mirror's version in its transaction, and a worker sends
-/// only under the version that it checked the action by: an earlier change wins, and a later one
-/// finds nothing to change.
+/// None requires the lease. Each increases the mirror's version in its transaction, and a worker
+/// sends only if the version is the one under which it checked the action: an earlier operation
+/// wins, and a later one finds nothing to change.
 extension OutboxStore {
     /// The states of a waiting action, for which no request can have been sent.
     static let waitingStates: [ActionState] = [.planned, .claimed, .suggested]
@@ -15,12 +15,12 @@ extension OutboxStore {
     /// The personal data that an ended action no longer needs.
     static let settled: SQL = "bystanders = NULL, target_text = NULL"
 
-    /// Runs in the transaction that has changed an action, which it is given as it is then.
+    /// Runs in the transaction that has changed an action, with the changed action.
     package typealias Note = @Sendable (Action, any StorageConnection) throws -> Void
 
-    // Each returns the action as it is then, or nil if it was in no state for the change, or is
-    // missing. Each throws `SeenChanged`, and changes nothing, where `seen` is given and is not the
-    // action's digest any more.
+    // Each returns the changed action, or nil if its state does not allow the change, or if it is
+    // missing. Each throws `SeenChanged`, and changes nothing, if `seen` differs from the action's
+    // digest.
 
     /// Skips a waiting action.
     package func skip(
@@ -47,7 +47,7 @@ extension OutboxStore {
 
     /// Moves a waiting action to another time and pins it.
     ///
-    /// - Parameter explanation: What is stored of it from then on; nil to keep what is.
+    /// - Parameter explanation: The explanation to store; nil to keep the present one.
     package func move(
         _ id: String, to due: Date, expires: Date, explanation: Explanation? = nil,
         seen: Seen? = nil, now: Date
@@ -61,10 +61,10 @@ extension OutboxStore {
             """, now: now)
     }
 
-    /// Pins a waiting action as it is, or with another text.
+    /// Pins a waiting action with its present text, or with another one.
     ///
     /// - Parameters:
-    ///   - wording: The new text; nil to keep its own.
+    ///   - wording: The new text; nil to keep the present one.
     ///   - explanation: The reason of the text; nil to keep the stored one.
     ///   - isPinned: False to change the text without pinning.
     package func pin(
@@ -102,7 +102,7 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - slots: The new slots, with unused numbers.
-    ///   - kept: The number of slots of the day that stay.
+    ///   - kept: The number of the day's slots that are not replaced.
     /// - Returns: The number of replaced slots; nil, without a change, if another process numbered
     ///   slots of that day meanwhile.
     package func replan(
@@ -176,7 +176,7 @@ extension OutboxStore {
 
     /// Adds a slot to a day.
     ///
-    /// - Parameter check: Runs first in the same transaction, which its error ends.
+    /// - Parameter check: Runs first in the same transaction; an error ends it.
     /// - Returns: The stored action; nil, without a change, if another slot has that number.
     package func add(
         _ slot: Intent, now: Date,
@@ -191,8 +191,8 @@ extension OutboxStore {
         }
     }
 
-    /// Whether a person had a post sent, or fixed a slot with it, that was due since an instant and
-    /// was not given up.
+    /// Whether a person requested a post, or pinned a slot with it, that was due since an instant
+    /// and was not given up.
     package func isAskedFor(_ source: PostID, since: Date, on connection: any StorageConnection)
         throws -> Bool
     {
@@ -214,24 +214,25 @@ extension OutboxStore {
     package func waitingReplies() async throws -> [Action] { try await waiting(.reply) }
 
     private func waiting(_ kind: ActionKind) async throws -> [Action] {
-        // The sign keeps SQLite from reading all that was ever due in the order of an index.
+        // The sign keeps SQLite from reading all due times of the past in the order of an index.
         try await actions(
             where: "kind = \(kind.rawValue) AND \(Self.waiting) AND text IS NOT NULL",
             order: "+due_ms ASC, id ASC",
             limit: 10_000)
     }
 
-    /// Requires a worker that claimed the action to claim it again.
+    /// Forces a worker that claimed the action to claim it again.
     private static let unclaimed: SQL =
         "state = CASE WHEN state = 'claimed' THEN 'planned' ELSE state END"
 
-    /// Changes an action in one of some states that a worker checks again before it goes on.
+    /// Changes an action in one of some states, all of which a worker checks again before it
+    /// continues.
     ///
     /// - Parameters:
     ///   - condition: An additional condition.
     ///   - seen: The digest that the person saw; nil to change without comparing.
     ///   - note: Runs after the change.
-    /// - Returns: The action as it is then; nil if it is in another state, or missing.
+    /// - Returns: The changed action; nil if it is in another state, or missing.
     func steer(
         _ id: String, ifIn states: [ActionState] = waitingStates, and condition: SQL = "TRUE",
         seen: Seen?,

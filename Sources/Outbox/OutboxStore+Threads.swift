@@ -11,15 +11,15 @@ extension OutboxStore {
     /// Creates actions for the next parts of threads whose previous part is confirmed, and ends
     /// threads that cannot continue.
     ///
-    /// A thread is published whole or not at all: if it ends early, except by a person, all its
-    /// parts are taken back, including one that turns out later to have arrived.
+    /// A thread is published completely or not at all: if it ends early, except by a person, all
+    /// its parts are undone, including one that turns out later to have been published.
     ///
     /// - Parameters:
     ///   - now: The due time of the next parts.
     ///   - grace: The tolerated delay in seconds.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func continueThreads(now: Date, grace: TimeInterval) async throws -> [Action] {
-        // Nearly always there is nothing, and reading takes no lock.
+        // Usually there is nothing to do, and reading takes no lock.
         guard try await !actions(where: Self.mayGoOn, order: "id ASC", limit: 1).isEmpty else {
             return []
         }
@@ -51,7 +51,7 @@ extension OutboxStore {
     static let mayGoOn: SQL =
         "rest IS NOT NULL AND state IN ('done', 'undone', 'failed', 'skipped', 'expired')"
 
-    /// Returns these actions and the later parts of their threads, which are taken back with them.
+    /// Returns these actions and the later parts of their threads, which are undone with them.
     func withContinuations(_ ids: [String], on connection: any StorageConnection) throws -> [String]
     {
         var all = ids
@@ -83,7 +83,7 @@ extension OutboxStore {
 }
 
 extension Action {
-    /// Whether it leaves its thread incomplete, and not by a person's decision.
+    /// Whether it leaves its thread incomplete for another reason than a person's decision.
     fileprivate var cutsThread: Bool {
         guard undo == nil, reason != Reason.byPerson, reason != Reason.forgotten else {
             return false
@@ -91,8 +91,7 @@ extension Action {
         return state == .failed || (state != .done && parent != nil)
     }
 
-    /// Makes the action of the next part: planned, or skipped if this one is not published for
-    /// good.
+    /// Makes the action of the next part: planned, or skipped if this one will not be published.
     fileprivate func nextPart(at now: Date, grace: TimeInterval, of mirror: String) -> Action? {
         guard case .post(let slot, let wording?) = payload, let part = wording.rest.first else {
             return nil
@@ -101,15 +100,14 @@ extension Action {
         said.rest = Array(wording.rest.dropFirst())
         let isOut = state == .done && undo == nil && remoteAddress != nil
         if !isOut { said.rest = [] }
-        // What never left has nothing to end, and what is taken back says so itself.
+        // An action that was never sent ends no thread, and one that is undone ends it elsewhere.
         guard isOut || parent != nil || state == .failed else { return nil }
         var intent = Intent(
             .post(slot.next, said), state: isOut ? .planned : .skipped, due: now,
             expires: now + grace,
             reason: isOut ? nil : Reason.threadEnded,
             explanation: Explanation("goes on from \(slot)"))
-        // Nothing else may take its place, and nothing of the human's holds it up: the thread is
-        // begun.
+        // The next part must not be replaced or delayed, because the thread has begun.
         intent.isPinned = true
         var action = Action(intent, of: mirror, at: now)
         if isOut, let remoteID, let remoteAddress {

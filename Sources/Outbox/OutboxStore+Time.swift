@@ -4,8 +4,8 @@ package import Storage
 
 /// Due times and expiry of actions.
 extension OutboxStore {
-    /// Returns the due actions that have not expired, oldest first; none while nobody agreed to the
-    /// mirror or the human's account is away, and only the last post once the mirror has retired.
+    /// Returns the due actions that have not expired, oldest first; none without consent or while
+    /// the human's account is away, and only the last post after the mirror has retired.
     ///
     /// They include actions that an earlier worker claimed and did not send.
     ///
@@ -17,11 +17,11 @@ extension OutboxStore {
         try await dueAsOf(kinds, heard: heard, now: now, limit: limit).actions
     }
 
-    /// Returns the same with ``wishVersion()`` at the moment when they were read.
+    /// Returns the due actions with ``wishVersion()`` at the moment when they were read.
     package func dueAsOf(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date, limit: Int = 20
     ) async throws -> (actions: [Action], version: Int64) {
-        // What has to wait leaves its place to what can be sent.
+        // Actions that must wait are excluded, so that they do not use up the limit.
         let condition: SQL = """
             state IN ('planned', 'claimed') AND kind IN \(list: kinds.map(\.rawValue))
             AND due_ms <= \(now.milliseconds) AND COALESCE(next_attempt_ms, 0) <= \(now.milliseconds)
@@ -44,42 +44,42 @@ extension OutboxStore {
         """
     }
 
-    /// The times of the next work of each sort; nil where there is none, possibly in the past.
+    /// The times of the next work by sort; nil for no work; a time may be in the past.
     package struct Attention: Equatable, Sendable {
-        /// Sending an action of the kinds that were asked for, or marking it as expired.
+        /// Sending an action of the requested kinds, or marking it as expired.
         package var sending: Date?
-        /// Sending a post that has not expired, whatever the kinds.
+        /// Sending a post that has not expired, regardless of the requested kinds.
         package var post: Date?
-        /// Marking an action as expired, whatever its kind.
+        /// Marking an action as expired, regardless of the requested kinds.
         package var expiry: Date?
         /// Looking up an action whose answer was lost, or one that ended unconfirmed.
         package var lookUp: Date?
-        /// Taking something back.
+        /// Undoing an action.
         package var undo: Date?
         /// Going on with a thread.
         package var thread: Date?
-        /// Looking at an effect of a command that was cut; not a part of ``next``.
+        /// Examining an effect of an interrupted command; not included in ``next``.
         package var effect: Date?
-        /// The mirror's retirement, which has begun if this is not in the future; not a part of
-        /// ``next``.
+        /// The mirror's retirement, which has begun if the time is past; not included in ``next``.
         package var retirement: Date?
         /// Whether replies wait until mentions are read.
         package var waitsForMentions = false
 
         package init() {}
 
-        /// The first of these times; what expires of other kinds is left to who sends them.
+        /// The first of these times; the expiry of other kinds is handled by the workers that send
+        /// them.
         package var next: Date? { [sending, lookUp, undo, thread].compactMap(\.self).min() }
     }
 
     /// Seconds after which an effect that was given up is forgotten.
     package static let effectMemory: TimeInterval = 400 * 86_400
-    /// Seconds after which the next time of an effect is not believed: no retry rule waits so long,
-    /// so a clock was wrong.
+    /// The longest plausible wait of an effect, in seconds: a longer one comes from a wrong clock,
+    /// because no retry rule waits so long.
     package static let longestEffectWait: TimeInterval = 2 * 86_400
 
-    /// The time at which an effect of a command that was cut is looked at next, as a part of a
-    /// statement; null for none.
+    /// An SQL expression for the time at which an effect of an interrupted command is examined
+    /// next; null for none.
     ///
     /// It is read with the other times, so that it costs no statement of its own.
     package static func nextEffect(of mirror: SQL, at now: Date) -> SQL {
@@ -91,8 +91,8 @@ extension OutboxStore {
         """
     }
 
-    /// Returns the first of the times of ``attention(_:heard:lookUpAfter:now:)``; nil if there is
-    /// no work.
+    /// Returns the first of the times of ``attention(_:heard:lookUpAfter:now:)``; nil if nothing is
+    /// due.
     package func nextAttention(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval,
         now: Date
@@ -102,9 +102,9 @@ extension OutboxStore {
 
     /// Returns the times of the next work, with one query.
     ///
-    /// It covers sending and expiry of these kinds, and of all kinds look-ups, undo, and threads to
-    /// continue. While nobody agreed to the mirror or the human's account is away, or once the
-    /// mirror has retired, what waits is only marked as expired.
+    /// It covers sending and expiry of these kinds, and for all kinds look-ups, undo, and threads
+    /// to continue. Without consent, while the human's account is away, or after the mirror has
+    /// retired, waiting actions are only marked as expired.
     ///
     /// - Parameters:
     ///   - heard: As for ``Action/mayLeave(heard:at:)``; an action that waits for it is ignored
@@ -169,7 +169,7 @@ extension OutboxStore {
         let overdue: SQL = """
             state IN ('planned', 'claimed', 'suggested') AND expires_ms < \(now.milliseconds)
             """
-        // Most of the time there is nothing, and reading takes no lock.
+        // Usually there is nothing to do, and reading takes no lock.
         guard try await !actions(where: overdue, order: "due_ms ASC, id ASC", limit: 1).isEmpty
         else { return [] }
         return try await write { connection in
@@ -191,7 +191,7 @@ extension OutboxStore {
 
 extension Action {
     /// Seconds that a reply waits until all mentions are read: as long as a mention may be
-    /// answered, so that nothing but an approval that comes later leaves unheard.
+    /// answered, so that only a later approval sends a reply before that.
     fileprivate static let hearing: TimeInterval = 86_400
 
     /// Whether all mentions from before the decision were read, or the reply has waited for that
@@ -201,7 +201,7 @@ extension Action {
     ///   - heard: When the mentions were last read completely; nil for never.
     /// - Returns: Always true for other kinds than replies.
     package func mayLeave(heard: Date?, at now: Date) -> Bool {
-        // A row knows milliseconds.
+        // Rows have a resolution of milliseconds.
         kind != .reply || created.milliseconds <= (heard ?? .distantPast).milliseconds
             || !(0..<Self.hearing).contains(now.timeIntervalSince(created))
     }
@@ -286,7 +286,7 @@ extension OutboxStore {
     private func lateQueue(
         since start: Date, besides id: String? = nil, now: Date
     ) async throws -> (next: Date, room: Int) {
-        // What lies in the future was dated by a clock that was set since.
+        // A time in the future comes from a clock that was set since.
         let end = (now + Self.lateSpacing).milliseconds
         let lateness = Int64(Self.lateness * 1_000)
         let left: SQL = """
@@ -356,7 +356,7 @@ extension OutboxStore {
 
     /// Deletes one batch in one transaction.
     private func cleanSome(before time: Date) async throws -> Int {
-        // Most of the time there is nothing, and reading takes no lock.
+        // Usually there is nothing to do, and reading takes no lock.
         let first = try await storage.read { try outdated(time, limit: 1, on: $0) }
         guard !first.actions.isEmpty || !first.plans.isEmpty else { return 0 }
         return try await write { connection in

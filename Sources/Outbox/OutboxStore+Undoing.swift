@@ -17,11 +17,11 @@ package struct Undo: Equatable, Sendable {
 
     /// It was deleted.
     package static let removed = "removed"
-    /// It had been deleted before.
+    /// It had been deleted before the request.
     package static let gone = "gone"
-    /// It was deleted, and the server goes on showing its text to anybody.
+    /// It was deleted, but the server still shows its text to anybody.
     package static let shown = "shown"
-    /// Another account of the bot did it, so it is out of reach.
+    /// It belongs to another account of the bot, so it is out of reach.
     package static let rebound = "rebound"
 }
 
@@ -29,20 +29,20 @@ package struct Undo: Equatable, Sendable {
 package enum UndoAnswer: String, CaseIterable, Codable, Sendable {
     /// The action was cancelled before it happened.
     case withheld
-    /// The action happened, and is taken back as soon as the network permits.
+    /// The action happened, and is undone as soon as the network permits.
     case asked
-    /// The outcome of the action is unknown; it is taken back if it happened.
+    /// The outcome of the action is unknown; it is undone if it happened.
     case remembered
-    /// The action was taken back before.
+    /// The action was undone before.
     case already
     /// The action did not happen, as far as can be known.
     case nothing
-    /// Another account of the bot did the action.
+    /// The action belongs to another account of the bot.
     case outOfReach = "out-of-reach"
     /// There is no such action.
     case unknown
 
-    /// Whether the request changes what becomes, or may become, of the action.
+    /// Whether the request has or may have an effect on the action.
     fileprivate var isCarriedOut: Bool { [.withheld, .asked, .remembered].contains(self) }
 }
 
@@ -52,8 +52,8 @@ package enum UndoAnswer: String, CaseIterable, Codable, Sendable {
 /// at its end. An undone action stays in the table as `undone`: its slot, mention or post is never
 /// decided again, and its text counts as used.
 ///
-/// A store with a lease checks it. One without a lease may do all of this beside a worker, because
-/// deleting a post twice is harmless.
+/// A store with a lease checks it. One without a lease may work beside a worker, because deleting a
+/// post twice is harmless.
 extension OutboxStore {
     /// Stores requests to undo actions, and cancels waiting ones.
     ///
@@ -63,7 +63,7 @@ extension OutboxStore {
     ///   - reason: A stable code of the reason, also for skipped actions.
     ///   - seen: The digest of all these actions that the person saw; nil to change without
     ///     comparing.
-    ///   - note: Runs for each of `ids` that is cancelled, taken back, or will be if it happened.
+    ///   - note: Runs for each of `ids` that is cancelled, is undone, or will be if it happened.
     /// - Returns: The outcome of each request, which is stored durably.
     /// - Throws: ``OutboxError`` if the lease is lost or an action keeps changing; `SeenChanged`,
     ///   without any change, if one differs from what was seen; the store's error.
@@ -116,14 +116,14 @@ extension OutboxStore {
 
     // MARK: Carrying out
 
-    /// Returns the actions due to be taken back, newest first among those of one request.
+    /// Returns the actions due to be undone, newest first among those of one request.
     package func dueUndos(now: Date, limit: Int = 20) async throws -> [Action] {
         try await actions(
             where: """
                 undo_next_ms IS NOT NULL AND state = 'done'
                 AND (undo_next_ms <= \(now.milliseconds) OR undo_noted_ms > \(now.milliseconds))
                 """,
-            // What a clock put off that was ahead is due as well.
+            // A request postponed by a clock that was ahead is due too.
             order: "undo_next_ms ASC, sending_ms DESC, id ASC", limit: limit)
     }
 
@@ -133,8 +133,8 @@ extension OutboxStore {
         return try rows.first?.optionalDate("undo_ms")
     }
 
-    /// The same as a part of a statement; a request postponed by a clock that was ahead is due at
-    /// once.
+    /// An SQL expression for the time of the next request; one postponed by a clock that was ahead
+    /// is due at once.
     func nextUndo(at now: Date) -> SQL {
         """
         (SELECT MIN(CASE WHEN undo_noted_ms > \(now.milliseconds) THEN CAST(\(now.milliseconds) AS BIGINT)
@@ -176,7 +176,7 @@ extension OutboxStore {
             "undo_attempts = \(attempts + 1), undo_next_ms = \(until.milliseconds)", now: now)
     }
 
-    /// Records that an action is taken back; idempotent.
+    /// Records that an action is undone; idempotent.
     ///
     /// - Parameters:
     ///   - outcome: ``Undo/removed``, ``Undo/gone`` if there was nothing left to delete, or
@@ -200,8 +200,8 @@ extension OutboxStore {
     /// - Parameters:
     ///   - begun: The action from ``beginUndo(_:until:now:)``.
     ///   - next: The time of the next attempt; nil for none until a new request to undo.
-    /// - Returns: The stored action; nil if it is taken back meanwhile, or another process made a
-    ///   later request.
+    /// - Returns: The stored action; nil if it is undone meanwhile, or another process made a later
+    ///   request.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     @discardableResult
     package func undoFailed(_ begun: Action, _ error: String, next: Date?, now: Date) async throws
@@ -224,7 +224,7 @@ extension OutboxStore {
         }
     }
 
-    /// Changes the request of an action that happened.
+    /// Changes the undo state of an action that happened.
     private func undo(_ id: String, _ condition: SQL, _ assignments: SQL, now: Date) async throws
         -> Action?
     {
@@ -278,7 +278,7 @@ package struct UndoTally: Equatable, Sendable {
 }
 
 extension OutboxStore {
-    /// Returns the actions that this account did or may have done and that are not taken back,
+    /// Returns the actions of this account that were or may have been done and are not undone,
     /// latest first.
     ///
     /// - Parameters:
@@ -314,7 +314,7 @@ extension OutboxStore {
         """
     }
 
-    /// Returns the actions still to be taken back, oldest request first, at most ten thousand.
+    /// Returns the actions still to be undone, oldest request first, at most ten thousand.
     package func wantedUndos() async throws -> [Action] {
         try await actions(
             where: "undo_next_ms IS NOT NULL AND \(Self.awaitingUndo)",
@@ -379,8 +379,8 @@ extension Action {
                 state = 'skipped', reason = \(reason), next_attempt_ms = NULL, \(OutboxStore.settled), undo_reason = \(reason),
                 undo_asked_ms = \(now.milliseconds), updated_ms = \(now.milliseconds)
                 """
-        // Its time of change stays: of what was sent it tells when to look for it, and nothing
-        // happened yet.
+        // Its time of change is kept, because it determines when a sent action is looked up, and
+        // nothing has happened yet.
         case .remembered: return undo == nil ? wish : nil
         case .asked: return undo?.next == nil ? wish : nil
         case .already, .nothing, .outOfReach, .unknown: return nil

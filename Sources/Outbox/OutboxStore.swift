@@ -10,9 +10,9 @@ package import Storage
 package struct OutboxStore: Sendable {
     let storage: any StorageEngine
     let mirror: String
-    /// Nil for reading, and for a dry run on a scratch copy, which has no other writer.
+    /// Nil for reading, and for a dry run on a scratch copy, which no other process writes.
     let lease: Lease?
-    /// Whether a person is denied, asked in the transaction before a request to them is sent.
+    /// Whether a person is denied, read in the transaction before a request to them is sent.
     let isDenied: @Sendable (AccountID, any StorageConnection) throws -> Bool
     /// Whether a person is denied because they asked the bot to stop, and for no other reason.
     let hasOnlyAskedToStop: @Sendable (AccountID, any StorageConnection) throws -> Bool
@@ -37,8 +37,8 @@ package struct OutboxStore: Sendable {
         self.hasOnlyAskedToStop = hasOnlyAskedToStop
     }
 
-    // In SQLite a plus before a column, or an expression instead of it, keeps an index away that
-    // only serves the order.
+    // In SQLite a plus before a column, or an expression instead of it, prevents the use of an
+    // index that serves only the order.
 
     func actions(where condition: SQL, order: SQL, limit: Int) async throws -> [Action] {
         try await storage.query(selection(condition, order, limit)).compactMap(Self.action(of:))
@@ -52,7 +52,8 @@ package struct OutboxStore: Sendable {
 
     /// Returns the action of a row; nil for a row that this version cannot parse.
     ///
-    /// Only that row is skipped: a newer version may have written it. See ``setAside(limit:)``.
+    /// Only that row is skipped, because a newer version may have written it. See
+    /// ``setAside(limit:)``.
     static func action(of row: SQLRow) throws -> Action? {
         do { return try Action(row: row) } catch let error as OutboxError
             where error.code == .unfitting
@@ -62,7 +63,7 @@ package struct OutboxStore: Sendable {
     /// Returns a sentence for each unfinished row that this version cannot parse, with the row's id
     /// and the cause.
     package func setAside(limit: Int) async throws -> [String] {
-        // Written out, as the index `actions_not_ended` has it.
+        // Spelled as in the index `actions_not_ended`, so that it is used.
         let condition: SQL = """
             (state NOT IN ('done', 'skipped', 'expired', 'failed', 'undone')
                 OR kind NOT IN ('post', 'reply', 'favorite'))
@@ -89,14 +90,14 @@ package struct OutboxStore: Sendable {
         """
     }
 
-    /// Changes rows of `actions`, so that whoever read one before finds it changed; see
-    /// ``Action/revision``.
+    /// Changes rows of `actions` and increases their revision, so that earlier readers notice the
+    /// change; see ``Action/revision``.
     ///
     /// Every statement that changes a row begins with this or with ``noting``.
     static let changing: SQL = "UPDATE actions SET revision = revision + 1,"
 
-    /// Notes what is known about rows of `actions`, whose revisions stay: when to ask again, and
-    /// what becomes of the copy at the network.
+    /// Records facts about rows of `actions` without a new revision: the time of the next check,
+    /// and the state of the copy at the network.
     static let noting: SQL = "UPDATE actions SET"
 
     /// Runs `work` in one transaction that requires the lease.
@@ -113,8 +114,8 @@ package struct OutboxStore: Sendable {
 
     /// Throws unless the lease holds, and keeps others from taking it until the transaction ends.
     ///
-    /// It writes nothing. On Postgres the lock keeps another worker's take waiting; a transaction
-    /// of SQLite that changes anything has the whole database to itself.
+    /// It writes nothing. On Postgres the lock blocks another worker's claim; in SQLite a writing
+    /// transaction has exclusive access anyway.
     private func requireLease(on connection: any StorageConnection) throws {
         guard let lease else { return }
         let lock: SQL = storage.kind == .postgres ? " FOR SHARE" : ""
@@ -197,7 +198,7 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - limit: The maximum to return.
-    ///   - isWanted: Whether to return one that matches the filter.
+    ///   - isWanted: Whether to return an action that matches the filter.
     package func history(
         _ filter: ActionFilter, limit: Int, where isWanted: (Action) -> Bool = { _ in true }
     ) async throws -> [Action] {
@@ -249,13 +250,13 @@ extension OutboxStore {
         return found
     }
 
-    /// A position in the list of suggestions, which stays one when the suggestion there was
+    /// A position in the list of suggestions, which remains valid after the suggestion there was
     /// decided.
     package struct SuggestionPlace: Equatable, Sendable {
         /// The orders of suggestions.
         package enum Order: String, CaseIterable, Codable, Sendable {
             case newest
-            /// Those that expire first come first.
+            /// Ordered by expiry, the earliest first.
             case urgent
         }
 
@@ -272,7 +273,7 @@ extension OutboxStore {
             id = try row.text("id")
         }
 
-        /// Parses a position as it is handed out; nil if it is invalid.
+        /// Parses a stored position; nil if it is invalid.
         package init?(_ text: String) {
             let parts = text.split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 2, let time = Int64(parts[0]), !parts[1].isEmpty,
@@ -349,7 +350,7 @@ extension OutboxStore {
         _ kind: ActionKind, among subjects: [String], on connection: any StorageConnection
     ) throws -> Set<String> {
         var known: Set<String> = []
-        // What was said to somebody who was forgotten is known, too.
+        // Decisions about forgotten people are stored under digests.
         let names = Dictionary(subjects.flatMap { [($0, $0), (Self.forgotten($0), $0)] }) {
             first, _ in first
         }
@@ -400,8 +401,8 @@ extension OutboxStore {
 }
 
 extension Action {
-    /// Whether this is a post that is still to be sent, as ``OutboxStore/comes(after:)`` tells of a
-    /// row.
+    /// Whether this is a post that is still to be sent; the same condition as
+    /// ``OutboxStore/comes(after:)``.
     package func comes(after now: Date) -> Bool {
         payload.kind == .post && due > now && text != nil && [.planned, .claimed].contains(state)
     }
@@ -464,10 +465,10 @@ extension OutboxStore {
         package let mirror: String
         /// The number; only replies have a reason.
         package let tally: ActionTally
-        /// When the last of them was sent; of what was not sent, when it was due.
+        /// When the last of them was sent; for unsent actions, when the last was due.
         package let last: Date
 
-        /// Whether they were sent, also if they were taken back later.
+        /// Whether they were sent, even if they were undone later.
         package var isDone: Bool { [.done, .undone].contains(tally.state) }
     }
 
@@ -488,10 +489,10 @@ extension OutboxStore {
         }
     }
 
-    /// Returns when something of each kind was last done by some mirrors, in one statement.
+    /// Returns when some mirrors last completed an action of each kind, in one statement.
     ///
     /// - Parameter mirrors: The names, some hundred at most.
-    /// - Returns: By name; kinds of which nothing was done are missing.
+    /// - Returns: By name; kinds without a completed action are missing.
     package static func lastDone(
         of mirrors: [String], in storage: any StorageEngine
     ) async throws -> [String: [ActionKind: Date]] {
@@ -516,7 +517,7 @@ extension OutboxStore {
         try await slotStates(of: "\(list: days.keys.sorted())", on: days, in: storage)
     }
 
-    /// The same of any number of mirrors.
+    /// Counts the slots for any number of mirrors.
     ///
     /// - Parameter days: The day of each mirror that has a row, by name.
     /// - Throws: The store's error.
@@ -619,7 +620,7 @@ extension OutboxStore {
                 """, order: "due_ms DESC, id ASC", limit: limit)
     }
 
-    /// Returns when the first of the undecided suggestions is too late; nil without any.
+    /// Returns the earliest expiry of the undecided suggestions; nil without any.
     package func firstDeadline() async throws -> Date? {
         try await storage.query(
             """
@@ -628,8 +629,8 @@ extension OutboxStore {
         ).first?.optionalDate("first_ms")
     }
 
-    /// Returns another text after every change of an action, as far as clocks and deletions tell:
-    /// the times of the newest and the oldest change, and the mirror's version.
+    /// Returns a text that differs after every change of an action, except for clock errors and
+    /// deletions: the times of the newest and the oldest change, and the mirror's version.
     package func changeStamp() async throws -> String {
         let rows = try await storage.query(
             """
@@ -643,8 +644,8 @@ extension OutboxStore {
         return values.map(String.init).joined(separator: " ")
     }
 
-    /// Returns the times of the actions that were done, by kind, in no order: of all posts, and of
-    /// what else was due from a time on.
+    /// Returns the times of the completed actions, by kind, in no order: of all posts, and of other
+    /// kinds that were due from a time on.
     package func timesDone(since start: Date) async throws -> [ActionKind: [Date]] {
         let mirror = mirror
         return try await storage.read { connection in
@@ -701,8 +702,8 @@ extension OutboxStore {
 
     /// The states that count as a use of a text: sent, possibly sent, or still to be sent.
     ///
-    /// A text that the server found too long was not said; one that it refused for another reason
-    /// is not tried again so soon.
+    /// A text that the server found too long does not count; one that it refused for another reason
+    /// counts, so that it is not tried again soon.
     static let using: SQL = """
         (state IN ('planned', 'claimed', 'sending', 'done')
             OR (sending_ms IS NOT NULL AND COALESCE(reason, '') <> \(Action.Reason.tooLong)))
@@ -727,22 +728,22 @@ extension OutboxStore {
         return try rows.map { try $0.date("due_ms") }
     }
 
-    /// How much of the limits is used.
+    /// The current use of the limits.
     package struct LimitUses: Equatable, Sendable {
         package var favorites = 0
-        /// Replies to the person who got the most.
+        /// The highest number of replies to one person.
         package var repliesToOnePerson = 0
         package var mostAnswered: AccountID?
         package var deletions = 0
         package var withdrawals = 0
     }
 
-    /// Returns how much of the limits is used, in one statement.
+    /// Returns the current use of the limits, in one statement.
     ///
     /// - Parameters:
     ///   - midnight: The beginning of the day of the caps.
     ///   - deleted: The beginning of the period of the deletions.
-    ///   - withdrawn: The beginning of the period of the favorites that were withdrawn.
+    ///   - withdrawn: The beginning of the period for withdrawn favorites.
     package func limitUses(
         since midnight: Date, deletedSince deleted: Date, withdrawnSince withdrawn: Date
     )

@@ -2,34 +2,33 @@ package import Foundation
 import Posts
 package import Storage
 
-/// A worker process, as it shows itself to the others.
+/// A worker process, in the form that other workers read.
 package struct WorkerRecord: Equatable, Sendable {
-    /// A name that no other process has.
+    /// A unique name of the process.
     package let worker: String
     /// A number that grows with every beat.
     package let beat: Int64
-    /// The version of its program, as `0.2.0`.
+    /// The version of its program, such as `0.2.0`.
     package let version: String
     /// Whether it shares the mirrors of the database fairly with other workers, as `run --all`
     /// does.
     package let isSharing: Bool
-    /// How many mirrors it held at its last beat.
+    /// The number of mirrors that it held at its last beat.
     package let mirrors: Int
-    /// By how many seconds one of its passes began late, at most, within the minute before its last
-    /// beat.
+    /// The largest delay of a pass, in seconds, within the minute before its last beat.
     package let lateness: TimeInterval
     /// The time of its last beat on its wall clock; only for display.
     package let updatedMilliseconds: Int64
-    /// Why it cannot do the work of its mirrors; nil if it can.
+    /// The reason why it cannot do the work of its mirrors; nil if it can.
     package let disability: Disability?
 
-    /// How far, since when and why a worker cannot do the work of any mirror.
+    /// The part of the work that a worker cannot do, since when and why.
     package struct Disability: Equatable, Sendable {
-        /// How much of the work it cannot do.
+        /// The extent of a disability.
         package enum Extent: String, Sendable {
-            /// Some of it, as favorites.
+            /// A part, such as favorites.
             case part
-            /// Everything.
+            /// All work.
             case all
         }
 
@@ -45,7 +44,7 @@ package struct WorkerRecord: Equatable, Sendable {
         }
     }
 
-    /// How little it can do, for comparison with others; 0 if it can do everything.
+    /// The rank of its disability, for comparison with others; 0 if it can do everything.
     package var severity: Int { disability.severity }
 
     package init(
@@ -63,14 +62,14 @@ package struct WorkerRecord: Equatable, Sendable {
         self.disability = disability
     }
 
-    /// Returns the seconds since its last beat, by two wall clocks; only for display.
+    /// Returns the seconds since the worker's last beat, by two wall clocks; only for display.
     package func silence(at now: Date) -> TimeInterval {
         now.timeIntervalSince(Date(milliseconds: updatedMilliseconds))
     }
 }
 
 extension WorkerRecord.Disability? {
-    /// How little a worker can do, for comparison with others; 0 without a disability.
+    /// The rank of a disability, for comparison; 0 for none.
     package var severity: Int {
         switch self?.extent {
         case nil: 0
@@ -86,8 +85,7 @@ package struct WorkerTable: Sendable {
 
     package init(storage: any StorageEngine) { self.storage = storage }
 
-    /// Returns every process that has a row, by name: also those that died and were not replaced
-    /// yet.
+    /// Returns all processes with a row, by name, including dead ones that were not replaced yet.
     package func records() async throws -> [WorkerRecord] {
         try await storage.query(
             """
@@ -115,8 +113,8 @@ package struct WorkerTable: Sendable {
             since: since, extent: extent, reason: try row.optionalText("unable_reason") ?? "")
     }
 
-    /// The statement that enters a worker with its beat, or stores the beat of one that is there;
-    /// idempotent, as it carries the beat's number.
+    /// The statement that inserts a worker with its beat, or updates the beat of an existing one;
+    /// idempotent, because it contains the beat's number.
     package static func beat(_ worker: WorkerRecord) -> SQL {
         """
         INSERT INTO workers (worker, beat, version, shares, mirrors, late_ms, updated_ms, unable_ms, unable_extent,
@@ -129,8 +127,8 @@ package struct WorkerTable: Sendable {
         """
     }
 
-    /// The statement that stores a beat of a worker that has a row, and changes nothing without
-    /// one; idempotent.
+    /// The statement that updates the beat of an existing worker, and changes nothing without a
+    /// row; idempotent.
     static func beatOfEntered(_ worker: WorkerRecord) -> SQL {
         "UPDATE workers SET \(changes(by: worker)) WHERE worker = \(worker.worker)"
     }
@@ -148,7 +146,7 @@ package struct WorkerTable: Sendable {
         Int64((worker.lateness * 1_000).rounded())
     }
 
-    /// Those of some workers that have a row.
+    /// The workers among these that have a row.
     static func entered(among workers: Set<String>, on connection: any StorageConnection) throws
         -> Set<String>
     {
@@ -160,7 +158,8 @@ package struct WorkerTable: Sendable {
 
     /// The statement that removes a worker.
     ///
-    /// - Parameter beat: Only if it has not beaten since this beat; nil for one that ends itself.
+    /// - Parameter beat: Removes the worker only if its beat is still this one; nil for a worker
+    ///   that removes itself.
     static func removing(_ worker: String, at beat: Int64? = nil) -> SQL {
         let unchanged: SQL = beat.map { " AND beat = \($0)" } ?? ""
         return "DELETE FROM workers WHERE worker = \(worker)\(unchanged)"
