@@ -8,7 +8,7 @@ extension UInt8 {
     /// A letter or digit.
     @inlinable package var isASCIIAlphanumeric: Bool { isASCIIDigit || isASCIILetter }
 
-    /// The byte with a capital letter made small.
+    /// The byte in lower case, if it is an ASCII capital letter.
     @inlinable package var lowercaseASCII: UInt8 {
         (0x41...0x5A).contains(self) ? self | 0x20 : self
     }
@@ -20,7 +20,7 @@ extension Unicode.Scalar {
         isASCII && UInt8(truncatingIfNeeded: value).isASCIIAlphanumeric
     }
 
-    /// The scalar with a capital letter of ASCII made small.
+    /// The scalar in lower case, if it is an ASCII capital letter.
     @inlinable package var lowercaseASCII: Unicode.Scalar {
         isASCII ? Unicode.Scalar(UInt8(truncatingIfNeeded: value).lowercaseASCII) : self
     }

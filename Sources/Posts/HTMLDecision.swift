@@ -4,7 +4,7 @@ import Embedded
 ///
 /// `Resources/html.tsv` has a row for each element or class; an element without one is ``inline``.
 enum HTMLDecision: String {
-    /// A blank line stands around its content, but only a line break inside a list.
+    /// Surrounded by blank lines, or inside a list by line breaks.
     case paragraph
     /// Its content begins and ends on its own line.
     case line
@@ -16,47 +16,48 @@ enum HTMLDecision: String {
     case numbers
     /// An item of a list, on its own line.
     case item
-    /// Somebody's words, quoted by the author: each line begins with `> `.
+    /// A quotation by the author: each line begins with `> `.
     case quotation
     /// Words between the marks “ and ”.
     case speech
-    /// Words that their author struck out, between `~~`.
+    /// Words that the author struck out, between `~~`.
     case struck
-    /// White space in its content stays as it is.
+    /// White space in its content is preserved.
     case preformatted
-    /// A blank line stands around the table, whose rows are lines.
+    /// A table, surrounded by blank lines, with a line for each row.
     case table
     /// A row of a table, on its own line.
     case row
-    /// A cell of a table: a space stands before it, unless it is the first of its row.
+    /// A cell of a table, preceded by a space unless it is the first of its row.
     case cell
-    /// A hashtag or a mention becomes a name; any other link its words, with the address in
-    /// parentheses if they do not show it.
+    /// A hashtag or a mention becomes its name; any other link becomes its words, with the address
+    /// in parentheses if the words do not show it.
     case link
-    /// Its content alone.
+    /// Only its content.
     case inline
-    /// How the word before it is read: between parentheses, which are added if the post has none.
+    /// The pronunciation of the preceding word (ruby): in parentheses, which are added if the post
+    /// has none.
     case reading
-    /// Digits and signs become those of Unicode's superscripts; other content stays as it is.
+    /// Superscript: digits and signs become Unicode superscripts; other content is unchanged.
     case raised
-    /// Digits and signs become those of Unicode's subscripts; other content stays as it is.
+    /// Subscript: digits and signs become Unicode subscripts; other content is unchanged.
     case lowered
-    /// A formula: the annotation that holds its source; without one its content.
+    /// A formula: the annotation with its source, or else its content.
     case formula
     /// One form of a formula.
     case annotation
-    /// Its alternative text if it is an emoji; any other picture is ``media``.
+    /// The alternative text of an emoji; any other picture is treated as ``media``.
     case picture
     /// Its alternative text.
     case alternative
-    /// Left out with its content, and the post counts as one with media.
+    /// Left out with its content; the post then counts as one with media.
     case media
-    /// Somebody else's post inside this one: left out, and the post counts as one that quotes.
+    /// Another person's post inside this one: left out, and the post counts as one that quotes.
     case others
     /// Left out with its content.
     case leftOut = "left-out"
 
-    /// Whether the element ends a link and an omission that were never closed.
+    /// Whether the element ends links and omissions that were never closed.
     var isBlock: Bool {
         switch self {
         case .paragraph, .line, .bullets, .numbers, .item, .quotation, .preformatted, .table, .row,
@@ -66,7 +67,8 @@ enum HTMLDecision: String {
         }
     }
 
-    /// The rows of the data file: the element or class, its decision, and who sends it.
+    /// The rows of the data file: the element or class, its decision, and the programs that send
+    /// it.
     static let rows: [(name: String, decision: HTMLDecision, senders: String)] = EmbeddedFiles.rows(
         of: "Posts/html.tsv", columns: 3
     ).map { fields in
@@ -80,7 +82,7 @@ enum HTMLDecision: String {
     private static let decisions = Dictionary(rows.map { ($0.name, $0.decision) }) { first, _ in
         first
     }
-    /// The classes that some row names.
+    /// The classes that have a row.
     private static let classes = Set(
         rows.compactMap { row in
             row.name.firstIndex(of: ".").map { String(row.name[$0...].dropFirst()) }

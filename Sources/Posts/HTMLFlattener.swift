@@ -1,7 +1,7 @@
-/// Turns the pieces of a post's HTML into plain text, as ``HTMLDecision`` says.
+/// Converts the tokens of a post's HTML to plain text, according to ``HTMLDecision``.
 ///
-/// Nesting is counted, never followed by recursion, and each piece costs time
-/// in proportion to its own length.
+/// Nesting is counted and not handled by recursion, and each token takes time in proportion to its
+/// own length.
 struct HTMLFlattener {
     /// An element whose content is left out.
     private struct Omission {
@@ -10,7 +10,7 @@ struct HTMLFlattener {
         var depth = 1
     }
 
-    /// Elements that have no content, and no end.
+    /// Elements without content and without an end tag.
     private static let void: Set<String> = [
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
         "source", "track", "wbr",
@@ -19,17 +19,17 @@ struct HTMLFlattener {
     /// The mark on both sides of struck-out words, as people type it.
     private static let strike = "~~"
 
-    /// The names, by profile address, and the hashtags that links stand for.
+    /// By profile address, the names for links to people, and the names of hashtags.
     private let names: [String: String]
     private let hashtags: Set<String>
     private var writer: PlainTextWriter
-    /// The link that is open now.
+    /// The open link.
     private var link: HTMLTag?
     private var omission: Omission?
     private var formula: HTMLFormula?
     private var lists: [HTMLList] = []
-    /// The lengths of the lists that count backwards, by their place among the numbered ones; nil
-    /// until one is needed.
+    /// The lengths of the reversed lists, by their index among the numbered ones; nil until one is
+    /// needed.
     private var reversed: [Int: Int]?
     private var numberedCount = 0
     private var html: [UInt8] = []
@@ -38,11 +38,11 @@ struct HTMLFlattener {
     private var struckDepth = 0
     /// Whether the parenthesis around the open reading of a word is ours.
     private var ownsParenthesis = false
-    /// Somebody else's post is, or was, inside of this one.
+    /// Whether the content contains, or contained, another person's post.
     private(set) var hasOthersPost = false
-    /// A picture, video or other thing that is no text is in the content.
+    /// Whether the content contains a picture, video or other element that is no text.
     private(set) var hasMedia = false
-    /// The words of links whose addresses follow them.
+    /// The words of links that are followed by their addresses.
     private(set) var linkWords: [String] = []
 
     init(names: [String: String], hashtags: Set<String>, limit: Int) {
@@ -87,8 +87,7 @@ struct HTMLFlattener {
             if decision == .annotation { formula?.beginAnnotation(tag.attributes["encoding"]) }
             return
         }
-        // What stands in a link may be a block of its own, but no link goes on behind its words'
-        // block.
+        // A link may contain a block, but it ends at the next block after its words.
         if decision.isBlock, link == nil || !writer.link.shown.isEmpty { endLink() }
         switch decision {
         case .paragraph, .line, .quotation, .preformatted, .table, .row: beginBlock(decision)
@@ -220,10 +219,10 @@ struct HTMLFlattener {
         writer.beginLink()
     }
 
-    /// Writes what the open link stands for.
+    /// Writes the text for the open link.
     ///
     /// The visible text of a mention lacks the host. Hashtags are links with the class of mentions,
-    /// so they are recognized first; some programs write the mark of both before the link.
+    /// so they are checked first; some programs write the mark of either before the link.
     private mutating func endLink() {
         guard let tag = link, let href = tag.attributes["href"] else { return }
         link = nil
@@ -246,7 +245,7 @@ struct HTMLFlattener {
             linkWords.append(shown)
             writer.endLink(address: address)
         case .address:
-            // What leads to a picture alone is seen as that picture.
+            // A link that contains only a picture is treated as that picture.
             if shown.isEmpty, hasMedia { return writer.endLink() }
             writer.endLink(replacedBy: address, isAddress: true)
         }
@@ -271,13 +270,13 @@ struct HTMLFlattener {
         if decision == .media { hasMedia = true }
         if decision == .others { hasOthersPost = true }
         guard !Self.void.contains(tag.name) else { return }
-        // A paragraph cannot hold other blocks: one that is never closed ends where the next
-        // begins.
+        // A paragraph cannot contain other blocks: one that is never closed ends where the next
+        // block begins.
         let isBlock = HTMLDecision.about(tag.name).isBlock && tag.name != "p"
         omission = Omission(name: tag.name, isBlock: isBlock)
     }
 
-    /// Follows an element that is left out to its end.
+    /// Tracks an omitted element to its end; returns whether the token is omitted.
     private mutating func isOmitted(_ token: HTMLToken) -> Bool {
         guard let current = omission else { return false }
         switch token {
@@ -307,19 +306,19 @@ struct HTMLFlattener {
 
 // MARK: -
 
-/// A list that is open, and the number of its next item.
+/// An open list, and the number of its next item.
 private struct HTMLList {
     private var isNumbered = false
     private var next = 1
     private var step = 1
-    /// How numbers are written: `1`, or one of `a`, `A`, `i`, `I`.
+    /// The style of the numbers: `1`, or one of `a`, `A`, `i`, `I`.
     private var style = "1"
 
     init() {}
 
     /// - Parameters:
     ///   - tag: The element that begins the list.
-    ///   - length: How many items it has; told where they count backwards.
+    ///   - length: The number of items, which is needed for a reversed list.
     init(numbered tag: HTMLTag, length: Int) {
         isNumbered = true
         style = tag.attributes["type"] ?? "1"
@@ -377,8 +376,7 @@ private struct HTMLList {
         (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
     ]
 
-    /// How many items the numbered lists have that count backwards, by their place among all
-    /// numbered lists.
+    /// The lengths of the reversed lists, by their index among all numbered lists.
     static func lengthsOfReversed(in html: [UInt8]) -> [Int: Int] {
         var lengths: [Int: Int] = [:]
         var open: [Int?] = []
@@ -405,12 +403,12 @@ private struct HTMLList {
     }
 }
 
-/// A formula of MathML, which may hold its source beside what is drawn.
+/// A MathML formula, which may contain its source beside its presentation.
 private struct HTMLFormula {
     private var drawn: [UInt8] = []
     private var source: (rank: Int, text: [UInt8])
     private enum Annotation { case kept, dropped }
-    /// The annotation that is open; nil while none is.
+    /// The open annotation, if there is one.
     private var annotation: Annotation?
     let isBlock: Bool
 
@@ -448,7 +446,7 @@ private struct HTMLFormula {
 }
 
 extension HTMLDecision {
-    /// The text raised or lowered, if it consists of digits and signs.
+    /// The text in superscript or subscript, if it consists of digits and signs.
     fileprivate func shift(_ bytes: [UInt8]) -> [UInt8] {
         let text = String(decoding: bytes, as: UTF8.self)
         let letters = self == .raised ? Self.superscripts : Self.subscripts
@@ -463,7 +461,7 @@ extension HTMLDecision {
 }
 
 extension String {
-    /// Whether the text is an emoji, or the code of one such as `:blobcat:`.
+    /// Whether the text is an emoji, or a code of one such as `:blobcat:`.
     fileprivate var isEmoji: Bool {
         guard !isEmpty, utf8.count <= 64 else { return false }
         if count > 2, hasPrefix(":"), hasSuffix(":") {
@@ -475,31 +473,31 @@ extension String {
             guard let first = character.unicodeScalars.first, first.properties.isEmoji else {
                 return false
             }
-            // Digits are emoji only with what follows them.
+            // A digit is an emoji only with the following code points.
             return first.value > 0xFF || character.unicodeScalars.count > 1
         }
     }
 }
 
-/// The plain text of a post's HTML, and what else it holds.
+/// The plain text of a post's HTML, and facts about its other content.
 package struct HTMLText: Equatable, Sendable {
     /// Text without white space around it.
     package let text: String
-    /// Whether somebody else's post is quoted or shared inside; its words are not in the text,
-    /// unless nothing but a sign of the program tells where they begin.
+    /// Whether the post quotes or shares another person's post; the text does not contain it,
+    /// unless only a program-specific sign marks its beginning.
     package let quotesPost: Bool
     /// Whether a picture, video or sound is inside.
     package let hasMedia: Bool
-    /// The words of links whose addresses stand in parentheses behind them in the text.
+    /// The words of links that are followed by their addresses in parentheses in the text.
     package let linkWords: [String]
 
     /// Reads HTML as ``PlainText/fromHTML(_:mentions:)`` does.
     ///
     /// - Parameters:
-    ///   - html: The fragment; what exceeds 1 MiB is not read, and text beyond 100,000 bytes is
-    ///     left out.
-    ///   - names: From the address of a profile, as links name it or in lower case, to the person's
-    ///     name without `@`.
+    ///   - html: The fragment; at most 1 MiB of it is read, and the text is limited to 100,000
+    ///     bytes.
+    ///   - names: By the address of a profile, as in links or in lower case, the person's name
+    ///     without `@`.
     ///   - hashtags: The addresses of hashtags, in lower case.
     package init(_ html: String, names: [String: String] = [:], hashtags: Set<String> = []) {
         var flattener = HTMLFlattener(
@@ -513,7 +511,7 @@ package struct HTMLText: Equatable, Sendable {
     }
 
     /// Whether a line of the text begins a post that Friendica shares (`♲ bob@other.example:`), or
-    /// the first or last line is nothing but the address of a quoted post (`RE: https://…`).
+    /// the first or last line consists of the address of a quoted post (`RE: https://…`).
     private static func sharesPost(_ text: String) -> Bool {
         let lines = text.split(separator: "\n")
         if text.contains("♲"),

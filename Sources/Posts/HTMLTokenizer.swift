@@ -1,4 +1,4 @@
-/// A tag's name and the attributes that matter for text.
+/// A tag's name and the attributes that affect the text.
 struct HTMLTag: Equatable {
     /// In lower case.
     var name: String
@@ -12,19 +12,19 @@ struct HTMLTag: Equatable {
     }
 }
 
-/// One piece of an HTML fragment.
+/// One token of an HTML fragment.
 enum HTMLToken: Equatable {
-    /// Where text stands; its entities are not decoded.
+    /// The range of a text; its entities are not decoded.
     case text(Range<Int>)
     case open(HTMLTag)
     case close(String)
 }
 
-/// Cuts an HTML fragment into tags and text in one pass.
+/// Splits an HTML fragment into tags and text in one pass.
 ///
-/// It accepts everything, as browsers do: text after a tag that never ends is
-/// dropped, and a `<` that begins no tag is text. No byte is looked at more
-/// than a fixed number of times, so the time is linear in the input.
+/// It accepts any input, as browsers do: text after a tag that never ends is dropped, and a `<`
+/// that begins no tag is text. No byte is read more than a fixed number of times, so the time is
+/// linear in the input.
 struct HTMLTokenizer {
     /// The bytes of the fragment; text tokens are ranges of them.
     let bytes: [UInt8]
@@ -99,7 +99,7 @@ struct HTMLTokenizer {
         return .open(tag)
     }
 
-    /// Goes to the end tag of an element whose content is not text.
+    /// Skips to the end tag of an element whose content is not text.
     private mutating func skipRawText(until name: String) {
         let end = Array("</\(name)".utf8)
         while position < bytes.count {
@@ -123,7 +123,7 @@ struct HTMLTokenizer {
         return String(decoding: bytes[start..<position].map(\.lowercaseASCII), as: UTF8.self)
     }
 
-    /// The next attribute of the tag; nil at the tag's `>`, where `position` then stands, or at the
+    /// The next attribute of the tag; nil at the tag's `>`, at which `position` stays, or at the
     /// end.
     private mutating func attribute() -> (name: String, value: String)? {
         while position < bytes.count,
@@ -180,11 +180,10 @@ extension UInt8 {
 
 /// The characters that HTML writes as `&name;` or `&#number;`.
 enum HTMLEntity {
-    /// The longest name or number that is looked at, in bytes.
+    /// The longest name or number of an entity, in bytes.
     static let maximumLength = 10
 
-    /// The character that `reference` stands for, which is what is between `&` and `;`; nil for
-    /// unknown ones.
+    /// The character of an entity `&reference;`; nil for an unknown one.
     static func scalar(_ reference: some Collection<UInt8>) -> Unicode.Scalar? {
         guard let first = reference.first, reference.count <= maximumLength else { return nil }
         guard first == UInt8(ascii: "#") else {
@@ -200,7 +199,7 @@ enum HTMLEntity {
         return Unicode.Scalar(value) ?? "\u{FFFD}"
     }
 
-    /// `text` with its entities decoded once; what is no entity stays as it is.
+    /// `text` with its entities decoded once; unknown ones are unchanged.
     static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
         guard text.contains(UInt8(ascii: "&")) else { return Array(text) }
         var result: [UInt8] = []
@@ -221,7 +220,7 @@ enum HTMLEntity {
         return result
     }
 
-    /// The names of HTML 4 and `apos`, which are all that servers use.
+    /// The names of HTML 4 and `apos`, the only ones that servers use.
     private static let named: [String: Unicode.Scalar] = {
         var table: [String: Unicode.Scalar] = [:]
         for (offset, name) in latin.split(whereSeparator: \.isWhitespace).enumerated() {

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The name of a server in the one form in which it is compared and stored, and in the one that
-/// people read.
+/// The name of a server in its canonical form, for comparing and storing, and in the form for
+/// people.
 ///
 /// Names with letters other than ASCII have two spellings, `bäw.example` and `xn--bw-via.example`
 /// (IDNA, RFC 5891); servers and archives use either.
 package enum HostName {
-    /// The ASCII form in lower case, without a dot at its end and without the usual ports.
+    /// The ASCII form in lower case, without a final dot and without the default ports.
     ///
-    /// A text that is no host is returned in lower case.
+    /// A text that is not a host is returned in lower case.
     package static func canonical(_ text: some StringProtocol) -> String {
         var host = text.lowercased()
         for port in [":443", ":80"] where host.hasSuffix(port) { host.removeLast(port.count) }
@@ -26,9 +26,9 @@ package enum HostName {
         return ([ascii.lowercased()] + parts.dropFirst()).joined(separator: ":")
     }
 
-    /// The form for people of a canonical host: with the letters that its name has.
+    /// The form of a canonical host for people, with its non-ASCII letters.
     ///
-    /// A label that is not the ASCII form of what it says stays as it is.
+    /// A label whose encoding is not canonical is unchanged.
     package static func shown(_ canonical: String) -> String {
         guard canonical.contains("xn--") else { return canonical }
         let labels = canonical.split(separator: ".", omittingEmptySubsequences: false).map {

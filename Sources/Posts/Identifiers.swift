@@ -2,9 +2,8 @@ import Foundation
 
 /// The worldwide identity of a post.
 ///
-/// An ActivityPub `uri`, a Bluesky at-uri or an X post id. The id that one
-/// server uses for the same post is an address for calls to that server and
-/// never stands here.
+/// An ActivityPub `uri`, a Bluesky at-uri or an X post id. The id that a server uses for the post
+/// is an address for calls to that server, and is not stored here.
 package struct PostID: Hashable, Codable, Sendable {
     package var network: NetworkName
     package var value: String
@@ -16,10 +15,11 @@ package struct PostID: Hashable, Codable, Sendable {
 }
 
 extension PostID {
-    /// Where a browser shows the post; nil if its identity does not tell.
+    /// The web page of the post; nil if it cannot be derived from the identity.
     package var webAddress: String? { network.traits.postPage(value) }
 
-    /// The author of the post; `nil` if its identity does not tell, as only that of Bluesky does.
+    /// The author of the post; `nil` if it cannot be derived from the identity; only Bluesky's
+    /// contain it.
     package var author: AccountID? {
         network.traits.author(value).map { AccountID(network: network, value: $0) }
     }
@@ -29,7 +29,7 @@ extension PostID {
 ///
 /// `user@host` on Mastodon-compatible servers, in lower case and with the host as ``HostName``
 /// writes it; a DID on Bluesky, a numeric user id on X. Two ids are the same person only if they
-/// are equal; across networks people match only where an operator linked them.
+/// are equal; on different networks people are the same only if an operator linked them.
 package struct AccountID: Hashable, Codable, Sendable {
     package var network: NetworkName
     package var value: String
@@ -39,7 +39,7 @@ package struct AccountID: Hashable, Codable, Sendable {
         self.value = value
     }
 
-    /// The identity in the one form in which it is compared and stored.
+    /// The identity in its canonical form, for comparing and storing.
     package var canonical: AccountID {
         guard network.traits.namesAreIdentities, let at = value.lastIndex(of: "@") else {
             return self
@@ -48,19 +48,20 @@ package struct AccountID: Hashable, Codable, Sendable {
         return AccountID(network: network, value: value[...at].lowercased() + host)
     }
 
-    /// The part behind the name; nil on networks whose names have no hosts.
+    /// The host in the name; nil on networks whose names have no hosts.
     package var addressHost: String? {
         guard network.traits.namesAreIdentities else { return nil }
         return value.split(separator: "@").dropFirst().first.map(String.init)
     }
 
-    /// The account that a person names, in any spelling that mirror-bot or a network prints.
+    /// Parses an account as a person writes it, in any spelling that mirror-bot or a network
+    /// prints.
     ///
     /// - Parameters:
     ///   - text: `user@host`, `@user@host`, `acct:user@host`, `https://host/@user`,
     ///     `https://host/users/user`, `x:…`, `bluesky:…`, `mastodon:…` or a DID; hosts in either
     ///     form.
-    ///   - localHost: Completes a Mastodon name without a host.
+    ///   - localHost: The host of a Mastodon name without one.
     package init?(reference text: String, localHost: String?) {
         let trimmed = text.trimmingCharacters(in: .whitespaces)
         let isPlain = trimmed.unicodeScalars.allSatisfy { scalar in
@@ -96,20 +97,19 @@ package struct AccountID: Hashable, Codable, Sendable {
         self.init(address: name, localHost: localHost ?? "", network: named ?? .usual)
     }
 
-    /// The identity of `name`, or of `name@localHost` for a name without a host, in its canonical
-    /// form.
+    /// The identity of `name`, or of `name@localHost` for a name without a host, in canonical form.
     init(address name: some StringProtocol, localHost: String, network: NetworkName = .usual) {
         let bare = String(name.drop { $0 == "@" })
         let address = bare.contains("@") ? bare : "\(bare)@\(localHost)"
         self = AccountID(network: network, value: address).canonical
     }
 
-    /// The account of a network that a name, or an identity, means there.
+    /// The account of a network with a name or an identity.
     ///
     /// - Parameters:
-    ///   - name: What stands for the account, with or without a leading `@`.
-    ///   - localHost: The host that local names belong to, where names have hosts.
-    ///   - network: Whose name it is.
+    ///   - name: The account's name or identity, with or without a leading `@`.
+    ///   - localHost: The host of local names, on networks whose names have hosts.
+    ///   - network: The account's network.
     package init(name: String, localHost: String, on network: NetworkName) {
         if network.traits.namesAreIdentities {
             self.init(address: name, localHost: localHost, network: network)
@@ -118,15 +118,15 @@ package struct AccountID: Hashable, Codable, Sendable {
         }
     }
 
-    /// The author of the post that is called so on any network that this process knows; nil where
-    /// names do not tell.
+    /// The author of the post with this identity on any network known to this process; nil if it
+    /// cannot be derived.
     package init?(authorOf post: String) {
         let authors = NetworkName.known.lazy.compactMap { PostID(network: $0, value: post).author }
         guard let author = authors.first else { return nil }
         self = author
     }
 
-    /// The network whose identities tell by their beginning that they are; nil for another text.
+    /// The network whose identities begin like this text; nil for none.
     private static func network(ofIdentifier text: String) -> NetworkName? {
         NetworkName.known.first { network in
             guard case .identifier = network.traits.accounts else { return false }
@@ -134,7 +134,7 @@ package struct AccountID: Hashable, Codable, Sendable {
         }
     }
 
-    /// `user@host` of the address of a profile; nil for another text.
+    /// `user@host` from the address of a profile; nil for any other text.
     private static func nameOnPage(_ text: String) -> String? {
         for scheme in ["https://", "http://"] where text.lowercased().hasPrefix(scheme) {
             let parts = text.dropFirst(scheme.count).split(separator: "/").map(String.init)
@@ -160,14 +160,14 @@ package struct AccountID: Hashable, Codable, Sendable {
         return isPort && (1...65_535).contains(Int(digits) ?? 0) ? name[..<colon] : name
     }
 
-    /// The identity as people read it: as ``reference``, with the letters that the host's name has.
+    /// The identity for people: like ``reference``, with the non-ASCII letters of the host.
     package var shown: String {
         var readable = self
         readable.value = withOwnLetters
         return readable.reference
     }
 
-    /// The identity with the letters that its host's name has.
+    /// The identity with the non-ASCII letters of its host.
     private var withOwnLetters: String {
         guard network.traits.namesAreIdentities, let at = value.lastIndex(of: "@") else {
             return value
@@ -175,7 +175,7 @@ package struct AccountID: Hashable, Codable, Sendable {
         return value[...at] + HostName.shown(String(value[value.index(after: at)...]))
     }
 
-    /// The identity as a person types it: `user@host`, `x:12345`, `did:plc:…`.
+    /// The identity in the form that people type: `user@host`, `x:12345`, `did:plc:…`.
     package var reference: String {
         switch network.traits.accounts {
         case .address: network == .usual ? value : "\(network):\(value)"
@@ -185,14 +185,14 @@ package struct AccountID: Hashable, Codable, Sendable {
     }
 }
 
-/// The profile of a person or bot, as a network gives it.
+/// The profile of a person or bot.
 package struct Account: Equatable, Sendable {
     package var id: AccountID
-    /// The name people type after `@`, without it: `user@host` (also for local accounts), or a
-    /// screen name or handle.
+    /// The name that people type after `@`: `user@host` (also for local accounts), or a screen name
+    /// or handle.
     package var handle: String
     package var displayName: String
-    /// The account says of itself that it is automated.
+    /// Whether the account is marked as automated.
     package var isBot: Bool
     /// The profile text as plain text, in which people opt out of bots.
     package var bio: String
@@ -216,7 +216,7 @@ package struct Account: Equatable, Sendable {
 // MARK: - What is forgotten
 
 extension PostID {
-    /// The digest by which a forgotten post is recognised when it comes again; the post cannot be
+    /// The digest by which a forgotten post is recognised when it is read again; the post cannot be
     /// derived from it.
     package var forgottenDigest: String {
         StableHash.digest(of: "forgotten/1", "post", network.rawValue, value).prefix(16).hexadecimal
@@ -224,10 +224,10 @@ extension PostID {
 }
 
 extension AccountID {
-    /// The digest by which a forgotten person is recognised when they come again.
+    /// The digest by which a forgotten person is recognised when they are seen again.
     ///
-    /// Made from the form with the host's own letters, in which servers gave the name before there
-    /// was one form.
+    /// Computed from the form with non-ASCII letters of the host, which was stored before there was
+    /// a canonical form.
     package var forgottenDigest: String {
         StableHash.digest(of: "forgotten/1", "person", network.rawValue, withOwnLetters).prefix(16)
             .hexadecimal

@@ -1,6 +1,6 @@
-/// Language tags of BCP 47, as far as servers accept them and archives write them.
+/// Language tags of BCP 47, in the forms that servers accept and archives write.
 package enum LanguageTag {
-    /// Subtags that say that the language is not known, or that there is none.
+    /// Subtags for an unknown language, or for none.
     private static let empty: Set<String> = ["und", "zxx", "mul", "mis"]
 
     /// Whether `text` has the form of a tag: `ja`, `pt-BR`, `zh-Hant-TW`.
@@ -15,7 +15,7 @@ package enum LanguageTag {
             }
     }
 
-    /// Whether `text` names a language, and not the lack of one or a code of somebody's own (`qaa`
+    /// Whether `text` names a language; false for an unknown one and for private codes (`qaa`
     /// through `qtz`).
     package static func namesLanguage(_ text: String) -> Bool {
         guard isWellFormed(text) else { return false }
@@ -26,6 +26,6 @@ package enum LanguageTag {
         return !empty.contains(primary) && !isPrivate
     }
 
-    /// The tag if it names a language, else nil.
+    /// The tag if it names a language; else nil.
     package static func naming(_ text: String) -> String? { namesLanguage(text) ? text : nil }
 }

@@ -2,19 +2,19 @@ import Foundation
 
 /// The form that a link takes in plain text.
 enum LinkText: Equatable {
-    /// Its words alone: they are a hashtag.
+    /// Only its words, which are a hashtag.
     case words
-    /// Its address alone: the words are that, or a beginning of it.
+    /// Only its address, because the words are the address or a beginning of it.
     case address
     /// Its words, and the address in parentheses.
     case both
 
-    /// Words that are longer than this, in bytes, are no shortened address and no hashtag.
+    /// The longest words, in bytes, that are checked for a shortened address or a hashtag.
     private static let maximumShown = 4_096
 
     /// - Parameters:
-    ///   - shown: What the link shows, without white space around it.
-    ///   - address: The web address that it leads to.
+    ///   - shown: The link's words, without surrounding white space.
+    ///   - address: The link's web address.
     init(shown: String, address: String) {
         if shown.isEmpty {
             self = .address
@@ -27,7 +27,7 @@ enum LinkText: Equatable {
         }
     }
 
-    /// Whether `text` is a mark and one word that is more than a number.
+    /// Whether `text` is a hash sign and one word that is more than a number.
     static func isHashtag(_ text: String) -> Bool {
         guard text.hasPrefix("#") || text.hasPrefix("＃") else { return false }
         let word = text.unicodeScalars.dropFirst()
@@ -37,11 +37,11 @@ enum LinkText: Equatable {
             }
     }
 
-    /// Whether `shown` is `address`, or a beginning of it that a program shows in its place.
+    /// Whether `shown` is `address`, or an abbreviated form of it.
     ///
     /// The scheme and `www.` may be missing, the end may be cut off or replaced by an ellipsis, and
-    /// what one of the two writes in percents the other may write in letters. A beginning has a dot
-    /// or a scheme, for a single word of a sentence can be the beginning of a host.
+    /// either may be percent-encoded. A beginning must have a dot or a scheme, because a single
+    /// word may coincide with the beginning of a host.
     static func isBeginning(_ shown: String, of address: String) -> Bool {
         let shown = Bare(shown)
         let address = Bare(address)
@@ -56,14 +56,14 @@ enum LinkText: Equatable {
         if address.text.hasPrefix(shown.text) {
             return shown.hasScheme || shown.text.contains(".")
         }
-        // A host that is written in letters has another name in the address.
+        // A host with non-ASCII letters is spelled differently in the address.
         return address.host.contains("xn--") && !shown.host.utf8.allSatisfy { $0 < 0x80 }
             && shown.host.contains(".")
             && address.text.dropFirst(address.host.count).hasPrefix(
                 shown.text.dropFirst(shown.host.count))
     }
 
-    /// An address without what people leave out when they write it.
+    /// An address without the parts that people omit.
     private struct Bare {
         let text: String
         let hasScheme: Bool

@@ -14,8 +14,7 @@ package struct MinuteOfDay: Hashable, Comparable, Sendable, CustomStringConverti
         self.value = value
     }
 
-    /// The minute at which a clock shows `hour` and `minute`; both are reduced to one turn of the
-    /// clock.
+    /// The minute at which a clock shows `hour` and `minute`; both wrap around.
     package init(hour: Int, minute: Int) {
         let total = ((hour % 24) * 60 + minute % Self.count) % Self.count
         self.value = total < 0 ? total + Self.count : total
@@ -66,7 +65,7 @@ package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringCo
     /// Days since 1970-01-01.
     package let ordinal: Int
 
-    /// The day this many days after 1970-01-01, or the nearest one that the calendar has.
+    /// The day this many days after 1970-01-01, clamped to the calendar.
     package init(ordinal: Int) { self.ordinal = min(max(ordinal, -719_162), 2_932_896) }
 
     /// Nil unless the three numbers are a date of the calendar.
@@ -81,7 +80,7 @@ package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringCo
 
     /// Nil unless `text` is a date written as `YYYY-MM-DD`.
     package init?(_ text: some StringProtocol) {
-        // By hand, for a plan reads thousands of them.
+        // Parsed by hand for speed, because a plan reads thousands of them.
         var numbers = (year: 0, month: 0, day: 0)
         var length = 0
         for byte in text.utf8 {
@@ -102,14 +101,14 @@ package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringCo
 
     package static func < (left: Self, right: Self) -> Bool { left.ordinal < right.ordinal }
 
-    /// The day this many days later, or the calendar's first or last.
+    /// The day this many days later, clamped to the calendar.
     package func advanced(by days: Int) -> LocalDay {
         let (sum, overflow) = ordinal.addingReportingOverflow(days)
         guard overflow else { return LocalDay(ordinal: sum) }
         return days < 0 ? .earliest : .latest
     }
 
-    /// Whole days from `other` to this day.
+    /// The number of days from `other` to this day.
     package func days(since other: LocalDay) -> Int { ordinal - other.ordinal }
 
     /// 1 is Monday, 7 is Sunday (ISO 8601).
@@ -174,7 +173,7 @@ package struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertibl
     package var day: LocalDay
     package var minute: MinuteOfDay
 
-    /// As people write it: `2026-11-20 14:05`.
+    /// For people, as `2026-11-20 14:05`.
     package var description: String { "\(day) \(minute)" }
 
     package init(day: LocalDay, minute: MinuteOfDay) {
@@ -183,7 +182,7 @@ package struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertibl
     }
 
     /// - Parameters:
-    ///   - date: The instant; one outside the years 1 to 9999 counts as the nearest instant inside.
+    ///   - date: The instant; clamped to the years 1 to 9999.
     ///   - zone: The zone whose rules at that instant apply, daylight saving included.
     package init(_ date: Date, in zone: TimeZone) {
         let instant = Date(milliseconds: date.milliseconds)
@@ -191,9 +190,8 @@ package struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertibl
     }
 
     /// - Parameters:
-    ///   - date: The instant; one outside the years 1 to 9999 counts as the nearest instant inside.
-    ///   - utcOffset: By how many minutes the clock is ahead of UTC; more than a day counts as a
-    ///     day.
+    ///   - date: The instant; clamped to the years 1 to 9999.
+    ///   - utcOffset: The minutes by which the clock is ahead of UTC; at most a day.
     package init(_ date: Date, utcOffset: Int) {
         self.init(
             Date(milliseconds: date.milliseconds), seconds: min(max(utcOffset, -1_440), 1_440) * 60)
@@ -206,7 +204,7 @@ package struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertibl
         self.minute = MinuteOfDay(hour: 0, minute: (local - ordinal * 86_400) / 60)
     }
 
-    /// By day and minute; where a clock was set back, two instants may show the same.
+    /// Compares day and minute; when a clock is set back, two instants may be equal.
     package static func < (left: Self, right: Self) -> Bool {
         (left.day, left.minute) < (right.day, right.minute)
     }
@@ -220,9 +218,8 @@ extension TimeZone {
 extension Date {
     /// Whole milliseconds since 1970-01-01T00:00:00Z, as the database stores instants.
     ///
-    /// An instant outside the years 1 to 9999 counts as the nearest one inside,
-    /// and what is not a number as 1970: dates come from archives and servers
-    /// and must not be able to stop the process.
+    /// Clamped to the years 1 to 9999, and 1970 for NaN: dates come from archives and servers and
+    /// must not be able to crash the process.
     package var milliseconds: Int64 {
         let exact = (timeIntervalSince1970 * 1_000).rounded()
         guard !exact.isNaN else { return 0 }

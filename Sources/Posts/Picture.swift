@@ -1,46 +1,46 @@
 import Foundation
 
-/// A picture of a post: where it is, and what it shows in words.
+/// A picture of a post: its address, and its description.
 package struct Picture: Codable, Equatable, Sendable {
-    /// Where its network shows it; nil where only an archive's file is known.
+    /// The picture's web address; nil if only an archive's file is known.
     package var url: String?
     /// The alternative text; empty if the author gave none.
     package var alt: String
-    /// In pixels; nil where that is not known.
+    /// In pixels; nil if unknown.
     package var width: Int?
     package var height: Int?
-    /// The author wants nobody to see it unasked.
+    /// Whether the author wants it hidden until a reader asks for it.
     package var isSensitive: Bool?
 
     package init(url: String? = nil, alt: String = "", width: Int? = nil, height: Int? = nil) {
         self.url = url
         self.alt = alt
-        // A size is for a network to lay out the post with; a wrong one does more harm than none.
+        // Networks use the size for the layout of the post; a wrong one is worse than none.
         let isSize = [width, height].allSatisfy { $0.map { (1...100_000).contains($0) } ?? false }
         (self.width, self.height) = isSize ? (width, height) : (nil, nil)
     }
 
-    /// No network takes more with one post.
+    /// The most pictures that any network accepts with one post.
     package static let mostOfAPost = 4
-    /// Larger pictures are neither kept nor sent, in bytes; some networks take less.
+    /// The largest picture that is kept or sent, in bytes; some networks accept less.
     package static let maximumBytes = 8 << 20
     /// Longer addresses are not in use, in bytes.
     private static let maximumURL = 4_096
-    /// Longer descriptions than any network has are cut, in code points.
+    /// The longest description that is kept, in code points; no network allows more.
     private static let maximumAlt = 10_000
 
-    /// The pictures of a post as far as all of what is attached to it are some; else none.
+    /// The pictures of a post if all its attachments are pictures; else none.
     ///
     /// - Parameters:
-    ///   - pictures: What is attached, nil for each that is no picture.
-    ///   - hasMore: Whether something is attached besides, such as a poll.
-    /// - Returns: What is attached, in its order.
+    ///   - pictures: The attachments, nil for each that is not a picture.
+    ///   - hasMore: Whether there are other attachments, such as a poll.
+    /// - Returns: The pictures, in their order.
     package static func all(_ pictures: [Picture?], besides hasMore: Bool = false) -> [Picture] {
         let found = pictures.compactMap(\.self)
         return hasMore || found.count < pictures.count || found.count > mostOfAPost ? [] : found
     }
 
-    /// The picture with nothing that a server may have put there to do harm.
+    /// The picture with invalid values removed, which a server may have sent.
     package var cleaned: Picture {
         var picture = self
         let alt = PlainText.cleaned(alt).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -55,10 +55,10 @@ package struct Picture: Codable, Equatable, Sendable {
 }
 
 extension [Picture] {
-    /// The pictures as a database keeps them; nil for none.
+    /// The pictures in their stored form; nil for none.
     package var stored: String? { isEmpty ? nil : StoredJSON.text(of: self) }
 
-    /// Reads ``stored``; none from anything else.
+    /// Parses ``stored``; empty for any other text.
     package init(stored: String?) {
         let pictures = stored.flatMap {
             try? JSONDecoder().decode([Picture].self, from: Data($0.utf8))
@@ -67,11 +67,11 @@ extension [Picture] {
     }
 }
 
-/// The format of a picture, read from its bytes: the type that a server names is not believed.
+/// The format of a picture, detected from its bytes, because a server's media type may be wrong.
 package enum PictureFormat: String, CaseIterable, Sendable {
     case jpeg, png, webp
 
-    /// Reads the format; `nil` unless the bytes are a still picture that every network takes.
+    /// Detects the format; `nil` unless the bytes are a still picture that every network accepts.
     package init?(_ bytes: some Collection<UInt8>) {
         let head = Array(bytes.prefix(12))
         if head.starts(with: [0xFF, 0xD8, 0xFF]) {
@@ -87,9 +87,9 @@ package enum PictureFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// As `Content-Type` has it.
+    /// The value for `Content-Type`.
     package var mediaType: String { "image/\(rawValue)" }
 
-    /// The extension of a file's name, without the dot.
+    /// The extension of a file name, without the dot.
     package var suffix: String { self == .jpeg ? "jpg" : rawValue }
 }

@@ -1,40 +1,39 @@
-/// Text as a person reads it, made from what networks send.
+/// Conversion of networks' texts to plain text.
 package enum PlainText {
-    /// More HTML than this, in bytes, is not looked at.
+    /// The most HTML, in bytes, that is read.
     static let maximumInput = 1 << 20
-    /// More text than this, in bytes, is left out.
+    /// The most text, in bytes, that is returned.
     static let maximumOutput = 100_000
-    /// A longer address, in bytes, is not taken for a link.
+    /// The longest address, in bytes, that is treated as a link.
     private static let maximumAddress = 2_048
 
-    /// The plain text of a post or profile that a Mastodon-compatible server sends as HTML.
+    /// The plain text of a post or profile in HTML from a Mastodon-compatible server.
     ///
     /// Paragraphs are separated by a blank line, `<br>` is a line break, and items of lists begin
-    /// with `- ` or their numbers; docs/html.md tells what becomes of every element. A link keeps
-    /// its words, and its address follows in parentheses; where the words are a beginning of the
-    /// address it stands alone. A hashtag gives itself; a mention gives `@` and the name from
-    /// `mentions`. Entities are decoded once. Tags that are never closed, nesting of any depth and
-    /// other nonsense are accepted; the time is linear.
+    /// with `- ` or their numbers; docs/html.md lists the treatment of every element. A link
+    /// becomes its words, followed by its address in parentheses; if the words are a beginning of
+    /// the address, it becomes the address alone. A hashtag is unchanged; a mention becomes `@` and
+    /// the name from `mentions`. Entities are decoded once. Tags that are never closed, nesting of
+    /// any depth and other invalid input are accepted; the time is linear.
     ///
     /// - Parameters:
-    ///   - html: The fragment; what exceeds 1 MiB is not read, and text beyond 100,000 bytes is
-    ///     left out.
-    ///   - mentions: From the address of a profile, as links name it, to the person's name without
-    ///     `@`.
-    /// - Returns: The text without white space around it.
+    ///   - html: The fragment; at most 1 MiB of it is read, and the text is limited to 100,000
+    ///     bytes.
+    ///   - mentions: By the address of a profile, as in links, the person's name without `@`.
+    /// - Returns: The text without surrounding white space.
     package static func fromHTML(_ html: String, mentions: [String: String] = [:]) -> String {
         HTMLText(html, names: mentions).text
     }
 
-    /// The plain text of a post as X and its archives write it.
+    /// The plain text of a post from X or its archives.
     ///
     /// `&lt;`, `&gt;` and `&amp;` are decoded once, so `&amp;lt;` becomes `&lt;`. Shortened
-    /// addresses are replaced, and a space stands behind one that the text goes on from at once.
+    /// addresses are replaced, and followed by a space if text follows directly.
     ///
     /// - Parameters:
     ///   - text: The text with `https://t.co/…` addresses.
-    ///   - links: From a shortened address to the full one; an empty one removes the address.
-    /// - Returns: The text without white space around it.
+    ///   - links: The full address by the shortened one; an empty one removes the address.
+    /// - Returns: The text without surrounding white space.
     package static func fromX(_ text: String, links: [String: String] = [:]) -> String {
         var result: [UInt8] = []
         let bytes = head(of: Array(text.utf8.prefix(maximumInput + 1)), maximumInput)
@@ -57,10 +56,11 @@ package enum PlainText {
         return cleaned(String(decoding: head(of: result, maximumOutput), as: UTF8.self))
     }
 
-    /// Characters that end a link on every network if nothing but white space follows.
+    /// Characters that end a link on every network if only white space follows.
     private static let closings = Set(".,;:!?'\")]}>".utf8)
 
-    /// Writes the address of a link, and a space if other networks would read on into what follows.
+    /// Writes the address of a link, with a space after it if other networks would read the
+    /// following text as part of it.
     private static func write(
         _ address: String, before rest: ArraySlice<UInt8>, to result: inout [UInt8]
     ) {
@@ -68,7 +68,8 @@ package enum PlainText {
         if !address.isEmpty, goesOn(rest) { result.append(UInt8(ascii: " ")) }
     }
 
-    /// Whether a text that begins like this would be read as a part of the address before it.
+    /// Whether a text that begins like this would be read as a continuation of the address before
+    /// it.
     static func goesOn(_ rest: ArraySlice<UInt8>) -> Bool {
         let next = String(
             decoding: rest.prefix(64).drop(while: closings.contains).prefix(4), as: UTF8.self)
@@ -91,11 +92,11 @@ package enum PlainText {
         return name.isEmpty ? nil : String(decoding: prefix + name, as: UTF8.self)
     }
 
-    /// `text` without control characters and without white space around it.
+    /// `text` without control characters and surrounding white space.
     ///
     /// Line breaks and tabs stay; line separators of Unicode become line breaks.
     package static func cleaned(_ text: String) -> String {
-        // Most texts have nothing to change, and making them anew costs much more than looking.
+        // Most texts need no change, and checking is much cheaper than copying.
         guard text.unicodeScalars.contains(where: isUnwanted) else { return trimmed(text) }
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -108,7 +109,7 @@ package enum PlainText {
         return trimmed(String(scalars))
     }
 
-    /// Whether `scalar` is left out or becomes a line break.
+    /// Whether `scalar` is removed or becomes a line break.
     private static func isUnwanted(_ scalar: Unicode.Scalar) -> Bool {
         isControl(scalar) || scalar == "\u{2028}" || scalar == "\u{2029}"
     }
@@ -122,7 +123,7 @@ package enum PlainText {
         }
     }
 
-    /// Whether `address` leads to a web page, white space around it aside.
+    /// Whether `address` is a web address, ignoring surrounding white space.
     package static func isWebAddress(_ address: String?) -> Bool {
         guard let address, address.utf8.count <= maximumAddress else { return false }
         let trimmed = trimmed(address)
@@ -132,7 +133,7 @@ package enum PlainText {
             && trimmed.dropFirst(scheme.count).hasPrefix("://")
     }
 
-    /// At most `count` bytes of `text`, never cut inside a character's bytes.
+    /// At most `count` bytes of `text`, without dividing a character.
     static func head(of text: [UInt8], _ count: Int) -> [UInt8] {
         guard text.count > count else { return text }
         var end = count
@@ -140,7 +141,7 @@ package enum PlainText {
         return Array(text[..<end])
     }
 
-    /// `text` without white space around it.
+    /// `text` without surrounding white space.
     static func trimmed(_ text: String) -> String {
         let scalars = text.unicodeScalars
         guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
@@ -150,13 +151,13 @@ package enum PlainText {
     }
 }
 
-/// A part of a text that is more than text: a link, a mention or a tag.
+/// A marked part of a text: a link, a mention or a tag.
 package struct TextFacet: Sendable, Equatable {
-    /// Where the part begins, in bytes of UTF-8.
+    /// The start of the part, in bytes of UTF-8.
     package var byteStart: Int
-    /// The byte behind the part.
+    /// The end of the part, excluded.
     package var byteEnd: Int
-    /// The address that a link leads to; nil for mentions, tags and kinds that we do not know.
+    /// The address of a link; nil for mentions, tags and unknown kinds.
     package var link: String?
 
     package init(byteStart: Int, byteEnd: Int, link: String? = nil) {
@@ -167,22 +168,21 @@ package struct TextFacet: Sendable, Equatable {
 }
 
 extension PlainText {
-    /// The plain text of a post as a Bluesky record holds it, or any other text whose links stand
-    /// beside it.
+    /// The plain text of a Bluesky record's post, or of any other text with separate links.
     ///
-    /// A link keeps its words, and its address follows in parentheses; where the words are a
-    /// beginning of the address it stands alone. A space stands behind an address that the text
-    /// goes on from at once. Parts that lie outside the text, are empty or begin or end inside a
-    /// character are passed over; of two that overlap the one that begins first counts, as in
-    /// Bluesky's own apps. A link that leads to no web page stays as it is shown. The time is
-    /// linear in the text, and that of sorting in the parts.
+    /// A link becomes its words, followed by its address in parentheses; if the words are a
+    /// beginning of the address, it becomes the address alone. An address is followed by a space if
+    /// text follows directly. Parts that are outside the text, empty, or begin or end inside a
+    /// character are skipped; of two that overlap the one that begins first counts, as in Bluesky's
+    /// own apps. A link without a web address is unchanged. The time is linear in the text, plus
+    /// that of sorting the parts.
     ///
     /// - Parameters:
-    ///   - text: The record's text; what exceeds 1 MiB is not read, and text beyond 100,000 bytes
-    ///     is left out.
+    ///   - text: The record's text; at most 1 MiB of it is read, and the result is limited to
+    ///     100,000 bytes.
     ///   - facets: The record's parts, in any order.
-    /// - Returns: The text without control characters and without white space around it, and its
-    ///   ``Post/linkWords``: the words of links behind which addresses stand.
+    /// - Returns: The text without control characters and surrounding white space, and its
+    ///   ``Post/linkWords``: the words of links that are followed by their addresses.
     package static func read(_ text: String, facets: [TextFacet]) -> (
         text: String, linkWords: [String]
     ) {
@@ -191,7 +191,7 @@ extension PlainText {
         var result: [UInt8] = []
         var position = 0
         for facet in usable(facets, in: bytes) {
-            // One that begins inside the part before it.
+            // A part that begins inside the previous one is skipped.
             guard facet.byteStart >= position else { continue }
             guard result.count <= maximumOutput else { break }
             result.append(contentsOf: bytes[position..<facet.byteStart])
@@ -213,7 +213,7 @@ extension PlainText {
         )
     }
 
-    /// Returns whether the words stand there with the address behind them.
+    /// Writes a link; returns whether it has its words followed by the address.
     private static func write(
         _ shown: ArraySlice<UInt8>, leadingTo address: String, before rest: ArraySlice<UInt8>,
         to result: inout [UInt8]
@@ -231,7 +231,7 @@ extension PlainText {
         return true
     }
 
-    /// The parts that name whole characters of the text, in the order of the text.
+    /// The parts that consist of whole characters, in the order of the text.
     private static func usable(_ facets: [TextFacet], in bytes: [UInt8]) -> [TextFacet] {
         func isBoundary(_ index: Int) -> Bool {
             index == bytes.count || bytes[index] & 0xC0 != 0x80

@@ -1,34 +1,35 @@
-/// Collects plain text and decides where spaces and line breaks stand.
+/// Collects plain text and inserts spaces and line breaks.
 struct PlainTextWriter {
-    /// Quotations inside of more quotations are marked as if they were in this many.
+    /// The deepest level of quotations that is marked.
     private static let deepestQuotation = 3
 
-    /// The most bytes of text that are kept.
+    /// The most bytes of text.
     private let limit: Int
     private var output: [UInt8] = []
-    /// Line breaks that are due before the next text.
+    /// Line breaks to write before the next text.
     private var breaks = 0
-    /// Spaces that are due before the next text of the same line.
+    /// Spaces to write before the next text of the same line.
     private var spaces: [UInt8] = []
     /// The marker of a list item that has no text yet.
     private var marker: String?
-    /// Whether an address was written last, which other programs would read on into what follows.
+    /// Whether the last text was an address, which other programs would extend by the following
+    /// text.
     private var isBehindAddress = false
-    /// Where the text of the link begins that is open; nil while none is, or it has no text.
+    /// The start of the open link's text; nil if no link is open, or it has no text.
     private var linkStart: Int?
     private var isLinkOpen = false
-    /// How many elements around the text keep white space as it is.
+    /// The number of enclosing elements that preserve white space.
     var preformattedDepth = 0
-    /// How many quotations are around the text.
+    /// The number of enclosing quotations.
     var quotationDepth = 0
-    /// Whether the text is in a cell of a table, which is one line.
+    /// Whether the text is in a table cell, which is a single line.
     var isInCell = false
 
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// Whether nothing more is taken.
+    /// Whether the limit is reached.
     var isFull: Bool { output.count > limit }
 
     /// The written text, without control characters and surrounding white space.
@@ -36,10 +37,10 @@ struct PlainTextWriter {
         PlainText.cleaned(String(decoding: PlainText.head(of: output, limit), as: UTF8.self))
     }
 
-    /// The character written last, if it is ASCII and the next text follows it without white space.
+    /// The last character, if it is ASCII and no white space is to be written after it.
     var last: UInt8? { breaks == 0 && spaces.isEmpty && marker == nil ? output.last : nil }
 
-    /// The last `count` bytes that were written, as far as they are whole characters.
+    /// The last `count` bytes, as far as they are whole characters.
     func end(_ count: Int) -> String { String(decoding: output.suffix(count), as: UTF8.self) }
 
     // MARK: Lines
@@ -51,7 +52,7 @@ struct PlainTextWriter {
         spaces.removeAll(keepingCapacity: true)
     }
 
-    /// Makes the next text stand `count` lines below what is written already.
+    /// Begins the next text `count` lines below the present one.
     mutating func separate(byLines count: Int) {
         guard marker == nil else { return }
         if isInCell { return space() }
@@ -59,7 +60,7 @@ struct PlainTextWriter {
         spaces.removeAll(keepingCapacity: true)
     }
 
-    /// Makes a space stand before the next text, unless that begins a line.
+    /// Writes a space before the next text, unless that begins a line.
     mutating func space() {
         if breaks == 0, spaces.isEmpty, !output.isEmpty { spaces.append(UInt8(ascii: " ")) }
     }
@@ -78,13 +79,13 @@ struct PlainTextWriter {
 
     // MARK: Links
 
-    /// Begins a link, whose text may be replaced when it ends.
+    /// Begins a link, whose text may be replaced at its end.
     mutating func beginLink() {
         isLinkOpen = true
         linkStart = nil
     }
 
-    /// The text of the open link, and the character before it if that is ASCII and no white space.
+    /// The text of the open link, and the character before it if that is ASCII and not white space.
     var link: (shown: String, before: UInt8?) {
         guard let linkStart else { return ("", last) }
         let before =
@@ -95,9 +96,9 @@ struct PlainTextWriter {
     /// Ends the open link.
     ///
     /// - Parameters:
-    ///   - replacement: What stands in place of its text; nil to keep that.
+    ///   - replacement: The text to write instead; nil to keep the link's own.
     ///   - isAddress: Whether the replacement is an address.
-    ///   - address: What follows in parentheses; nil for nothing.
+    ///   - address: The address to add in parentheses; nil for none.
     mutating func endLink(
         replacedBy replacement: String? = nil, isAddress: Bool = false, address: String? = nil
     ) {
@@ -114,7 +115,7 @@ struct PlainTextWriter {
 
     // MARK: Text
 
-    /// Writes text whose entities are decoded.
+    /// Writes text with decoded entities.
     mutating func write(_ bytes: [UInt8]) {
         if isBehindAddress { separateFromAddress(bytes) }
         for byte in bytes {
@@ -131,7 +132,7 @@ struct PlainTextWriter {
         }
     }
 
-    /// Puts a space behind an address if the text goes on at once.
+    /// Writes a space after an address if text follows directly.
     private mutating func separateFromAddress(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         isBehindAddress = false
@@ -140,7 +141,7 @@ struct PlainTextWriter {
     }
 
     private mutating func writeDue() {
-        // Before most letters there is nothing.
+        // For most letters nothing is pending.
         guard breaks > 0 || marker != nil || !spaces.isEmpty || output.isEmpty else { return }
         let isLineStart = output.isEmpty || breaks > 0
         if !output.isEmpty {

@@ -7,10 +7,10 @@ package enum Visibility: String, CaseIterable, Codable, Comparable, Sendable {
     case unlisted
     /// Followers only.
     case `private`
-    /// People of the author's own server only, all of them or some. Nothing that the bot publishes
-    /// is like that.
+    /// People of the author's server only, all of them or some. The bot never publishes with this
+    /// visibility.
     case local
-    /// The mentioned people only. Also stands for an audience that is not known.
+    /// The mentioned people only; also used for an unknown audience.
     case direct
 
     /// Whether everybody may read the post.
@@ -23,9 +23,9 @@ package enum Visibility: String, CaseIterable, Codable, Comparable, Sendable {
 
 /// The author and the post that a reply answers.
 package struct ReplyTarget: Equatable, Sendable {
-    /// The answered author; `nil` where the archive or server does not tell.
+    /// The answered author; `nil` if the archive or server does not contain it.
     package var author: AccountID?
-    /// The answered post; nil where the archive or server does not tell.
+    /// The answered post; nil if the archive or server does not contain it.
     package var post: PostID?
 
     package init(author: AccountID?, post: PostID? = nil) {
@@ -34,43 +34,44 @@ package struct ReplyTarget: Equatable, Sendable {
     }
 }
 
-/// One post, as plain text, with what the bot must know to remember or repeat it.
+/// A post as plain text, with the facts that the bot needs to archive or repeat it.
 package struct Post: Equatable, Sendable, Identifiable {
     package var id: PostID
     package var author: AccountID
     /// Plain text: no HTML, entities decoded once, shortened links expanded.
     package var text: String
     package var createdAt: Date
-    /// False where an archive lost the time of day; such a post teaches words, not times.
+    /// False if an archive lost the time of day; such a post is not used to learn posting times.
     package var isTimeTrusted: Bool
     package var replyTo: ReplyTarget?
     package var isRepost: Bool
     package var visibility: Visibility
-    /// Whether the post is to disappear at some time, by its author's will.
+    /// Whether the author has set the post to be deleted at some time.
     package var isTimeLimited = false
     /// A BCP 47 language tag.
     package var language: String?
     /// Images, video, audio or a poll.
     package var hasMedia: Bool
-    /// The attachments, if all are pictures and few enough to be sent; else empty.
+    /// The attachments, if all are pictures and not too many to be sent; else empty.
     package var pictures: [Picture]
-    /// Quotes or shares somebody else's post, without which its text is not to be understood.
+    /// Whether it quotes or shares another person's post, without which its text cannot be
+    /// understood.
     package var isQuote: Bool
-    /// Marked sensitive, or behind a content warning.
+    /// Whether it is marked as sensitive, or has a content warning.
     package var isSensitive: Bool
-    /// The content warning: its words, or Bluesky's labels with spaces between; `nil` where it is
-    /// not told in a form that could be repeated.
+    /// The content warning: its words, or Bluesky's labels with spaces between; `nil` if it has no
+    /// form that can be repeated.
     package var warning: String?
-    /// The people named in the text, as far as the network tells.
+    /// The people mentioned in the text, as far as the network reports them.
     package var mentions: [AccountID]
     /// The identifier of the post in calls to the server where it was read; `nil` for a post from a
     /// downloaded archive.
     package var address: String?
-    /// The program that the author wrote it with, as far as a downloaded archive tells.
+    /// The author's client program, if a downloaded archive contains it.
     package var client: String?
-    /// By how many minutes the author's clock was ahead of UTC; nil where nobody tells.
+    /// The minutes by which the author's clock was ahead of UTC; nil if unknown.
     package var utcOffset: Int?
-    /// The words of links whose addresses stand in parentheses behind them in the text: `words
+    /// The words of links that are followed by their addresses in parentheses in the text: `words
     /// (https://…)`.
     package var linkWords: [String] = []
 
@@ -105,15 +106,14 @@ package struct Post: Equatable, Sendable, Identifiable {
 
     /// Whether everybody may read the post, for as long as it is not deleted.
     ///
-    /// Posts that are not open are neither archived nor learned from nor repeated.
+    /// Posts that are not open are neither archived nor learned nor repeated.
     package var isOpen: Bool { visibility.isOpen && !isTimeLimited }
 
-    /// Whether the post answers somebody, its own author included.
+    /// Whether the post is a reply, even to its own author.
     package var isReply: Bool { replyTo != nil }
 
-    /// Posts of a person that are less far apart speak about each other more often than others, in
-    /// seconds.
+    /// The time in seconds within which two posts of a person are likely to refer to each other.
     ///
-    /// 14 of 69 such texts were out of place where they stood alone, and 18 of 239 others.
+    /// 14 of 69 such texts were out of place by themselves, against 18 of 239 others.
     package static let closeTogether: TimeInterval = 300
 }

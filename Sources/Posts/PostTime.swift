@@ -1,15 +1,14 @@
 package import Foundation
 
-/// When a post was made, by the word of its record, its key and who saw it.
+/// When a post was made, determined from its record, its key and the time of its discovery.
 ///
-/// A record's time is its author's word, or that of the author's program: it may be missing, empty,
-/// the year 1 or a time that has not come yet. None of these loses the post. The time is then that
-/// of the post's key, else that at which the post was noticed, and is not trusted: nothing is
-/// learned from it.
+/// A record's time comes from its author or the author's program: it may be missing, empty, the
+/// year 1 or in the future. The post is kept in all these cases. Its time is then that of its key,
+/// or else that of its discovery, and is not trusted: nothing is learned from it.
 package struct PostTime: Equatable, Sendable {
     /// Seconds by which the author's clock may be ahead of ours.
     package static let clockMargin: TimeInterval = 600
-    /// 2016-01-01: before, the numbers of Mastodon counted up and held no time.
+    /// 2016-01-01: before, Mastodon's ids were sequential and contained no time.
     private static let firstKeyed: Int64 = 1_451_606_400_000
     /// 2000-01-01, from which Misskey counts.
     private static let misskeyEpoch: Int64 = 946_684_800_000
@@ -21,7 +20,7 @@ package struct PostTime: Equatable, Sendable {
     /// - Parameters:
     ///   - text: The written time in the form of RFC 3339; without an offset it is read as UTC and
     ///     not trusted.
-    ///   - keyed: The time in the post's key; `nil` if it holds none.
+    ///   - keyed: The time in the post's key; `nil` if it contains none.
     ///   - noticedAt: When the post was seen, at the latest.
     package init(_ text: String?, keyed: Date? = nil, noticedAt: Date) {
         let zoned = text.flatMap { Date(rfc3339: $0) }
@@ -30,7 +29,7 @@ package struct PostTime: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - written: The written time; `nil` for none that can be read.
+    ///   - written: The written time; `nil` if it is missing or invalid.
     ///   - isExact: Whether its zone is known.
     package init(_ written: Date?, isExact: Bool = true, keyed: Date? = nil, noticedAt: Date) {
         guard let written, written <= noticedAt + Self.clockMargin else {
@@ -44,8 +43,8 @@ package struct PostTime: Equatable, Sendable {
 
     // MARK: Keys
 
-    /// The time in the number at the end of a post's address on Mastodon; `nil` for a number that
-    /// holds none.
+    /// The time in the number at the end of a Mastodon post's address; `nil` if the number contains
+    /// none.
     package static func keyed(mastodon address: String) -> Date? {
         let number = address.split(separator: "/").last.flatMap { UInt64($0) } ?? 0
         let milliseconds = Int64(number >> 16)

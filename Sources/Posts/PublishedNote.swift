@@ -1,7 +1,6 @@
 extension String {
-    /// The text with a note in a paragraph of its own below it, as both are published.
+    /// The text followed by a note in a separate paragraph, in the published form.
     ///
-    /// Every text with a note that is counted against a server's limit, sent, looked up or compared
-    /// is made here.
+    /// All code that counts, sends, looks up or compares a text with a note uses this.
     package func noted(_ note: String) -> String { "\(self)\n\n\(note)" }
 }

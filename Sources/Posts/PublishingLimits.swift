@@ -1,6 +1,6 @@
 package import Foundation
 
-/// How long a text may be on one server, and how that server counts.
+/// The limits of texts on a server, and the units in which it counts.
 package struct PublishingLimits: Equatable, Sendable {
     /// The unit in which a text is counted.
     package enum Unit: String, Codable, Sendable {
@@ -9,7 +9,7 @@ package struct PublishingLimits: Equatable, Sendable {
         case graphemes
         /// Unicode code points: a letter with two combining accents is three.
         case codePoints
-        /// X's weights, in whole characters of the Latin script: most other scripts and an emoji
+        /// X's weights, in units of a Latin character: characters of most other scripts and emoji
         /// count two.
         ///
         /// Source: twitter-text, configuration 3.
@@ -18,11 +18,11 @@ package struct PublishingLimits: Equatable, Sendable {
 
     /// The longest text, counted in `unit`.
     package var maximumCharacters: Int
-    /// The count of an `http://` or `https://` link of any length; `nil` where links count like any
+    /// The count of an `http://` or `https://` link of any length; `nil` if links count like other
     /// text.
     package var charactersPerURL: Int?
     package var unit: Unit
-    /// The longest text in UTF-8 bytes, where a network limits that too.
+    /// The longest text in UTF-8 bytes, if a network limits that too.
     package var maximumBytes: Int?
 
     package init(
@@ -36,7 +36,7 @@ package struct PublishingLimits: Equatable, Sendable {
     }
 }
 
-/// How many requests of one kind are made in a while.
+/// A limit of requests of one kind within a period.
 package struct Pace: Equatable, Sendable {
     package var count: Int
     /// In seconds.

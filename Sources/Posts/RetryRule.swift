@@ -1,9 +1,9 @@
 package import Foundation
 
-/// How something that failed is tried again: how soon, how often, and when that ends.
+/// The retry schedule of an operation: the waits, the number of attempts, and the end.
 ///
-/// Everything that mirror-bot tries again after a wait goes by a rule of this table, and its next
-/// time comes from ``next(after:key:asked:now:)``.
+/// All code that retries after a wait uses a rule of this table, and gets the next time from
+/// ``next(after:key:asked:now:)``.
 ///
 /// | rule | first wait | factor | longest wait | a server is heard up to | ends |
 /// | --- | --- | --- | --- | --- | --- |
@@ -28,16 +28,16 @@ package import Foundation
 /// | `pause`: the network wants no requests | 60 s | 1 | 60 s | 1 day | when a request is taken |
 /// | `logIn`: on Bluesky, which locks accounts | 60 s | 2 | 15 min | 1 day | when it succeeds |
 ///
-/// A server's wish is never followed to less than our own wait, nor to the second: a margin is
-/// added, and each of our own waits is longer by up to a quarter. Both depend on a key, so that
-/// many things do not return at the same instant and a restart changes nothing.
+/// The time that a server names is never shortened, and a margin is added; each wait of our own is
+/// extended by up to a quarter. Both depend on a key, so that many operations do not retry at the
+/// same instant and a restart changes nothing.
 ///
-/// Operations that do not wait have no rule: a request that is repeated at once within one call, as
-/// when a connection was closed between two uses or a token has just ended, and a write that is
-/// repeated because another process was faster. Neither has periodic work, whether it fails or not:
+/// Retries without a wait have no rule: a request that is repeated at once within one call, as
+/// after a connection was closed between two uses or a token has expired, and a write that is
+/// repeated after a conflict with another process. Nor does periodic work, whether it fails or not:
 /// the heartbeats of a lease, the polls of a feed.
 package struct RetryRule: Equatable, Sendable {
-    /// Why something failed that is tried again; the raw value is a label for metrics.
+    /// The cause of a failure that is retried; the raw value is a label for metrics.
     package enum Cause: String, CaseIterable, Sendable {
         case tooBusy = "too-busy"
         case serverTrouble = "server-trouble"
@@ -50,15 +50,15 @@ package struct RetryRule: Equatable, Sendable {
 
     /// The wait after the first failure, in seconds.
     package let first: TimeInterval
-    /// By what the wait grows with each further failure.
+    /// The factor by which the wait grows with each further failure.
     package let factor: Double
-    /// The longest wait, in seconds, its spread aside.
+    /// The longest wait, in seconds, without its jitter.
     package let longest: TimeInterval
-    /// How far ahead a server may put the next try, in seconds, the margin aside.
+    /// The latest retry that a server may request, in seconds from now, without the margin.
     package let longestAsked: TimeInterval
-    /// The failure after which nothing more is tried; nil: none.
+    /// The number of failures after which it gives up; nil for no limit.
     package let failures: Int?
-    /// Seconds after the first failure until nothing more is tried; nil: any number.
+    /// The time, in seconds after the first failure, after which it gives up; nil for no limit.
     package let patience: TimeInterval?
 
     /// The share by which a wait may be longer.
@@ -83,21 +83,22 @@ package struct RetryRule: Equatable, Sendable {
 
     // MARK: The next time
 
-    /// When to try again after so many failures in a row.
+    /// Returns the time of the next attempt after a number of consecutive failures.
     ///
     /// - Parameters:
-    ///   - failures: How many there were; fewer than one count as one.
-    ///   - key: What waits, such as the id of an action or the name of a feed; decides the spread.
-    ///   - asked: When the server wants to be asked again; believed within reason.
+    ///   - failures: The number of failures; a number below one counts as one.
+    ///   - key: Identifies the operation, such as the id of an action or the name of a feed;
+    ///     determines the jitter.
+    ///   - asked: The retry time that the server named; limited by the rule.
     ///   - now: The present.
-    /// - Returns: The time of the next try, never earlier than our own wait.
+    /// - Returns: The time of the next attempt, never earlier than our own wait.
     package func next(after failures: Int, key: String, asked: Date? = nil, now: Date) -> Date {
         let steps = Double(min(max(failures, 1), 64) - 1)
         return next(in: min(first * pow(factor, steps), longest), key: key, asked: asked, now: now)
     }
 
-    /// The same where nobody counts: the wait is half of the time since the first request, within
-    /// the rule.
+    /// Returns the time of the next attempt without a count of failures: the wait is half of the
+    /// time since the first request, within the rule.
     ///
     /// - Parameter age: Seconds since the request.
     package func next(afterAge age: TimeInterval, key: String, asked: Date? = nil, now: Date)
@@ -111,13 +112,14 @@ package struct RetryRule: Equatable, Sendable {
         return max(ours, honoured(asked, key: key, now: now) ?? ours)
     }
 
-    /// When to go on where a server named a time: a little later, and not all at once.
+    /// Returns when to continue after a server named a time: a little later, and not all operations
+    /// at once.
     ///
-    /// At the very second at which a limit ends everybody comes back, and clocks differ.
+    /// At the exact second at which a limit ends all clients return, and clocks differ.
     ///
-    /// - Parameter asked: When the server wants to be asked again.
-    /// - Returns: Two seconds later at least, and at most five and a tenth of the wait; nil if the
-    ///   server named no time, one that has passed, or one that no limit has.
+    /// - Parameter asked: The retry time that the server named.
+    /// - Returns: At least two seconds later, and at most five and a tenth of the wait; nil if the
+    ///   server named no time, a past one, or an implausible one.
     package func honoured(_ asked: Date?, key: String, now: Date) -> Date? {
         guard let told = asked?.timeIntervalSince(now), told > 0, told <= Self.farthestAsked else {
             return nil
@@ -128,7 +130,7 @@ package struct RetryRule: Equatable, Sendable {
             * (most - Self.margin.least)
     }
 
-    /// Whether nothing more is tried after so many failures, or so long after the first one.
+    /// Whether to give up after a number of failures, or a time after the first one.
     package func isOver(after failures: Int = 0, since first: Date? = nil, now: Date = .distantPast)
         -> Bool
     {
@@ -137,11 +139,11 @@ package struct RetryRule: Equatable, Sendable {
         return now.timeIntervalSince(first) >= patience
     }
 
-    /// The most seconds ahead that a time of a server is believed: no limit lasts longer than a
-    /// month.
+    /// The latest plausible time that a server can name, in seconds from now: no limit lasts longer
+    /// than a month.
     package static let farthestAsked: TimeInterval = 32 * day
 
-    /// Where `key` stands among all keys: from 0 to less than 1.
+    /// The position of `key` in a uniform distribution: from 0 to less than 1.
     private static func position(of key: String) -> Double {
         Double(key.utf8.reduce(UInt32(0)) { $0 &* 31 &+ UInt32($1) } % 1_000) / 1_000
     }
@@ -151,13 +153,13 @@ package struct RetryRule: Equatable, Sendable {
 extension RetryRule {
     /// A pass, and the start of a worker.
     package static let work = RetryRule(first: 5, longest: 300, asked: day)
-    /// The database at the start of a process: as often as a worker that runs looks for it, for a
-    /// failover lasts seconds.
+    /// The database at the start of a process: as often as in a running worker, because a failover
+    /// lasts seconds.
     package static let opening = RetryRule(first: 2, longest: 4, asked: day, patience: 300)
-    /// A database that refuses a worker which it let in before.
+    /// A database that refuses a worker which it accepted before.
     package static let databaseLogin = RetryRule(first: 5, longest: 300, asked: day, patience: 900)
 
-    /// An action after a request that certainly did nothing.
+    /// An action after a request that certainly had no effect.
     package static func action(_ cause: Cause) -> RetryRule {
         switch cause {
         case .tooBusy: RetryRule(first: 60, longest: 900)
@@ -168,12 +170,12 @@ extension RetryRule {
         }
     }
 
-    /// The question what became of an action whose answer was lost.
+    /// The look-up of an action whose answer was lost.
     package static func lookUp(_ cause: Cause) -> RetryRule {
         action(cause).ending(after: lookUpPatience)
     }
 
-    /// Seconds after a request until its lost answer is no longer asked for.
+    /// Seconds after a request until the look-ups of its lost answer end.
     package static let lookUpPatience: TimeInterval = day
 
     /// Taking an action back.
@@ -181,22 +183,22 @@ extension RetryRule {
 
     /// An item of a feed that cannot be decided yet.
     package static let item = RetryRule(first: 120, factor: 3, longest: 6 * 3_600, patience: day)
-    /// A page of a feed that the server refuses; it is asked for with each look.
+    /// A page of a feed that the server refuses; it is requested at each poll.
     package static let page = RetryRule(first: 0, longest: 0, patience: 1_200)
     /// A message to the operator.
     package static let notice = RetryRule(first: 60, longest: 3_600, failures: 8)
-    /// Credentials without which there is nothing to do: the five waits together are shorter than a
-    /// slot waits.
+    /// Credentials that all work needs: the five waits together are shorter than the time that a
+    /// slot may be late.
     package static let credentials = RetryRule(first: 30, longest: 240, failures: 6)
-    /// Credentials without which there is enough to do.
+    /// Credentials without which other work can continue.
     package static let spareCredentials = RetryRule(first: 30, longest: 3_600)
-    /// Credentials for whose owner somebody waits.
+    /// Credentials of a login for which a person is waiting.
     package static let awaitedCredentials = RetryRule(first: 30, longest: 240, failures: 1)
-    /// A network that lost the answer to a change together with its connection.
+    /// A network whose connection was lost together with the answer to a change.
     package static let silence = RetryRule(first: 15, longest: 300)
-    /// An account whose network wants no requests for a while.
+    /// An account whose network temporarily refuses requests.
     package static let pause = RetryRule(first: 60, factor: 1, longest: 60, asked: day)
-    /// Logging in with a password, on a network that locks accounts which do so too often.
+    /// Logging in with a password, on a network that locks accounts after too many logins.
     package static let logIn = RetryRule(first: 60, longest: 900, asked: day)
 
     private static let day: TimeInterval = 86_400

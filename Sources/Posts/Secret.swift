@@ -2,9 +2,9 @@ import Foundation
 
 /// A token, password or key that must never be shown.
 ///
-/// Printing, interpolating, reflecting and dumping it give `<redacted>`; it is
-/// not `Codable` and not `Equatable`. The value leaves only through
-/// ``reveal()``, so that a search for that word finds every use.
+/// Printing, interpolating, reflecting and dumping it give `<redacted>`; it is not `Codable` and
+/// not `Equatable`. The value is accessible only through ``reveal()``, so that a search for that
+/// word finds every use.
 package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
@@ -14,25 +14,24 @@ package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConve
         self.value = value
     }
 
-    /// The value itself, for the one place that must send it.
+    /// The value itself, for the code that must send it.
     package func reveal() -> String { value }
 
-    /// Whether there is nothing to keep secret.
+    /// Whether the value is empty.
     package var isEmpty: Bool { value.isEmpty }
 
-    /// `text` without anything that tells the secret.
+    /// `text` with all traces of the secret removed.
     ///
-    /// For messages that come from outside, such as a server's error text that
-    /// repeats the request, perhaps shortened, in other case or encoded: eight
-    /// characters in a row of the secret, or of its Base64, hexadecimal or URL
-    /// form, are taken out. A secret of fewer characters is only found whole.
+    /// For messages from outside, such as a server's error text that repeats the request, perhaps
+    /// shortened, in other case or encoded: any eight consecutive characters of the secret, or of
+    /// its Base64, hexadecimal or URL form, are removed. A shorter secret is found only as a whole.
     package func redacted(from text: String) -> String { Self.redacted([self], from: text) }
 
-    /// `text` without anything that tells one of the secrets.
+    /// `text` with all traces of the secrets removed.
     package static func redacted(_ secrets: some Sequence<Secret>, from text: String) -> String {
         let bytes = Array(text.utf8)
         var isTold = [Bool](repeating: false, count: bytes.count)
-        // All before anything is taken out: a part of one may stand in another.
+        // All secrets are marked before anything is removed, because they may overlap.
         for secret in secrets { SecretPieces(of: secret.value).mark(bytes, in: &isTold) }
         guard isTold.contains(true) else { return text }
         return SecretPieces.text(bytes, without: isTold, leaving: mark)
@@ -47,14 +46,14 @@ package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConve
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
-/// The short pieces by which a text tells a secret.
+/// The short pieces of a secret by which it is recognized in a text.
 struct SecretPieces {
-    /// How many bytes of a secret, or of a form of it, give it away.
+    /// The length, in bytes, of a piece of a secret or of one of its encodings.
     private static let usualLength = 8
 
-    /// How many bytes a piece has: all of a secret that is shorter.
+    /// The length of this secret's pieces: shorter than usual for a short secret.
     private let length: Int
-    /// Every run of so many bytes of every form, small letters for capital ones.
+    /// Every run of this length of every encoding, in lower case.
     private var pieces: Set<UInt64> = []
 
     init(of value: String) {
@@ -67,14 +66,15 @@ struct SecretPieces {
         for offset in 0..<3 {
             let text = Array(
                 Data(repeatElement(0, count: offset) + bytes).base64EncodedString().utf8)
-            // What the bytes around the secret decide is no piece of it, nor is the padding.
+            // The outer characters depend on the bytes around the secret, and the last ones may be
+            // padding, so they are no pieces.
             let inner = Array(text.dropFirst(offset == 0 ? 0 : offset + 1).dropLast(4))
             add(inner)
             add(inner.map(Self.forURLs))
         }
     }
 
-    /// Marks each byte of a text that stands in a piece.
+    /// Marks each byte of a text that belongs to a piece.
     func mark(_ bytes: [UInt8], in isTold: inout [Bool]) {
         forEachPiece(of: bytes) { piece, end in
             guard pieces.contains(piece) else { return }
@@ -82,7 +82,7 @@ struct SecretPieces {
         }
     }
 
-    /// `bytes` as text, with `mark` in the place of each stretch of marked ones.
+    /// `bytes` as text, with `mark` in the place of each run of marked bytes.
     static func text(_ bytes: [UInt8], without isTold: [Bool], leaving mark: String) -> String {
         var kept: [UInt8] = []
         var index = 0
@@ -94,7 +94,7 @@ struct SecretPieces {
             }
             kept += Array(mark.utf8)
             while index < bytes.count, isTold[index] { index += 1 }
-            // A character of which a byte is gone goes whole.
+            // A character with a removed byte is removed as a whole.
             while index < bytes.count, bytes[index] & 0xC0 == 0x80 { index += 1 }
         }
         return String(decoding: kept, as: UTF8.self)
@@ -106,7 +106,7 @@ struct SecretPieces {
         pieces.formUnion(found)
     }
 
-    /// Calls `body` with each run of ``length`` bytes and where it ends.
+    /// Calls `body` with each run of ``length`` bytes and its end.
     private func forEachPiece(of bytes: [UInt8], _ body: (UInt64, Int) -> Void) {
         guard length > 0 else { return }
         let mask = length == 8 ? UInt64.max : 1 << UInt64(length * 8) - 1
@@ -127,7 +127,7 @@ struct SecretPieces {
         return isPlain ? [byte] : [UInt8(ascii: "%")] + digits(byte)
     }
 
-    /// The other alphabet of Base64.
+    /// The URL-safe alphabet of Base64.
     private static func forURLs(_ byte: UInt8) -> UInt8 {
         switch byte {
         case UInt8(ascii: "+"): UInt8(ascii: "-")

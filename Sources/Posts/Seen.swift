@@ -1,29 +1,28 @@
-/// A digest of something as a person was shown it.
+/// A digest of an item as a person was shown it.
 ///
-/// A report gives it out beside what it shows. Who asks for a change may hand it back: the
-/// transaction that makes the change computes the digest of what is stored then, and changes
-/// nothing where the two differ. So nobody decides about something else than they saw, however long
-/// the page stood open.
+/// A report contains it beside the item. A request for a change may include it: the transaction of
+/// the change computes the digest of the stored item, and changes nothing if the two differ. So
+/// nobody changes another item than the one they saw, however long the page was open.
 package struct Seen: Codable, Hashable, Sendable, CustomStringConvertible {
     /// Sixteen hexadecimal digits.
     private let digest: String
 
-    /// The digest of what a person is shown, part by part.
+    /// The digest of the parts that a person is shown.
     ///
-    /// - Parameter parts: In a fixed order; what is missing differs from an empty text.
+    /// - Parameter parts: In a fixed order; nil differs from an empty text.
     package init(of parts: String?...) { self.init(of: parts) }
 
-    /// The same of a number of parts that is known only when it runs.
+    /// The digest of an array of parts.
     package init(of parts: [String?]) {
         // The lengths keep `ab`, `c` apart from `a`, `bc`.
         let marked = parts.map { part in part.map { "\($0.utf8.count):\($0)" } ?? "-" }
         digest = StableHash.digest(of: marked).prefix(8).hexadecimal
     }
 
-    /// The digest of several things that are shown together.
+    /// The digest of several items that are shown together.
     package init(ofAll all: some Sequence<Seen>) { self.init(of: all.map(\.digest)) }
 
-    /// The digest that a person typed or a form held; nil for what cannot be one.
+    /// Parses a digest from user input or a form; nil if it is invalid.
     package init?(_ text: String) {
         guard text.utf8.count == 16, text.utf8.allSatisfy({ "0123456789abcdef".utf8.contains($0) })
         else { return nil }
@@ -48,12 +47,11 @@ package struct Seen: Codable, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Seen? {
-    /// Fails if something is not any more as it was shown; without a digest nothing is compared.
+    /// Fails if an item differs from what was shown; does nothing without a digest.
     ///
-    /// To be called in the transaction that makes the change: that one sees what it changes as if
-    /// no other ran meanwhile.
+    /// To be called in the transaction that makes the change, which is isolated from others.
     ///
-    /// - Parameter current: The digest of what is stored.
+    /// - Parameter current: The digest of the stored item.
     /// - Throws: ``SeenChanged``.
     package func require(_ current: Seen) throws {
         if let self, self != current { throw SeenChanged() }

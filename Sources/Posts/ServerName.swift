@@ -1,19 +1,18 @@
-/// A Mastodon-compatible server, as a word about everybody on it: `*@host`.
+/// A Mastodon-compatible server, standing for all people on it: `*@host`.
 ///
-/// The host is the one in people's names, in its ``HostName`` form. As domain blocks of Mastodon
-/// do, the name stands for the servers below the host too: `*@example.com` covers
-/// `ann@example.com`, `ann@social.example.com` and `ann@example.com:8443`, but not
-/// `ann@badexample.com`. With a port it stands for that port alone.
+/// The host is the one in people's names, in its ``HostName`` form. As in Mastodon's domain blocks,
+/// subdomains are included: `*@example.com` covers `ann@example.com`, `ann@social.example.com` and
+/// `ann@example.com:8443`, but not `ann@badexample.com`. With a port, only that port is meant.
 package struct ServerName: Hashable, Codable, Sendable {
     /// The canonical host, with a port if the name has one.
     package let host: String
 
-    /// The server that a person names.
+    /// Parses a server as a person writes it.
     ///
-    /// Nil for a text that names one account, several or none.
+    /// Nil for any other text, such as the name of an account.
     ///
-    /// - Parameter text: `*@host` in the spellings that `AccountID(reference:localHost:)` takes for
-    ///   `user@host`.
+    /// - Parameter text: `*@host` in the spellings that `AccountID(reference:localHost:)` accepts
+    ///   for `user@host`.
     package init?(reference text: String) {
         guard text.contains("*@"), let account = AccountID(reference: text, localHost: nil) else {
             return nil
@@ -21,7 +20,7 @@ package struct ServerName: Hashable, Codable, Sendable {
         self.init(account)
     }
 
-    /// The server that stands under the identity of an account; nil for an account.
+    /// The server that is stored under the identity of an account; nil for a real account.
     package init?(_ id: AccountID) {
         guard id.network == .usual, id.value.hasPrefix("*@") else { return nil }
         host = String(id.value.dropFirst(2))
@@ -39,23 +38,23 @@ package struct ServerName: Hashable, Codable, Sendable {
         guard isHost else { return nil }
     }
 
-    /// The identity under which the server stands where people are stored; no account is called so.
+    /// The identity under which the server is stored among people; no account has it.
     package var id: AccountID { AccountID(network: .usual, value: reference) }
 
-    /// The server's name as a person types it.
+    /// The server's name in the form that people type.
     package var reference: String { "*@\(host)" }
 
-    /// The server's name as people read it, with the letters that the host's name has.
+    /// The server's name for people, with the non-ASCII letters of the host.
     package var shown: String { "*@\(HostName.shown(host))" }
 
-    /// Whether an account is on this server or on one below it.
+    /// Whether an account is on this server or on a subdomain.
     package func covers(_ account: AccountID) -> Bool { Self.covering(account).contains(self) }
 
-    /// Whether everybody whom the other server covers is covered by this one.
+    /// Whether this server includes all people of the other one.
     package func covers(_ other: ServerName) -> Bool { Self.covering(other.host).contains(self) }
 
-    /// The names of servers that cover an account, the narrowest first; empty where accounts have
-    /// no hosts.
+    /// The names of servers that include an account, the narrowest first; empty for accounts
+    /// without hosts.
     package static func covering(_ account: AccountID) -> [ServerName] {
         guard account.network.traits.namesAreIdentities, let at = account.value.lastIndex(of: "@"),
             !account.value.hasPrefix("*@")

@@ -1,16 +1,16 @@
 package import Foundation
 
-/// A time of a local day at which the bot posts, as it was drawn with the day's plan.
+/// A planned posting time of a local day.
 package struct Slot: Equatable, Sendable {
-    /// The permanent name of a slot: its day and its number there, as `2026-11-20#3`; the further
-    /// parts of a thread in the slot are named as `2026-11-20#3/2`.
+    /// The permanent name of a slot: its day and its number on that day, as `2026-11-20#3`; the
+    /// further parts of a thread in the slot are named `2026-11-20#3/2`.
     ///
-    /// Spelled and read here only; ``TypedSlot`` reads what a person types.
+    /// Formatted and parsed only here; ``TypedSlot`` parses user input.
     package struct Name: Hashable, Sendable, CustomStringConvertible {
         package let day: LocalDay
-        /// Counted from 1; a number is never used for another slot of the day.
+        /// Counted from 1; never used for another slot of the day.
         package let number: Int
-        /// Which part of a thread; 1 for the first, and for a post that is none.
+        /// The part of a thread; 1 for the first part, and for a single post.
         package let part: Int
 
         package init(day: LocalDay, number: Int, part: Int = 1) {
@@ -19,10 +19,10 @@ package struct Slot: Equatable, Sendable {
             self.part = part
         }
 
-        /// The part after this one.
+        /// The next part.
         package var next: Name { Name(day: day, number: number, part: part + 1) }
 
-        /// Nil unless `text` is what ``description`` makes of a name.
+        /// Parses a ``description``; nil for any other text.
         package init?(_ text: String) {
             let parts = text.split(separator: "#", omittingEmptySubsequences: false)
             guard parts.count == 2, let day = LocalDay(parts[0]) else { return nil }

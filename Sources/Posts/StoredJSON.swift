@@ -1,11 +1,10 @@
 import Foundation
 
-/// JSON as databases keep it: the keys of each object have one order, so that equal values have
-/// equal texts.
+/// JSON in its stored form: keys are sorted, so that equal values have equal texts.
 ///
-/// The digest of what a person saw is made of such texts.
+/// Digests of what a person saw are computed from such texts.
 package enum StoredJSON {
-    /// - Returns: Nil for a value that JSON cannot express, such as a number that is none.
+    /// - Returns: Nil for a value that JSON cannot represent, such as NaN.
     package static func text(of value: some Encodable) -> String? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

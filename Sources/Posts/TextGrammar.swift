@@ -1,12 +1,12 @@
 /// The grammar of links, mentions and hashtags in a plain text.
 ///
-/// Publishing takes out of a text what would notify somebody, learning leaves names and addresses
-/// out of the words, and comparing ignores them; all three read a text with this grammar, so that
-/// none of them leaves a piece of a host behind that another one takes for a word. A text is read
-/// in UTF-8. Each function looks at one place and takes time in proportion to what it finds there.
+/// Publishing removes the elements that would notify somebody, learning excludes names and
+/// addresses from the words, and comparing ignores them; all three parse a text with this grammar,
+/// so that they agree about the end of every element. A text is read in UTF-8. Each function parses
+/// at one position and takes time in proportion to the element.
 ///
-/// An element is recognised if any of the three networks recognises it; `isCertain` tells whether
-/// all of them do.
+/// An element is recognised if any of the three networks recognises it; `isCertain` is true if all
+/// of them do.
 ///
 /// Sources: Mastodon 4.5, `USERNAME_RE` and `MENTION_RE` of `app/models/account.rb`,
 /// `HASHTAG_NAME_PAT` of `app/models/tag.rb` and `config/initializers/twitter_regex.rb`;
@@ -16,43 +16,42 @@
 package struct TextGrammar {
     /// A `http://` or `https://` link.
     package struct Link: Equatable {
-        /// The link without punctuation that closes a sentence.
+        /// The link without the punctuation at its end.
         package let range: Range<Int>
-        /// It stands at the start or after white space or a round bracket, and its host is ASCII
-        /// with a dot in it.
+        /// Whether it is at the start or after white space or a round bracket, and its host is
+        /// ASCII with a dot in it.
         package let isCertain: Bool
     }
 
-    /// An `@` with the name, and perhaps the host, behind it.
+    /// An `@` followed by a name, and perhaps a host.
     package struct Mention: Equatable {
-        /// The name without `@` and host; empty where it is in letters that no network has in
-        /// names.
+        /// The name without `@` and host; empty if it has letters that no network allows in names.
         package let name: Range<Int>
         /// The end of name, host and port.
         package let end: Int
-        /// The end of the longest name that a network reads; beyond `end` where more than one dot
-        /// or hyphen goes on to further letters, as in `@ann...and so on`.
+        /// The end of the longest name that a network could read; beyond `end` if several dots or
+        /// hyphens are followed by more letters, as in `@ann...and so on`.
         package let furthestEnd: Int
-        /// The sign is `@`, the name follows at once, and no letter, digit, underscore or slash
-        /// stands before the sign.
+        /// Whether the sign is `@`, the name follows directly, and no letter, digit, underscore or
+        /// slash precedes the sign.
         package let isCertain: Bool
     }
 
-    /// A hash sign with a word behind it.
+    /// A hash sign followed by a word.
     package struct Hashtag: Equatable {
         /// The sign and the word.
         package let range: Range<Int>
-        /// Its word has a letter, and no `&` or `/` stands before the sign; otherwise it is one on
-        /// X alone.
+        /// Whether its word has a letter, and no `&` or `/` precedes the sign; otherwise only X
+        /// recognizes it.
         package let isCertain: Bool
     }
 
-    /// A picture of a server's own that is written `:name:`.
+    /// A custom picture of a server, written as `:name:`.
     package struct Emoji: Equatable {
         /// The name with the colons.
         package let range: Range<Int>
-        /// No letter or digit of any script stands beside it, nor another colon: every server that
-        /// has it shows it.
+        /// Whether no letter or digit of any script, nor another colon, is beside it: then every
+        /// server that has the picture shows it.
         package let isCertain: Bool
     }
 
@@ -63,13 +62,13 @@ package struct TextGrammar {
 
     // MARK: Links
 
-    /// The link whose scheme begins at `position`; nil if none does.
+    /// The link whose scheme begins at `position`; nil for none.
     ///
-    /// Letters of scripts that put spaces between words belong to a link as they do on X and
-    /// Mastodon, and so does an en dash between two of them. Japanese and other scripts without
-    /// spaces belong to its host, and to its path as far as a slash, `=` or `&` follows them, or as
-    /// they are all of its last part, as in `/wiki/東京`: elsewhere, and with hiragana or a Korean
-    /// particle, they are more often the sentence going on.
+    /// Letters of scripts with spaces between words belong to a link as they do on X and Mastodon,
+    /// and so does an en dash between two of them. Letters of Japanese and other scripts without
+    /// spaces belong to its host; they belong to its path if a slash, `=` or `&` follows them, or
+    /// if its last part consists of them, as in `/wiki/東京`. Elsewhere, and with hiragana or a
+    /// Korean particle, they more often continue the sentence.
     package func link(at position: Int) -> Link? {
         guard let host = schemeEnd(at: position), let first = scalar(at: host), first.isWord else {
             return nil
@@ -95,7 +94,7 @@ package struct TextGrammar {
         return skip("://") ? end : nil
     }
 
-    /// The end of port, path and query behind a host.
+    /// The end of port, path and query after a host.
     private func addressEnd(from host: Int) -> Int {
         var end = host
         var isInPath = false
@@ -124,8 +123,7 @@ package struct TextGrammar {
         return end
     }
 
-    /// The end of letters of any script that a slash, `=` or `&` follows; nil if something else
-    /// does.
+    /// The end of letters of any script that are followed by a slash, `=` or `&`; nil for others.
     private func segmentEnd(from start: Int) -> Int? {
         var end = start
         while let (scalar, next) = decoded(at: end) {
@@ -142,8 +140,8 @@ package struct TextGrammar {
         return nil
     }
 
-    /// The end of letters of scripts without spaces that are all of the last part of a path; nil if
-    /// a sentence goes on.
+    /// The end of letters of scripts without spaces that form the whole last part of a path; nil if
+    /// the sentence continues.
     private func lastPartEnd(from start: Int) -> Int? {
         guard start > 0, Self.isOne(of: "/=", text[start - 1]) else { return nil }
         var end = start
@@ -161,22 +159,22 @@ package struct TextGrammar {
         return isEnd && letters > 1 && !isParticle ? end : nil
     }
 
-    /// Characters that close a sentence or a bracket behind an address.
+    /// Punctuation and brackets that are no part of an address at its end.
     private static let closings: Set<Unicode.Scalar> = [
         ")", "]", "、", "。", "，", "）", "」", "』", "】", "》",
     ]
-    /// Korean particles that stand right behind a word, and so behind an address.
+    /// Korean particles that directly follow a word, and so an address.
     private static let particles: Set<String> = [
         "에서", "으로", "까지", "부터", "에게", "처럼", "보다", "입니다", "이다", "라는",
     ]
 
-    /// The end of a link without the punctuation behind it, and without brackets that it does not
-    /// open.
+    /// The end of a link without the punctuation after it, and without closing brackets that it
+    /// does not open.
     private func withoutClosings(_ link: Range<Int>) -> Int {
         let isRound = text[link].contains(UInt8(ascii: "("))
         let isSquare = text[link].contains(UInt8(ascii: "["))
         var end = link.upperBound
-        // An opening bracket closes nothing, so what was found above is still there.
+        // An opening bracket is no closing one, so the ranges above stay valid.
         while end > link.lowerBound {
             switch text[end - 1] {
             case UInt8(ascii: ")"): if isRound { return end }
@@ -199,11 +197,11 @@ package struct TextGrammar {
 
     // MARK: Hosts
 
-    /// The end of the host that begins at `start`; `start` if none does.
+    /// The end of the host that begins at `start`; `start` for none.
     ///
-    /// Runs of letters, marks, digits and underscores of any script with dots and hyphens between
-    /// them. A label in ASCII ends the host where a script without spaces goes on and no top-level
-    /// domain follows, so that `a.exampleです` needs no space.
+    /// Runs of letters, marks, digits and underscores of any script, separated by dots and hyphens.
+    /// A label in ASCII ends the host if letters of a script without spaces follow and no top-level
+    /// domain does, so that `a.exampleです` needs no space.
     private func hostEnd(at start: Int) -> Int {
         var end = start
         var run = start
@@ -242,12 +240,12 @@ package struct TextGrammar {
 
     // MARK: Mentions
 
-    /// The mention whose sign is at `position`; nil if none is.
+    /// The mention whose sign is at `position`; nil for none.
     ///
-    /// `＠` and `﹫` count as `@`, and every sign that is directly followed by a letter, digit or
-    /// underscore begins a mention unless it stands after an ASCII letter or digit, as in an e-mail
-    /// address, which no network takes for a mention; `RT` alone is none. What cannot be seen
-    /// between sign and name does not hide a mention, for servers may drop it.
+    /// `＠` and `﹫` count as `@`, and every sign directly followed by a letter, digit or underscore
+    /// begins a mention unless it is after an ASCII letter or digit, as in an e-mail address, which
+    /// no network reads as a mention; `RT` before it is allowed. Invisible characters between sign
+    /// and name are skipped, because servers may drop them.
     package func mention(at position: Int) -> Mention? {
         guard let (sign, afterSign) = decoded(at: position), sign.isAtSign else { return nil }
         let previous = scalar(before: position)
@@ -266,7 +264,7 @@ package struct TextGrammar {
         return Mention(name: start..<name, end: name, furthestEnd: furthest, isCertain: isCertain)
     }
 
-    /// Whether `RT` alone stands before the sign at `position`, behind which X sees a mention too.
+    /// Whether `RT` alone precedes the sign at `position`, after which X reads a mention too.
     private func followsRepostMark(_ position: Int) -> Bool {
         guard position >= 2, text[position - 2].lowercaseASCII == UInt8(ascii: "r"),
             text[position - 1].lowercaseASCII == UInt8(ascii: "t")
@@ -276,14 +274,14 @@ package struct TextGrammar {
             && !Self.isOne(of: "_+~.-", text[position - 3])
     }
 
-    /// The end of a name: runs of ASCII letters, digits and underscores with dots and hyphens
-    /// between them.
+    /// The end of a name: runs of ASCII letters, digits and underscores, separated by dots and
+    /// hyphens.
     ///
     /// - Parameters:
-    ///   - start: Where it begins.
-    ///   - longest: Whether any number of dots and hyphens may stand in it, as on Mastodon;
-    ///     otherwise one at a time, because the name is more often the end of a sentence.
-    /// - Returns: The end; `start` if no name begins there.
+    ///   - start: The start of the name.
+    ///   - longest: Whether to allow several dots and hyphens in a row, as on Mastodon; otherwise
+    ///     only single ones, because several are more often the end of a sentence.
+    /// - Returns: The end; `start` if there is no name.
     private func nameEnd(at start: Int, longest: Bool) -> Int {
         func isName(_ place: Int) -> Bool {
             place < text.count
@@ -305,12 +303,12 @@ package struct TextGrammar {
         return end
     }
 
-    /// The end of a name that has letters other than ASCII, which some servers allow; nil unless a
-    /// host with a dot follows.
+    /// The end of a name with non-ASCII letters, which some servers allow; nil unless a host with a
+    /// dot follows.
     private func foreignNameEnd(at start: Int) -> Int? {
         var end = start
         while let (scalar, next) = decoded(at: end), scalar.isWord {
-            // In scripts without spaces the sentence goes on to the next mention.
+            // In scripts without spaces the text up to the next mention is a sentence.
             if scalar.isWrittenWithoutSpaces { return nil }
             end = next
         }
@@ -319,7 +317,7 @@ package struct TextGrammar {
         return end
     }
 
-    /// The end of `@`, host and port behind a name; nil if something else is there.
+    /// The end of `@`, host and port after a name; nil for none.
     private func addressEnd(behind name: Int) -> Int? {
         guard let (sign, start) = decoded(at: name), sign.isAtSign, let first = scalar(at: start),
             first.isWord
@@ -334,11 +332,11 @@ package struct TextGrammar {
 
     // MARK: Hashtags
 
-    /// The hashtag whose sign is at `position`; nil if none is.
+    /// The hashtag whose sign is at `position`; nil for none.
     ///
-    /// Its word has a letter or mark of any script, and besides letters, marks, digits and
-    /// underscores the signs that Mastodon and X have in words: `·`, `・` and the joiners of Persian
-    /// and Indian scripts. It ends in none of those.
+    /// Its word contains a letter or mark of any script, and may contain letters, marks, digits,
+    /// underscores and the signs that Mastodon and X allow in words: `·`, `・` and the joiners of
+    /// Persian and Indian scripts. It does not end with one of these signs.
     package func hashtag(at position: Int) -> Hashtag? {
         guard let (sign, start) = decoded(at: position), sign.isHashSign else { return nil }
         let previous = scalar(before: position)
@@ -366,11 +364,11 @@ package struct TextGrammar {
 
     // MARK: Emoji
 
-    /// The custom emoji that begins at `position`, and those that follow it at once; none if none
-    /// does.
+    /// The custom emoji that begins at `position`, with those that follow it directly; empty for
+    /// none.
     ///
-    /// A name is two or more ASCII letters, digits, `_`, `+` or `-`, and not digits alone, as in a
-    /// time of day. No ASCII letter or digit stands beside the emoji, and no colon but those of
+    /// A name has two or more ASCII letters, digits, `_`, `+` or `-`, and not digits alone, as in a
+    /// time of day. No ASCII letter or digit is beside the emoji, and no colon except those of
     /// further ones.
     package func emoji(at position: Int) -> [Emoji] {
         func isApart(_ scalar: Unicode.Scalar?) -> Bool {
@@ -404,7 +402,7 @@ package struct TextGrammar {
 
     // MARK: Scalars
 
-    /// The scalar that begins at `position`, and the place behind it; nil at the end.
+    /// The scalar that begins at `position`, and the position after it; nil at the end.
     package func decoded(at position: Int) -> (scalar: Unicode.Scalar, next: Int)? {
         guard position < text.count else { return nil }
         let first = UInt32(text[position])
@@ -435,10 +433,10 @@ package struct TextGrammar {
 }
 
 extension Unicode.Scalar {
-    /// `@`, or a form of it that servers may read as one.
+    /// `@`, or a form of it that servers may treat as one.
     package var isAtSign: Bool { self == "@" || self == "\u{FF20}" || self == "\u{FE6B}" }
 
-    /// `#`, or a form of it that networks read as one.
+    /// `#`, or a form of it that networks treat as one.
     package var isHashSign: Bool { self == "#" || self == "\u{FF03}" || self == "\u{FE5F}" }
 
     /// A letter of any script.
@@ -466,7 +464,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Stands on the letter before it.
+    /// Combines with the letter before it.
     package var isMark: Bool {
         switch properties.generalCategory {
         case .nonspacingMark, .spacingMark, .enclosingMark: true
@@ -474,7 +472,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Shows nothing by itself: joiners, direction marks, variation selectors.
+    /// Invisible by itself: joiners, direction marks, variation selectors.
     package var isInvisible: Bool { !isASCII && properties.isDefaultIgnorableCodePoint }
 
     /// May stand in a link as written in ASCII.
@@ -486,9 +484,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// A letter of a script that puts no space between words, or none between a name and what is
-    /// said of it: Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese, Tibetan and their
-    /// neighbours.
+    /// A letter of a script without spaces between words, or between a name and its particles:
+    /// Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese, Tibetan and their neighbours.
     package var isWrittenWithoutSpaces: Bool {
         switch value {
         case 0x0E00...0x109F, 0x1100...0x11FF, 0x1780...0x17FF, 0x1950...0x19FF, 0x1A20...0x1AAF,
@@ -510,8 +507,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether X sees no hashtag right behind it: letters, marks and digits, but not what chooses
-    /// an emoji's form.
+    /// Whether X recognizes no hashtag directly after it: letters, marks and digits, but not
+    /// variation selectors.
     fileprivate var keepsTagFromBeginning: Bool {
         if self == "\u{FE0E}" || self == "\u{FE0F}" { return false }
         if isASCII || isUsualJapanese { return isWord }
@@ -521,6 +518,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether it stands between the letters of a hashtag though it is none: `·`, `・` and joiners.
+    /// Whether it may be between the letters of a hashtag without being a letter: `·`, `・` and
+    /// joiners.
     fileprivate var joinsHashtag: Bool { [0xB7, 0x30FB, 0x200C, 0x200D].contains(value) }
 }

@@ -1,16 +1,15 @@
 package import Foundation
 
-/// Instants as networks and archives write them.
+/// Timestamps of networks and archives.
 ///
 /// Parsed by hand on UTF-8: `DateFormatter` is about 700 times slower, and an
 /// archive holds millions of dates.
 extension Date {
-    /// The instant that `text` names in the form of RFC 3339, such as
-    /// `2026-11-20T08:15:30.250+09:00`.
+    /// Parses a timestamp of RFC 3339, such as `2026-11-20T08:15:30.250+09:00`.
     ///
-    /// A small `t` or `z` and a space before the time are accepted, as the RFC allows, and a time
-    /// without seconds, as some programs write it. The offset is required. A leap second counts as
-    /// the second before it; digits beyond the millisecond are dropped. Nil for every other text
+    /// As the RFC allows, `t` and `z` may be lower case and a space may separate date and time; as
+    /// some programs omit them, seconds are optional. The offset is required. A leap second counts
+    /// as the second before it; digits beyond the millisecond are dropped. Nil for any other text
     /// and for years outside 1970 through 9999.
     package init?(rfc3339 text: some StringProtocol) {
         var scanner = TimestampScanner(text)
@@ -24,10 +23,9 @@ extension Date {
         self.init(day: day, second: second, millisecond: millisecond, offset: offset)
     }
 
-    /// By how many minutes the clock that a text in the form of RFC 3339 was written by is ahead of
-    /// UTC.
+    /// The minutes by which the clock of a timestamp of RFC 3339 is ahead of UTC.
     ///
-    /// Nil for an offset of zero: programs write it for everybody, wherever they are.
+    /// Nil for an offset of zero, because many programs write times in UTC for all users.
     package static func utcOffset(rfc3339 text: some StringProtocol) -> Int? {
         guard Date(rfc3339: text) != nil else { return nil }
         var scanner = TimestampScanner(text.suffix(6))
@@ -37,11 +35,10 @@ extension Date {
         return offset / 60
     }
 
-    /// The instant that `text` names in the form of X, such as `Sat Feb 18 12:33:11 +0000 2023`.
+    /// Parses a timestamp of X, such as `Sat Feb 18 12:33:11 +0000 2023`.
     ///
-    /// The form of the archives before 2014, `2010-11-03 12:33:11 +0000`, is accepted too. The name
-    /// of the weekday is not compared with the date. Nil for every other text and for years outside
-    /// 1970 through 9999.
+    /// The form of the archives before 2014, `2010-11-03 12:33:11 +0000`, is accepted too. The
+    /// weekday is not checked. Nil for any other text and for years outside 1970 through 9999.
     package init?(xTimestamp text: some StringProtocol) {
         if let date = Date(currentXTimestamp: text) ?? Date(oldXTimestamp: text) {
             self = date
@@ -105,14 +102,14 @@ extension Date {
     }
 }
 
-/// Reads the parts of a timestamp from left to right; each function returns nil where its part does
-/// not stand.
+/// Reads the parts of a timestamp from left to right; each function returns nil if its part is
+/// missing.
 private struct TimestampScanner {
     static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-    /// Longer than any form; what is longer is not looked at.
+    /// Longer than any form; a longer text is not parsed.
     static let maximumLength = 64
 
     private let bytes: [UInt8]

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A slot as a person types it: by its number, its time, or the word `next`.
+/// A slot in user input: its number, its time, or the word `next`.
 ///
-/// Every command that takes a slot reads it here. Full-width letters, digits and signs, as a
-/// Japanese keyboard types them, count as ASCII.
+/// Every command with a slot parses it here. Full-width letters, digits and signs, which Japanese
+/// keyboards produce, count as ASCII.
 ///
 /// | typed | slot |
 /// | --- | --- |
@@ -21,7 +21,7 @@ package enum TypedSlot: Equatable, Sendable {
     package static let forms =
         "4 or '#4' for today's, 2026-11-24#2, a time such as 14:05, next, or an id that mirror-bot plan shows"
 
-    /// More digits without a sign are the beginning of an identifier.
+    /// A longer number without a sign is the beginning of an identifier.
     private static let longestBareNumber = 4
 
     /// Nil for any other text, which may be an identifier.
@@ -41,7 +41,7 @@ package enum TypedSlot: Equatable, Sendable {
         }
     }
 
-    /// The day that a text begins with, if it does, and what follows it.
+    /// The day at the beginning of a text, if there is one, and the rest of the text.
     private static func split(_ text: String, today: LocalDay) -> (day: LocalDay?, rest: Substring)
     {
         for (word, ahead) in [("today", 0), ("tomorrow", 1)] where text.hasPrefix(word) {
@@ -77,8 +77,7 @@ package enum TypedSlot: Equatable, Sendable {
 }
 
 extension MinuteOfDay {
-    /// The minute of a time as a person types it: `14:05`, `2:05pm`, `2 pm`, `１４：０５`; nil for any
-    /// other text.
+    /// Parses a typed time: `14:05`, `2:05pm`, `2 pm`, `１４：０５`; nil for any other text.
     package init?(typed text: String) {
         let text = text.plainlyTyped.lowercased()
         guard let half = ["am", "pm"].first(where: text.hasSuffix) else {
@@ -94,8 +93,8 @@ extension MinuteOfDay {
 }
 
 extension String {
-    /// The text as an ASCII keyboard types it: full-width letters, digits and signs in their usual
-    /// form, without quotes, backslashes and spaces around it.
+    /// The text with full-width letters, digits and signs replaced by ASCII, and without
+    /// surrounding quotes, backslashes and spaces.
     package var plainlyTyped: String {
         precomposedStringWithCompatibilityMapping
             .trimmingCharacters(in: Self.wrapping)

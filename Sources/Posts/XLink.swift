@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds the texts that X makes links of, with or without `https://`.
+/// Finds the texts that X turns into links, with or without `https://`.
 package enum XLink {
     /// Whether X may make a link of any part of the text.
     package static func occurs(in text: String) -> Bool {
@@ -24,8 +24,8 @@ package enum XLink {
         if run.isCertain { return (XWeightedText.linkWeight, pathEnd(after: run.end, in: scalars)) }
         let own = weight(of: scalars[position..<run.end])
         guard let shortest = run.shortest else { return (own, run.end) }
-        // X may end the link after any label that can be a top-level domain; what follows is
-        // counted besides.
+        // X may end the link after any label that can be a top-level domain; the rest is then
+        // counted as text.
         return (max(own, own - weight(of: shortest) + XWeightedText.linkWeight), run.end)
     }
 
@@ -33,7 +33,7 @@ package enum XLink {
         scalars.reduce(0) { $0 + XWeightedText.weight(of: $1) }
     }
 
-    /// The end of a link's port, path and query, without what X leaves out at its end.
+    /// The end of a link's port, path and query, without the characters that X excludes at the end.
     private static func pathEnd(after host: Int, in scalars: [Unicode.Scalar]) -> Int {
         func end(
             _ start: Int, _ isInside: (Unicode.Scalar) -> Bool, _ isLast: (Unicode.Scalar) -> Bool
@@ -64,13 +64,13 @@ package enum XLink {
         return position
     }
 
-    /// A run of characters that can be a host, with the scheme before it.
+    /// A run of characters that may be a host, with the scheme before it.
     private struct Run {
         /// The end of the host.
         let end: Int
         /// X certainly recognises the link up to `end`.
         let isCertain: Bool
-        /// The shortest part that X could take for a link; nil if it cannot take any.
+        /// The shortest part that X could read as a link; nil for none.
         let shortest: ArraySlice<Unicode.Scalar>?
 
         var mayBeLink: Bool { shortest != nil }
@@ -90,7 +90,7 @@ package enum XLink {
             if isApart || schemeEnd != nil {
                 shortest = Self.shortest(scalars[start..<end], from: position, in: scalars)
             } else {
-                // Nothing but a letter with an accent lets X begin anew within the run.
+                // Within the run, X can begin a link only after a letter with an accent.
                 let rest = scalars[start..<end].drop(while: \.isASCII).dropFirst()
                 shortest = Self.shortest(rest, from: rest.startIndex, in: scalars)
             }
@@ -99,7 +99,7 @@ package enum XLink {
         private static func hostEnd(from start: Int, in scalars: [Unicode.Scalar]) -> Int {
             var end = start
             while end < scalars.count, scalars[end].isHostScalar {
-                // A scheme begins a link of its own, unless it is the end of a word.
+                // A scheme begins a separate link, unless it is the end of a word.
                 if end > start, !scalars[end - 1].isASCIIAlphanumeric,
                     schemeEnd(at: end, in: scalars) != nil
                 {
@@ -145,7 +145,7 @@ package enum XLink {
             return areLabels && TopLevelDomains.contains(String(String.UnicodeScalarView(top)))
         }
 
-        /// Up to the end of the first thing in `host` that may be a top-level domain.
+        /// Up to the end of the first label in `host` that may be a top-level domain.
         private static func shortest(
             _ host: ArraySlice<Unicode.Scalar>, from start: Int, in scalars: [Unicode.Scalar]
         ) -> ArraySlice<Unicode.Scalar>? {
@@ -172,7 +172,7 @@ package enum XLink {
 }
 
 extension Unicode.Scalar {
-    /// May stand in a host as X reads one: ASCII, or a Latin letter with an accent.
+    /// Whether X allows it in a host: ASCII, or a Latin letter with an accent.
     fileprivate var isHostScalar: Bool {
         if isASCIIAlphanumeric || self == "-" || self == "_" || self == "." { return true }
         return switch value {
@@ -185,7 +185,7 @@ extension Unicode.Scalar {
     }
 }
 
-/// Ends of host names that X knows: those that people write most, not all 1,500.
+/// Top-level domains that X knows: the most frequent ones, not all 1,500.
 enum TopLevelDomains {
     private static let generic: Set<String> = [
         "aero", "app", "art", "asia", "biz", "blog", "cat", "cloud", "com", "coop", "dev", "edu",
@@ -213,7 +213,7 @@ enum TopLevelDomains {
         "ws", "za",
     ]
 
-    /// In other scripts, where no space need follow: `Vol.みんなで` has one in it.
+    /// In other scripts, where no space need follow: `Vol.みんなで` contains one.
     private static let foreign: Set<String> = [
         "みんな", "アマゾン", "クラウド", "グーグル", "コム", "ストア", "セール", "ファッション", "ポイント", "家電", "食品", "通販",
         "世界", "中国", "中國", "中文网", "中信", "企业", "佛山", "信息", "健康", "八卦", "公司", "公益", "台湾", "台灣", "商城",
@@ -229,7 +229,7 @@ enum TopLevelDomains {
 
     private static let foreignLengths = 2...7
 
-    /// Whether a label that ends a host is surely known.
+    /// Whether a host's last label is certainly known.
     static func contains(_ label: String) -> Bool {
         let name = label.lowercased()
         return generic.contains(name) || countries.contains(name)
@@ -238,7 +238,7 @@ enum TopLevelDomains {
     /// Whether a label is a known one in another script.
     static func isForeign(_ label: String) -> Bool { foreign.contains(label.lowercased()) }
 
-    /// The end of the shortest known one in another script that begins at `position`.
+    /// The end of the shortest known domain in another script that begins at `position`.
     static func foreignEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
         guard position < scalars.count, !scalars[position].isASCII else { return nil }
         let rest = scalars[position...].prefix(foreignLengths.upperBound)

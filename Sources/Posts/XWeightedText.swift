@@ -1,10 +1,10 @@
 import Foundation
 
-/// How long X finds a text.
+/// The length of a text on X.
 ///
-/// Source: twitter-text, configuration 3. X knows every top-level domain and every emoji sequence
-/// there is; where that decides and we cannot tell, the larger weight counts, so a text that fits
-/// here fits there.
+/// Source: twitter-text, configuration 3. X knows all top-level domains and all emoji sequences; if
+/// the weight depends on one that is unknown here, the larger weight counts, so a text that fits
+/// here fits on X.
 package enum XWeightedText {
     /// The weight of a link of any length.
     package static let linkWeight = 23
@@ -13,7 +13,7 @@ package enum XWeightedText {
     /// common punctuation, 2 for one of any other script, 2 for an emoji however it is composed, 23
     /// for a link.
     ///
-    /// - Parameter text: The text as it is sent; it is counted in normalization form C.
+    /// - Parameter text: The text to be sent; it is counted in normalization form C.
     /// - Returns: The weight, of which X allows 280.
     package static func weight(of text: String) -> Int {
         let scalars = Array(text.precomposedStringWithCanonicalMapping.unicodeScalars)
@@ -45,13 +45,13 @@ package enum XWeightedText {
     }
 }
 
-/// Emoji that are written with several code points.
+/// Emoji that consist of several code points.
 enum EmojiSequence {
-    /// No sequence that is shown as one emoji joins more: four people, or two with a heart and a
-    /// kiss between them.
+    /// The most emoji that a sequence joins: four people, or two with a heart and a kiss between
+    /// them.
     private static let mostJoined = 4
 
-    /// The end of the emoji that starts at `position`; nil if none does.
+    /// The end of the emoji that starts at `position`; nil for none.
     static func end(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
         if let end = flagEnd(at: position, in: scalars) ?? keycapEnd(at: position, in: scalars) {
             return end
@@ -101,8 +101,7 @@ enum EmojiSequence {
             let tags = scalars[end...].prefix(8).prefix { ("\u{E0020}"..."\u{E007F}").contains($0) }
             if tags.last == "\u{E007F}" { end += tags.count }
         } else if scalar.value < 0x10FF {
-            // The signs for copyright and trade mark are letters unless a selector makes them
-            // emoji.
+            // The signs for copyright and trade mark are emoji only with a variation selector.
             return nil
         }
         return end

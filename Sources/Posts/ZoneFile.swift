@@ -2,7 +2,7 @@ import Foundation
 
 /// The rules of one time zone, read from a compiled zone file (TZif, RFC 9636).
 ///
-/// Parsed once, so that looking an instant up costs a binary search.
+/// Parsed once, so that looking up an instant costs a binary search.
 struct ZoneFile: Equatable, Sendable {
     /// No zone has ever been farther from UTC: seconds.
     private static let farthest = 16 * 3_600
@@ -11,12 +11,12 @@ struct ZoneFile: Equatable, Sendable {
     private let transitions: [Int]
     /// The distance from UTC from each transition on, in seconds.
     private let offsets: [Int]
-    /// The distance before the first transition.
+    /// The UTC offset before the first transition.
     private let first: Int
-    /// The rule after the last transition; `nil` if the last distance stays.
+    /// The rule after the last transition; `nil` if the last offset stays.
     private let rule: ZoneRule?
 
-    /// Nil for bytes that are no zone file, or one that counts leap seconds.
+    /// Nil if the bytes are no zone file, or count leap seconds.
     init?(_ bytes: [UInt8]) {
         var reader = Reader(bytes)
         guard var counts = reader.header() else { return nil }
@@ -124,7 +124,7 @@ struct ZoneFile: Equatable, Sendable {
     }
 }
 
-/// The rule of a zone for all years, as POSIX writes it: `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// The rule of a zone for all years, in the form of POSIX: `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct ZoneRule: Equatable, Sendable {
     /// A day of each year and a time of that day.
     private struct Change: Equatable {
@@ -175,7 +175,7 @@ struct ZoneRule: Equatable, Sendable {
             && left.changes?.end == right.changes?.end
     }
 
-    /// Nil for what is no such rule.
+    /// Nil if the text is no such rule.
     init?(_ text: String) {
         var parser = Parser(text)
         guard parser.skipName(), let west = parser.time(hours: 24) else { return nil }
@@ -204,7 +204,8 @@ struct ZoneRule: Equatable, Sendable {
         guard let changes else { return standard }
         let year = LocalTime(Date(timeIntervalSince1970: Double(second + standard)), in: .gmt).day
             .components.year
-        // Where summer begins before the year does, the neighbor's end may be the one that counts.
+        // If summer time begins before the year does, the end in the neighbouring year may be the
+        // relevant one.
         let begin = changes.begin.localSecond(in: year) - standard
         let end = changes.end.localSecond(in: year) - summer
         let isSummer =

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// Days on which the human lived by the clock of another zone than usual.
+/// Days during which the human lived in another zone than usual.
 package struct ZoneSpan: Hashable, Sendable {
-    /// The first and the last of the days, on that zone's own calendar; those of
-    /// ``LocalDay/earliest`` and ``LocalDay/latest`` have no beginning or no end.
+    /// The first and the last day, by that zone's own calendar; ``LocalDay/earliest`` and
+    /// ``LocalDay/latest`` stand for no beginning and no end.
     package let days: ClosedRange<LocalDay>
     package let zone: TimeZone
 
@@ -13,15 +13,15 @@ package struct ZoneSpan: Hashable, Sendable {
     }
 }
 
-/// By which clock the human lived when, so that what was written in the morning counts as written
-/// in the morning.
+/// The zones in which the human lived, so that a post from the morning counts as one from the
+/// morning.
 ///
-/// A person's word about a time counts most, then what a post itself tells of its author's clock,
-/// then the usual zone.
+/// A zone that a person noted has precedence, then the UTC offset in the post itself, then the
+/// usual zone.
 package struct ZoneHistory: Equatable, Sendable {
-    /// The zone of all times about which nothing is said.
+    /// The zone of all times for which no other is noted.
     package let home: TimeZone
-    /// The other zones, in order of time; they do not overlap.
+    /// The other zones, in order of time, without overlaps.
     package let spans: [ZoneSpan]
 
     /// - Parameters:
@@ -32,11 +32,11 @@ package struct ZoneHistory: Equatable, Sendable {
         self.spans = spans.sorted { $0.days.lowerBound < $1.days.lowerBound }
     }
 
-    /// The zone that a person named for an instant; nil if nobody named one.
+    /// The zone that a person noted for an instant; nil for none.
     ///
-    /// A time begins when its own zone's clock shows its first day. Of two that follow one another
-    /// on the calendar the earlier one lasts until then, so that each instant has one zone, however
-    /// far the journey was.
+    /// A span begins when its own zone's clock shows its first day. If two spans are adjacent on
+    /// the calendar, the earlier one lasts until then, so that each instant has one zone, whatever
+    /// the distance.
     package func named(at date: Date) -> TimeZone? {
         var next: ZoneSpan?
         for span in spans.reversed() {
@@ -51,19 +51,19 @@ package struct ZoneHistory: Equatable, Sendable {
         return nil
     }
 
-    /// Returns the time that the human's clock showed.
+    /// Returns the local time of the human at an instant.
     ///
     /// - Parameters:
     ///   - date: The instant.
-    ///   - utcOffset: By how many minutes it was ahead of UTC, as the post itself tells; nil if it
-    ///     does not.
-    /// - Returns: Its day and minute.
+    ///   - utcOffset: The minutes by which their clock was ahead of UTC, if the post contains that;
+    ///     else nil.
+    /// - Returns: Its local day and minute.
     package func time(of date: Date, utcOffset: Int?) -> LocalTime {
         if let zone = named(at: date) { return LocalTime(date, in: zone) }
         return utcOffset.map { LocalTime(date, utcOffset: $0) } ?? LocalTime(date, in: home)
     }
 
-    /// Returns the time that the human's clock showed when they wrote a post.
+    /// Returns the local time of the human when they wrote a post.
     package func time(of post: Post) -> LocalTime {
         time(of: post.createdAt, utcOffset: post.utcOffset)
     }

@@ -2,34 +2,33 @@ package import Foundation
 
 /// The distance of each time zone from UTC, by the zone files of the system.
 ///
-/// Foundation has the rules that were known when its toolchain was made. Governments change them
-/// every year, and the system's zone files follow. The built-in rules count where there are no
-/// files, where a zone has none, and where the files are older.
+/// Foundation contains the rules known at the time of its toolchain. Governments change them every
+/// year, and the system's zone files follow. The built-in rules are used if there are no files, for
+/// zones without a file, and if the files are older.
 ///
 ///     ZoneRules.current.offset(of: zone, at: date)
 package final class ZoneRules: @unchecked Sendable {
     // Sendable because `known` is only touched under `lock`.
 
-    /// The rules of this process; an update of the files counts from its next start on.
+    /// The rules of this process; updated files are used from its next start on.
     package static let current = ZoneRules(folder: systemFolder)
 
-    /// Where systems keep their zone files; `TZDIR` comes first, as for the C library.
+    /// The folders of zone files on various systems; `TZDIR` has precedence, as in the C library.
     private static let folders = [
         "/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo",
     ]
-    /// The text form of all rules, which begins with their version and lists the second names of
-    /// zones.
+    /// The text form of all rules, which begins with their version and lists the aliases of zones.
     private static let table = "tzdata.zi"
     /// No zone file is larger, in bytes.
     private static let largestFile = 1_000_000
 
     /// The folder of the zone files; `nil` if the system has none.
     package let folder: String?
-    /// The version of the files, such as `2026f`; `nil` if they do not tell.
+    /// The version of the files, such as `2026f`; `nil` if unknown.
     package let version: String?
-    /// Whether the files are known to be older than the built-in rules, and not used.
+    /// Whether the files are known to be older than the built-in rules, and therefore not used.
     package let isOutdated: Bool
-    /// The names of zones by their second names, as far as the files list them.
+    /// The names of zones by their aliases, as far as the files list them.
     private let names: [String: String]
     private let lock = NSLock()
     private var known: [String: ZoneFile?] = [:]
@@ -46,7 +45,7 @@ package final class ZoneRules: @unchecked Sendable {
 
     private static func isFolder(_ path: String) -> Bool {
         var isFolder: ObjCBool = false
-        // A folder without a file of UTC or of its table holds something else.
+        // A folder without a file for UTC or the table is no folder of zone files.
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
             && isFolder.boolValue
             && ["UTC", "Etc/UTC", table].contains {
@@ -59,7 +58,7 @@ package final class ZoneRules: @unchecked Sendable {
     ///   - builtIn: The version of the built-in rules.
     package init(folder: String?, builtIn: String = ZoneRules.builtInVersion) {
         self.folder = folder
-        // Without its table a folder has no version and no other names.
+        // Without its table a folder has no version and no aliases.
         let table =
             folder.flatMap { try? String(contentsOfFile: $0 + "/" + Self.table, encoding: .utf8) }
             ?? ""
@@ -75,8 +74,7 @@ package final class ZoneRules: @unchecked Sendable {
         self.names = names
     }
 
-    /// The version of the rules that count as a number, so that newer ones are larger: `2026f` is
-    /// 202606; 0 if they do not tell.
+    /// The version of the rules as a number that grows: `2026f` is 202606; 0 if unknown.
     package var number: Int64 {
         let text = folder == nil || isOutdated ? Self.builtInVersion : version ?? ""
         guard let year = Int64(text.prefix(4)), let letter = text.dropFirst(4).first?.asciiValue,
@@ -101,8 +99,8 @@ package final class ZoneRules: @unchecked Sendable {
         return lock.withLock {
             if let file = known[name] { return file }
             let file = read(name) ?? names[name].flatMap(read)
-            // One that is there and cannot be read now, as when too many files are open, is tried
-            // again.
+            // An existing file that cannot be read now, as when too many files are open, is tried
+            // again later.
             if file != nil || !isThere(name) { known[name] = .some(file) }
             return file
         }
@@ -122,20 +120,19 @@ package final class ZoneRules: @unchecked Sendable {
                 || (0x61...0x7A).contains(byte)
                 || [0x2B, 0x2D, 0x2F, 0x5F].contains(byte)
         }
-        // The name of a zone is no path to somewhere else.
+        // The name of a zone must not lead to another path.
         guard let folder, letters, !name.isEmpty, !name.hasPrefix("/"), name.utf8.count <= 64,
             let handle = FileHandle(forReadingAtPath: folder + "/" + name)
         else { return nil }
-        // A folder, such as `America`, cannot be read.
+        // Reading fails for a folder, such as `America`.
         guard let data = try? handle.read(upToCount: Self.largestFile) else { return nil }
         return ZoneFile(Array(data))
     }
 }
 
 extension TimeZone {
-    /// Seconds by which the clocks of the zone are ahead of UTC, by the newest rules on this
-    /// machine.
+    /// The UTC offset of the zone in seconds, by the newest rules on this machine.
     ///
-    /// `secondsFromGMT(for:)` goes by the rules that were known when the toolchain was made.
+    /// `secondsFromGMT(for:)` uses the rules known at the time of the toolchain.
     package func offset(at date: Date) -> Int { ZoneRules.current.offset(of: self, at: date) }
 }

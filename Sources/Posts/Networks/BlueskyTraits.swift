@@ -14,7 +14,7 @@ extension NetworkTraits {
             limits: .bluesky, longestAlt: 2_000,
             warnings: .labels(["sexual", "nudity", "porn", "graphic-media"]))
         traits.namesStand = .inMentions
-        // The label `bot` is in the profile's record, and no moderation service explains it beside
+        // The label `bot` is in the profile's record, and no moderation service displays it beside
         // a post.
         traits.showsBotMark = false
         traits.newCredentials = "make a new app password in the settings and configure it"
@@ -48,8 +48,8 @@ private struct RecordAddress {
 }
 
 private enum DomainHandle {
-    /// A host name in ASCII, as the AT protocol wants it; `handle.invalid` stands for a handle that
-    /// is no longer one.
+    /// A host name in ASCII, as the AT protocol requires; `handle.invalid` stands for a handle that
+    /// is no longer valid.
     static func isHandle(_ text: String) -> Bool {
         let labels = text.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count > 1, text.utf8.count <= 253, text.lowercased() != "handle.invalid",

@@ -19,7 +19,7 @@ extension NetworkTraits {
 }
 
 extension PublishingLimits {
-    /// The limits of a Mastodon server that does not tell its own.
+    /// The limits of a Mastodon server that does not publish its own.
     package static let mastodon = PublishingLimits(maximumCharacters: 500, charactersPerURL: 23)
 }
 
@@ -31,15 +31,14 @@ extension AccountID {
     ///
     /// - Parameters:
     ///   - name: `user` or `user@host`, with or without a leading `@`.
-    ///   - localHost: The host that local names belong to.
+    ///   - localHost: The host of local names.
     /// - Returns: `user@host` in its canonical form.
     package static func mastodon(_ name: some StringProtocol, localHost: String) -> AccountID {
         AccountID(address: name, localHost: localHost, network: .mastodon)
     }
 }
 
-/// The form of the names of the fediverse: one name, or one name and one host, which may have a
-/// port.
+/// The form of names in the fediverse: a name, or a name and a host, which may have a port.
 private enum FediverseHandle {
     static func isHandle(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false).map {
@@ -60,8 +59,7 @@ private enum FediverseHandle {
         return name.allSatisfy { isEdge($0) || $0 == "." || $0 == "-" }
     }
 
-    /// Labels of letters, digits and hyphens with dots between them, letters of any script; perhaps
-    /// a port.
+    /// Labels of letters, digits and hyphens, separated by dots, in any script; optionally a port.
     private static func isHost(_ address: [Unicode.Scalar]) -> Bool {
         let parts = address.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard let host = parts.first, parts.count == 1 || isPort(parts[1]) else { return false }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// A kind of social network that mirror-bot can read from and publish to.
+/// A social network, or kind of servers, from which mirror-bot can read and to which it can
+/// publish.
 ///
-/// The raw value is what the `NETWORK` variables and the database use. What differs from network to
-/// network stands in its ``traits``: code outside the networks' own folders asks these, and never
-/// which network it is.
+/// The raw value is used by the `NETWORK` variables and the database. Differences between networks
+/// are in ``traits``: code outside the networks' own folders uses these, and never compares names.
 package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, CustomStringConvertible {
-    /// One object for each network, so that names are compared without their letters.
+    /// One instance for each network, so that names are compared by identity.
     private final class Entry: Sendable {
         let traits: NetworkTraits
 
@@ -22,17 +22,17 @@ package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, Custo
     package static let x = NetworkName(.x)
     package static let bluesky = NetworkName(.bluesky)
 
-    /// The network of an account for which no other is named, and of `user@host`.
+    /// The default network of an account, and that of `user@host`.
     package static let usual = mastodon
 
     private static let registered = Mutex([mastodon, x, bluesky])
 
-    /// The networks that this process knows, in the order of their registration.
+    /// The networks known to this process, in the order of their registration.
     package static var known: [NetworkName] { registered.withLock(\.self) }
 
-    /// Makes a network known to this process, for good.
+    /// Registers a network permanently in this process.
     ///
-    /// - Returns: Its name; the one registered before if there is one with this raw value.
+    /// - Returns: Its name; the earlier one if the raw value is registered already.
     package static func register(_ traits: NetworkTraits) -> NetworkName {
         registered.withLock { known in
             if let old = known.first(where: { $0.rawValue == traits.name }) { return old }
@@ -41,7 +41,7 @@ package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, Custo
         }
     }
 
-    /// Nil for a network that this process does not know.
+    /// Nil for a network unknown to this process.
     package init?(rawValue: String) {
         guard let known = Self.known.first(where: { $0.rawValue == rawValue }) else { return nil }
         self = known
@@ -49,7 +49,7 @@ package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, Custo
 
     package var rawValue: String { entry.traits.name }
 
-    /// How the network's accounts, posts and texts are written.
+    /// The forms of the network's accounts, posts and texts.
     package var traits: NetworkTraits { entry.traits }
 
     /// The name that people use for the network.
@@ -65,7 +65,7 @@ package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, Custo
 }
 
 extension NetworkName: CaseIterable {
-    /// The networks that mirror-bot brings along.
+    /// The built-in networks.
     package static let allCases: [NetworkName] = [.mastodon, .x, .bluesky]
 }
 

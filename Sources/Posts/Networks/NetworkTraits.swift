@@ -1,22 +1,22 @@
-/// The facts about a network that mirror-bot knows without a request: how accounts, posts and texts
-/// are written, and what authors may do.
+/// The facts about a network that need no request: the forms of accounts, posts and texts, and the
+/// options of authors.
 ///
-/// One value a network, in a file of its own beside this one. Requests, money and logins are
-/// `NetworkDescriptor`'s.
+/// One value for each network, in a file of its own beside this one. Requests, prices and logins
+/// are in `NetworkDescriptor`.
 package struct NetworkTraits: Sendable {
     /// The form of an account's identity.
     package enum AccountForm: Sendable, Equatable {
-        /// `user@host`, which is also what people type for it.
+        /// `user@host`, which people also type.
         case address
-        /// A number, which people do not know: they type a name that may change hands.
+        /// A number, which people do not know: they type a name, which may change hands.
         case number
-        /// A text that begins so, as `did:`; people type a name that may change hands.
+        /// A text with this prefix, such as `did:`; people type a name, which may change hands.
         case identifier(beginning: String)
     }
 
-    /// The form of a content warning, which is shown before a text.
+    /// The form of a content warning, which precedes a text.
     package enum WarningForm: Sendable, Equatable {
-        /// Nothing.
+        /// No content warnings.
         case none
         /// Words of the author's, which count as the text does.
         case words
@@ -24,12 +24,12 @@ package struct NetworkTraits: Sendable {
         case labels(Set<String>)
     }
 
-    /// Where texts hold the names of people.
+    /// The place in texts at which people's names appear.
     package enum NamePlace: Sendable {
         case nowhere
-        /// At the start of an answer, the name of whom it answers.
+        /// At the start of a reply, the name of the person answered.
         case beforeAnswers
-        /// In a post that names nobody else.
+        /// In a post that mentions a single person.
         case inMentions
     }
 
@@ -37,58 +37,56 @@ package struct NetworkTraits: Sendable {
     package var name: String
     /// The name that people use for the network.
     package var displayName: String
-    /// The one host on which people meet the network; nil where each account has a server of its
-    /// own.
+    /// The network's single host; nil if accounts are on many servers.
     package var site: String?
     package var accounts: AccountForm
-    /// Whether a name that people type is of the network's form, without the leading `@`.
+    /// Whether a name, without the leading `@`, has the form of the network's handles.
     package var isHandle: @Sendable (String) -> Bool
-    /// Where a browser shows a person, by what people type for them; nil if that does not tell.
+    /// The web page of a person, by their handle; nil if unknown.
     package var profilePage: @Sendable (String) -> String?
-    /// Where a browser shows a post, by its identity; nil if that does not tell.
+    /// The web page of a post, by its identity; nil if unknown.
     package var postPage: @Sendable (String) -> String?
-    /// The identity of a post's author, by that of the post; nil where that does not tell.
+    /// The identity of a post's author, by the post's identity; nil if that does not contain it.
     package var author: @Sendable (String) -> String? = { _ in nil }
-    /// The prefix of the identities of all posts of an account, where they tell their author; else
-    /// `nil`.
+    /// The common prefix of the identities of an account's posts, if they contain their author;
+    /// else `nil`.
     package var postsBegin: @Sendable (String) -> String? = { _ in nil }
 
-    /// How long a text may be, unless a server says otherwise.
+    /// The limits of texts, unless a server has its own.
     package var limits: PublishingLimits
     /// The longest description of a picture, in code points.
     package var longestAlt: Int
     package var warnings: WarningForm
-    /// Whether a picture may be hidden from who did not ask for it without any words.
+    /// Whether a picture may be marked as sensitive without a warning text.
     package var hidesPictures = false
-    /// Whether hashtags, and cashtags after the first, are held against automated posts, so that
-    /// their signs go.
+    /// Whether hashtags, and cashtags after the first, are unwelcome in automated posts, so that
+    /// their signs are removed.
     package var resentsTags = false
-    /// Whether the network makes links of host names by the pattern of ``XLink``, which charge for
-    /// them.
+    /// Whether the network turns host names that match ``XLink`` into links, which cost more.
     package var chargesForHosts = false
-    /// Whether an author may go on from a post of their own by the network's interface.
+    /// Whether the network's API allows authors to continue their own posts.
     package var hasThreads = true
-    /// Whether `:name:` in a text stands for a picture of one server.
+    /// Whether `:name:` in a text stands for a custom picture of a server.
     package var hasCustomEmoji = false
-    /// Whether the network tells of the pictures of its posts; else an archive may know them.
+    /// Whether the network's API returns the pictures of posts; else an archive may have them.
     package var tellsPictures = true
-    /// Where a text of the human's tells what somebody is called whose identity does not tell.
+    /// The place in the human's texts at which people's names are found, if identities do not
+    /// contain them.
     package var namesStand = NamePlace.nowhere
-    /// Whether the network's interface tells that an account is automated.
+    /// Whether the network's API returns that an account is automated.
     package var tellsBots = true
-    /// Whether apps show readers that the account of a post is automated, wherever it was marked by
-    /// a program.
+    /// Whether apps show beside posts that their account is automated, if a program marked it.
     package var showsBotMark = true
     /// The advice for credentials that the network refuses.
     package var newCredentials = "make a new access token and configure it"
     /// The advice for a login that the network refuses.
     package var wrongLogin =
         "check that the token was copied whole and belongs to this server, or make a new one, and log in again"
-    /// Whether a post may be shown to nobody but the people that it names.
+    /// Whether a post can be visible to the mentioned people only.
     package var hasPrivateMentions = false
     /// Whether profiles show which of their links lead to a page that links back.
     package var verifiesLinks = false
-    /// How many days posts of others may be kept to learn from.
+    /// How many days others' posts may be kept for learning.
     package var learningDays = 180
 
     package init(
@@ -111,10 +109,10 @@ package struct NetworkTraits: Sendable {
         self.warnings = warnings
     }
 
-    /// Whether people type what identifies an account.
+    /// Whether the names that people type are identities.
     package var namesAreIdentities: Bool { accounts == .address }
 
-    /// Whether a text is an identity rather than a name that people type.
+    /// Whether a text is an identity rather than a name.
     package func isIdentity(_ text: String) -> Bool {
         switch accounts {
         case .address: text.contains("@")

@@ -1,17 +1,17 @@
 import Cryptography
 package import Foundation
 
-/// A record key as Bluesky demands it of posts and likes: a time, and what tells it from other keys
-/// of that time.
+/// A record key in the form that Bluesky requires for posts and likes: a time, and bits that
+/// distinguish keys of that time.
 ///
 /// Written as 13 characters whose order is the order of the numbers: a zero bit, 53 bits of
-/// microseconds since 1970 and ten bits that tell clocks apart (AT Protocol, "TID").
+/// microseconds since 1970 and ten bits of clock identifier (AT Protocol, "TID").
 package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConvertible {
     private static let alphabet = Array("234567abcdefghijklmnopqrstuvwxyz".utf8)
     private static let length = 13
     private static let clockBits: UInt64 = 10
     private static let timeBits: UInt64 = 53
-    /// Milliseconds since 1970 whose microseconds are sure to fit.
+    /// The latest time, in milliseconds since 1970, whose microseconds certainly fit.
     private static let latest: Int64 = 9_000_000_000_000
 
     private let bits: UInt64
@@ -24,29 +24,28 @@ package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConverti
         bits = time << Self.clockBits | clock
     }
 
-    /// Nil for every text that is not such a key.
+    /// Nil if the text is not such a key.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count == Self.length else { return nil }
         var value: UInt64 = 0
         for byte in text.utf8 {
             guard let digit = Self.alphabet.firstIndex(of: byte) else { return nil }
-            // Thirteen times five bits are 65: the first character may be one of the first sixteen
-            // only.
+            // Thirteen times five bits are 65, so the first character has only sixteen values.
             guard value < 1 << 59 else { return nil }
             value = value << 5 | UInt64(digit)
         }
         bits = value
     }
 
-    /// The key of a draft: always the same for the same draft.
+    /// The key of a draft, always the same for the same draft.
     ///
-    /// The millisecond is the draft's; the rest of the number follows from the draft's key, so that
-    /// two drafts of one millisecond get the same record key only by a chance of one in a million.
+    /// The millisecond is the draft's; the other bits are derived from the draft's key, so that two
+    /// drafts of one millisecond get the same record key only with a probability of one in a
+    /// million.
     ///
     /// - Parameters:
-    ///   - createdAt: When the draft was made final; years outside 1970 through 2255 are moved to
-    ///     the nearest.
-    ///   - key: What tells the draft from all others.
+    ///   - createdAt: When the draft was made final; clamped to the years 1970 through 2255.
+    ///   - key: A key that is unique to the draft.
     package init(createdAt: Date, key: String) {
         let digest = HashFunction.sha256.digest(of: key.utf8)
         let number = digest.prefix(7).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -55,7 +54,7 @@ package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConverti
         bits = time << Self.clockBits | number & (1 << Self.clockBits - 1)
     }
 
-    /// When the key was made, by the word of who made it.
+    /// When the key was made, according to its creator.
     package var microseconds: Int64 { Int64(bits >> Self.clockBits) }
 
     package var clock: Int { Int(bits & (1 << Self.clockBits - 1)) }

@@ -12,15 +12,15 @@ extension NetworkTraits {
             limits: .x, longestAlt: 1_000)
         traits.resentsTags = true
         traits.chargesForHosts = true
-        // As far as its rules are known.
+        // The rules of X are not known to allow it.
         traits.hasThreads = false
         traits.tellsPictures = false
         traits.namesStand = .beforeAnswers
         traits.tellsBots = false
-        // Only a person can mark the account, and nothing tells whether somebody did.
+        // Only a person can mark the account, and the API does not return the mark.
         traits.showsBotMark = false
         traits.wrongLogin = "check the keys in the developer console and the PIN, and log in again"
-        // X wants what is deleted there to be gone soon.
+        // X requires that posts deleted there are removed soon.
         traits.learningDays = 30
         return traits
     }()
