@@ -3,7 +3,7 @@ package import Foundation
 import Networks
 package import Posts
 
-/// Where the credentials of an account were found.
+/// The source of an account's credentials.
 package enum AccountOrigin: String, Codable, Sendable {
     /// Flags, variables, the files that they name, or `.env`.
     case environment
@@ -11,11 +11,11 @@ package enum AccountOrigin: String, Codable, Sendable {
     case login
 }
 
-/// An account that mirror-bot uses: where it lives and what opens it.
+/// An account that mirror-bot uses: its server and its credentials.
 package struct AccountConfiguration: Sendable {
     package var role: AccountRole
     package var credentials: AccountCredentials
-    /// Where requests go instead of the network's own address; nil for that one.
+    /// The address for requests instead of the network's own; nil for that one.
     package var apiBaseURL: String?
     package var origin: AccountOrigin
 
@@ -31,20 +31,19 @@ package struct AccountConfiguration: Sendable {
 
     package var network: NetworkName { credentials.network }
 
-    /// The host that local names belong to, and its port if it is not the usual one.
+    /// The host of local names, with its port if it is not the usual one.
     package var host: String {
         if let site = network.traits.site { return site }
         let server = credentials.text(.server)
         return server.split(separator: "/").last.map(String.init) ?? server
     }
 
-    /// Where requests go; nil for the network's own address.
+    /// The address for requests; nil for the network's own.
     package var address: String? { apiBaseURL ?? credentials[.server]?.reveal() }
 }
 
 extension AccountConfiguration {
-    /// The variables that describe this account to another process, in the order of the
-    /// documentation.
+    /// The variables that pass this account to another process, in the order of the documentation.
     package var variables: [(name: String, value: Secret)] {
         var variables = [(Setting.network(of: role).name, Secret(network.rawValue))]
         for field in network.descriptor.fields.map(\.field) where field.setting != nil {
@@ -57,19 +56,19 @@ extension AccountConfiguration {
     }
 }
 
-/// The values that describe an account and open it: the fields that its network's
-/// ``NetworkDescriptor`` names.
+/// The values that identify an account and log in to it: the fields of its network's
+/// ``NetworkDescriptor``.
 ///
-/// Shows nothing of itself when it is printed or dumped.
+/// Its values do not appear when it is printed or dumped.
 package struct AccountCredentials: Sendable {
     package let network: NetworkName
     private let values: [AccountField: Secret]
-    /// When the access token ends; nil where it does not, or nobody said so.
+    /// When the access token expires; nil if it does not, or if unknown.
     package let expiresAt: Date?
 
     /// - Parameters:
-    ///   - network: Where the account is.
-    ///   - values: What is known; nil for what is not.
+    ///   - network: The account's network.
+    ///   - values: The known values; nil for unknown ones.
     ///   - expiresAt: When the access token ends.
     package init(network: NetworkName, _ values: [AccountField: Secret?], expiresAt: Date? = nil) {
         self.network = network
@@ -77,40 +76,40 @@ package struct AccountCredentials: Sendable {
         self.expiresAt = expiresAt
     }
 
-    /// A field's value; nil where it is not known.
+    /// A field's value; nil if unknown.
     package subscript(field: AccountField) -> Secret? { values[field] }
 
-    /// The value of a field that the network wants; empty where it is not known.
+    /// The value of a field that the network requires; empty if unknown.
     package func secret(_ field: AccountField) -> Secret { values[field] ?? Secret("") }
 
-    /// The same, shown.
+    /// The revealed value of a field.
     package func text(_ field: AccountField) -> String { secret(field).reveal() }
 
-    /// Whether everything is known that no role can do without.
+    /// Whether all values are known that every role needs.
     var isWhole: Bool {
         AccountRole.allCases.contains { role in
             network.descriptor.required(by: role).allSatisfy { values[$0] != nil }
         }
     }
 
-    /// Whether they open the account, and do not only name it, as a handle does where posts are
-    /// public.
+    /// Whether they log in to the account, and do not only name it, as a handle does where posts
+    /// are public.
     package var opensAccount: Bool {
         network.descriptor.fields.map(\.field).contains { field in
             field.setting != nil && field.isSecret && !text(field).isEmpty
         }
     }
 
-    /// Tells these credentials from others, and shows nothing of either.
+    /// A digest that distinguishes credentials without revealing them.
     package var fingerprint: String {
         let parts = network.descriptor.fingerprint.map(text)
         let text = ([network.rawValue] + parts).joined(separator: "\n")
         return Data(HashFunction.sha256.digest(of: text.utf8).prefix(16)).base64EncodedString()
     }
 
-    /// Whether both certainly open one and the same account.
+    /// Whether both certainly log in to the same account.
     ///
-    /// The address of a server does not count: it can be written in several ways, a token cannot.
+    /// The server's address is ignored, because it has several spellings, while a token has one.
     package func openSameAccount(as other: AccountCredentials) -> Bool {
         let identity = network.descriptor.identity
         return network == other.network && text(identity) == other.text(identity)

@@ -1,29 +1,29 @@
 import Posts
 
-/// One of the values that describe an account and open it; each network wants some of them.
+/// A value that identifies an account or logs in to it; each network needs some of them.
 package struct AccountField: Hashable, Sendable {
     /// Its name in a stored login.
     package let name: String
-    /// Its name behind `HUMAN_` or `BOT_` among the settings; nil for what only a login can tell.
+    /// Its name after `HUMAN_` or `BOT_` among the settings; nil for a field that only a login
+    /// provides.
     package let setting: String?
     /// The form of a value, in Markdown.
     package let looks: String
     /// The meaning, for people who configure the field; `whose` is `the human's` or `the bot's`.
     package let summary: @Sendable (_ whose: String, _ role: AccountRole) -> String
     package let isSecret: Bool
-    /// The value in its one form.
+    /// Converts a value to its canonical form.
     ///
-    /// - Throws: ``ConfigurationError`` about the setting of the given name for a value that is not
-    ///   of its form.
+    /// - Throws: ``ConfigurationError``, about the setting of the given name, for an invalid value.
     package let form: @Sendable (_ text: String, _ setting: String) throws -> String
 
     /// - Parameters:
     ///   - name: Its name in a stored login.
     ///   - setting: Its name among the settings, without the role.
-    ///   - looks: What a value looks like, in Markdown.
+    ///   - looks: The form of a value, in Markdown.
     ///   - isSecret: Whether it is never shown.
-    ///   - form: Brings a value into its one form.
-    ///   - summary: What it is.
+    ///   - form: Converts a value to its canonical form.
+    ///   - summary: The meaning.
     package init(
         _ name: String, setting: String? = nil, looks: String = "text", isSecret: Bool = true,
         form: @escaping @Sendable (_ text: String, _ setting: String) throws -> String = {
@@ -84,9 +84,9 @@ extension AccountField {
     static let clientID = AccountField("clientID")
     static let clientSecret = AccountField("clientSecret")
 
-    /// The fields that settings can give, of all networks, in the order in which they are listed.
+    /// The fields that settings can provide, of all networks, in the order of the documentation.
     ///
-    /// A network that is registered later comes behind.
+    /// Those of networks that are registered later come last.
     package static var settable: [AccountField] {
         let usual: [AccountField] = [
             .server, .accessToken, .accessTokenSecret, .consumerKey, .consumerSecret, .handle,
@@ -98,15 +98,15 @@ extension AccountField {
         }
     }
 
-    /// The networks that know the field.
+    /// The networks with this field.
     var networks: [NetworkName] {
         NetworkDescriptor.known.filter { $0.fields.contains { $0.field == self } }.map(\.name)
     }
 
-    /// The variable that gives the field of a role's account.
+    /// The variable for the field of a role's account.
     package func name(of role: AccountRole) -> String { "\(role.prefix)_\(setting ?? name)" }
 
-    /// The setting that gives the field of a role's account.
+    /// The setting for the field of a role's account.
     func setting(of role: AccountRole) -> Setting {
         let networks = networks.map(\.displayName).joined(separator: ", ")
         let isIdentity = NetworkDescriptor.known.contains { $0.identity == self }

@@ -3,15 +3,15 @@ import Networks
 import Posts
 import Transport
 
-/// The account of one role as the settings describe it.
+/// Reads the account of one role from the settings.
 struct AccountSettings {
     let role: AccountRole
     let network: NetworkName
     let values: SettingValues
 
-    /// The account; nil if none of its settings is given.
+    /// The account; nil if none of its settings is set.
     ///
-    /// - Throws: ``ConfigurationError`` if some but not all are given, or some of another network.
+    /// - Throws: ``ConfigurationError`` if only some are set, or some of another network.
     func account() throws -> AccountConfiguration? {
         let present = AccountField.settable.filter { text($0) != nil }
         let known = network.descriptor.fields.map(\.field)
@@ -29,21 +29,20 @@ struct AccountSettings {
         )
     }
 
-    /// Where requests go instead of the network's own address.
+    /// The address for requests instead of the network's own.
     func apiBaseURL() throws -> String? {
         let setting = Setting.apiBaseURL(of: role)
         return try values.text(setting).map { try ServerURL.normalized($0, setting: setting.name) }
     }
 
-    /// Fails for an address or a name that is not of its form, whether or not the account's network
-    /// wants it.
+    /// Fails for an invalid address or name, whether or not the account's network uses it.
     func checkForms() throws {
         for field in AccountField.settable { _ = try value(field) }
     }
 
     private func text(_ field: AccountField) -> String? { values.text(field.setting(of: role)) }
 
-    /// A field's value in its one form; nil if it is not set.
+    /// A field's value in its canonical form; nil if it is not set.
     private func value(_ field: AccountField) throws -> String? {
         try text(field).map { try field.form($0, field.name(of: role)) }
     }
@@ -52,7 +51,7 @@ struct AccountSettings {
         let theirs = field.networks.map(\.displayName).joined(separator: " and ")
         let wanted = field.networks.map(\.rawValue).joined(separator: " or ")
         guard let setting = values.networkSetting(of: role)?.name else {
-            // Nobody named a network, and no network has all of these.
+            // No network is named, and no network has all of these fields.
             let other = AccountField.settable.first {
                 text($0) != nil && $0.networks.allSatisfy { !field.networks.contains($0) }
             }

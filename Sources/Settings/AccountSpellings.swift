@@ -1,22 +1,21 @@
 import Foundation
 import Transport
 
-/// The address of a server as people write it.
+/// The address of a server in any spelling.
 package enum ServerURL {
     /// `https://host[:port]`; a bare host means https, and only loopback may use http.
     ///
-    /// The same server always gives the same text: small letters, no usual port, no dot or slash at
-    /// the end.
+    /// Returns the canonical form: lower case, no default port, no dot or slash at the end.
     ///
     /// - Parameters:
-    ///   - text: What was written.
-    ///   - setting: What it is, for errors.
+    ///   - text: The address.
+    ///   - setting: The setting's name, for errors.
     /// - Returns: The address.
     /// - Throws: ``ConfigurationError``.
     package static func normalized(_ text: String, setting: String) throws -> String {
         let full = text.contains("://") ? text : "https://\(text)"
         guard let parts = URLComponents(string: full), let scheme = parts.scheme?.lowercased(),
-            // As it goes over the wire: names with other letters than ASCII's in their xn-- form.
+            // In the form of requests: non-ASCII names are encoded as xn--.
             ["http", "https"].contains(scheme), var host = parts.encodedHost?.lowercased(),
             parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil,
             parts.path.isEmpty || parts.path == "/"
@@ -53,13 +52,13 @@ package enum ServerURL {
     }
 }
 
-/// A handle or DID as people write it.
+/// A handle or DID in any spelling.
 package enum BlueskyIdentifier {
-    /// `name.example` in small letters and without `@`, or the DID as it is.
+    /// Returns `name.example` in lower case and without `@`, or the DID unchanged.
     ///
     /// - Parameters:
-    ///   - text: What was written.
-    ///   - setting: What it is, for errors.
+    ///   - text: The handle or DID.
+    ///   - setting: The setting's name, for errors.
     /// - Returns: The handle or DID.
     /// - Throws: ``ConfigurationError``.
     package static func normalized(_ text: String, setting: String) throws -> String {

@@ -6,9 +6,9 @@ extension NetworkDescriptor {
     static let bluesky: NetworkDescriptor = {
         var network = NetworkDescriptor(
             .bluesky,
-            // What a person posts and favorites there is public.
+            // The human's password is optional, because posts and favorites are public there.
             fields: [Field(.handle), Field(.appPassword, optionalFor: [.human])],
-            // A password may be one that can be guessed from its hash.
+            // The password is left out, because a weak one could be guessed from its digest.
             identity: .handle, fingerprint: [.handle],
             rhythm: Rhythm(
                 mentions: Rhythm.Beat(1, shortest: .seconds(30)),
@@ -40,8 +40,8 @@ extension NetworkDescriptor {
 }
 
 extension AccountCredentials {
-    /// Returns the credentials of an account by its handle or DID; the password is `nil` where
-    /// public reading is enough.
+    /// Returns the credentials of an account by its handle or DID; the password is `nil` if public
+    /// reading is enough.
     package static func bluesky(identifier: String, appPassword: Secret?) -> AccountCredentials {
         AccountCredentials(
             network: .bluesky, [.handle: Secret(identifier), .appPassword: appPassword])

@@ -1,7 +1,7 @@
-/// Commands of this program inside of sentences.
+/// Commands of this program inside sentences.
 package enum CommandWords {
     private static let program = "mirror-bot "
-    /// The commands about one mirror, with those of their parts that come before any flag.
+    /// The commands about one mirror, with their subcommands.
     private static let commands: Set<Substring> = [
         "config", "doctor", "explain", "forget", "history", "login", "notify", "pause", "people",
         "people list", "plan",
@@ -10,15 +10,15 @@ package enum CommandWords {
         "train classifier", "train scheduler", "undo", "undo proposed", "zones",
     ]
 
-    /// Returns a text whose commands are about the mirror that flags name; without flags the text
-    /// as it is.
+    /// Adds the flags that name a mirror to the commands in a text; without flags the text is
+    /// unchanged.
     ///
-    /// - Parameter flags: Such as `--mirror ann`, as a shell reads them; see
+    /// - Parameter flags: Flags such as `--mirror ann`, quoted for a shell; see
     ///   `MirrorSettings.flagWords`.
     package static func adding(_ flags: [String], to text: String) -> String {
         guard !flags.isEmpty else { return text }
         let words = flags.joined(separator: " ")
-        // The list of many mirrors asks this of several texts of each.
+        // Optimized, because a list of many mirrors calls this for several texts of each.
         let parts = text.split(separator: program, omittingEmptySubsequences: false)
         return parts.dropFirst().reduce(into: String(parts[0])) { whole, part in
             whole += program
@@ -30,8 +30,8 @@ package enum CommandWords {
         }
     }
 
-    /// Where the longest command ends that a text begins with; nil if there is none about one
-    /// mirror.
+    /// The end of the longest command with which a text begins; nil if it begins with no command
+    /// about one mirror.
     private static func endOfCommand(_ text: Substring) -> Substring.Index? {
         let first = endOfWord(text)
         guard commands.contains(text[..<first]) else { return nil }

@@ -1,14 +1,14 @@
 import Foundation
 package import Posts
 
-/// Every setting with its value, where that comes from, what a change does and when it is taken up.
+/// All settings with their values, where these come from, and the effect and time of a change.
 ///
-/// Holds no secret.
+/// Contains no secret.
 package struct ConfigReport: Codable, Equatable, Sendable {
     /// A group of settings.
     package struct Group: Codable, Equatable, Sendable {
         package let name: Setting.Group
-        /// The heading above them.
+        /// The heading.
         package let title: String
         package let settings: [Line]
     }
@@ -24,47 +24,46 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         package let summary: String
         /// The form of a value.
         package let form: String
-        /// The values to choose from; nil where others can be written.
+        /// The values to choose from; nil if others are accepted.
         package let choices: [String]?
-        /// The smallest and the largest whole number that it takes; nil where it takes something
-        /// else too.
+        /// The range of numbers that it accepts; nil if it accepts other values too.
         package let least: Int?
         package let most: Int?
-        /// The value where nothing is set, in words; nil without one.
+        /// The default value in words; nil without one.
         package let fallback: String?
         package let isSecret: Bool
         /// Whether `mirror-bot set` can store a value for the mirror.
         package let canBeStored: Bool
         /// Whether it is one of the few that people change often.
         package let isOften: Bool
-        /// The effect of a change, where the summary does not say it.
+        /// The effect of a change, if the summary does not contain it.
         package let effect: String?
-        /// When a change is taken up.
+        /// When a change takes effect.
         package let uptake: Setting.Uptake
-        /// Why the value cannot be used; nil if it can.
+        /// Why the value is not usable; nil if it is.
         package let problem: String?
-        /// The digest of what is stored for the mirror, for who changes it; nil for what cannot be
-        /// stored, and where a flag stands before it.
+        /// The digest of the value stored for the mirror, to be sent with a change; nil if the
+        /// setting cannot be stored, and if a flag overrides it.
         package let seen: Seen?
 
-        /// Whether a text stands in the name, the meaning or the effect, in letters of either case.
+        /// Whether the name, the meaning or the effect contains a text, ignoring case.
         fileprivate func contains(_ text: String) -> Bool {
             [name, summary, effect ?? ""].contains { $0.lowercased().contains(text.lowercased()) }
         }
     }
 
-    /// The form of this document.
+    /// The schema of this document.
     package private(set) var schema = "mirror-bot/config/2"
     package let groups: [Group]
-    /// Everything that is wrong, also with no single setting.
+    /// All problems, including those of no single setting.
     package let problems: [String]
 
     /// - Parameters:
-    ///   - values: The settings as they were found.
-    ///   - problems: What is wrong with them.
-    ///   - environment: Other variables of the process, which tell the folder of the embedded
+    ///   - values: The settings, unparsed.
+    ///   - problems: Their problems.
+    ///   - environment: Other variables of the process, which determine the folder of the embedded
     ///     database.
-    ///   - word: Shows only settings that contain it; nil shows all.
+    ///   - word: Shows only settings that contain this word; nil shows all.
     package init(
         _ values: SettingValues, problems: [ConfigurationError], environment: [String: String],
         word: String? = nil
@@ -111,7 +110,7 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         return SettingTable.seen([setting.name], in: stored ?? [:])
     }
 
-    /// The value as it may be shown: a text that cannot be used may be a secret in the wrong place.
+    /// The value for display: an invalid one is hidden, because it may be a misplaced secret.
     private static func shown(_ setting: Setting, _ values: SettingValues, isWrong: Bool) -> String?
     {
         guard let text = values.text(setting) else { return nil }

@@ -1,13 +1,13 @@
-/// A setting that is missing, unknown or not of its form; the process ends with 78.
+/// A setting that is missing, unknown or invalid; the process exits with 78.
 package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Sendable {
     /// The variable at fault.
     package let setting: String
-    /// The problem and its correction; never holds a secret's value.
+    /// The problem and its correction; never contains a secret's value.
     package var description: String { "\(setting) \(problem)" }
     private let problem: String
     /// The setting is absent, not wrong.
     package let isMissing: Bool
-    /// The part of the setup that is not done yet; nil if the error is about something else.
+    /// The missing part of the setup; nil if the error is about something else.
     package let part: MissingPart?
 
     package init(
@@ -19,16 +19,16 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Se
         self.part = part
     }
 
-    /// The same error with another clause at its end.
+    /// The error with an additional clause at its end.
     func adding(_ clause: String) -> ConfigurationError {
         ConfigurationError(setting, "\(problem); \(clause)", isMissing: isMissing, part: part)
     }
 }
 
-/// A part of a mirror that a command needs and that is not there yet.
+/// A part of a mirror's setup that a command needs and that is missing.
 package enum MissingPart: Equatable, Sendable {
     case account(AccountRole)
-    /// The human's posts, which were never read.
+    /// The human's posts, which have never been read.
     case posts
     case timeZone
     /// The file of the embedded database.

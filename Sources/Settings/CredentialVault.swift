@@ -7,9 +7,9 @@ package import Storage
 
 /// Logins and sessions, sealed in the database.
 ///
-/// The key is `SECRET_KEY`, else a file beside the embedded database. On a
-/// server's database without `SECRET_KEY` there is no place for a key: logins
-/// are refused then, and sessions last as long as the process.
+/// The key is `SECRET_KEY`, or else a file beside the embedded database. With a database server and
+/// without `SECRET_KEY` there is no key: then logins are refused, and sessions end with the
+/// process.
 package struct CredentialVault: Sendable {
     private enum Key: Sendable {
         case secret(Secret)
@@ -23,10 +23,10 @@ package struct CredentialVault: Sendable {
     private let memory: SessionMemory
 
     /// - Parameters:
-    ///   - mirror: Whose logins.
+    ///   - mirror: The mirror of the logins.
     ///   - process: Names the key.
-    ///   - storage: Where the table is.
-    ///   - logger: Warned once, when sessions can only be kept in memory.
+    ///   - storage: The database.
+    ///   - logger: Gets one warning if sessions can only be kept in memory.
     package init(
         of mirror: String, _ process: ProcessSettings, storage: any StorageEngine, logger: Logger
     ) {
@@ -49,10 +49,10 @@ package struct CredentialVault: Sendable {
         self.memory = memory
     }
 
-    /// Returns the same vault with its key in memory, for opening or sealing many logins without
-    /// reading a file each time.
+    /// Returns the vault with its key in memory, for opening or sealing many logins without reading
+    /// the file each time.
     ///
-    /// - Throws: ``ConfigurationError`` for a key file that cannot be used.
+    /// - Throws: ``ConfigurationError`` for an invalid key file.
     package func keyed() throws -> CredentialVault {
         guard case .file(let file) = key, let secret = try file.read() else { return self }
         return CredentialVault(of: mirror, .secret(secret), storage, memory)
@@ -66,13 +66,13 @@ package struct CredentialVault: Sendable {
 
     /// The stored login of a role; nil if there is none.
     ///
-    /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open what is stored; the
-    ///   store's error.
+    /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open the login; the store's
+    ///   error.
     package func login(of role: AccountRole) async throws -> StoredLogin? {
         try await row(role.rawValue).map { try opened($0, of: role) }
     }
 
-    /// The logins of all roles as they are stored, read with one statement.
+    /// The sealed logins of all roles, read with one statement.
     ///
     /// - Throws: The store's error.
     package func sealedLogins() async throws -> [AccountRole: String] {
@@ -90,7 +90,7 @@ package struct CredentialVault: Sendable {
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open it.
     package func opened(_ sealed: String, of role: AccountRole) throws -> StoredLogin {
         guard let seal = try existingSeal() else { throw unopened(role, because: missingKey) }
-        // A text of another shape does not open either.
+        // A sealed text of another format cannot be opened either.
         guard let text = seal.opened(sealed, place: place(role.rawValue)),
             let login = try? JSONDecoder().decode(LoginRecord.self, from: Data(text.reveal().utf8))
                 .login
@@ -98,13 +98,13 @@ package struct CredentialVault: Sendable {
         return login
     }
 
-    /// Replaces the login of a role, and ends the session of the one before.
+    /// Replaces the login of a role, and the session of the previous login.
     ///
     /// - Parameters:
-    ///   - login: What to keep.
-    ///   - session: What the network gave out while the login was tried; nil if nothing.
-    ///   - role: Whose account it opens.
-    ///   - now: When it was made.
+    ///   - login: The login to store.
+    ///   - session: The session that the network created while the login was tested; nil for none.
+    ///   - role: The role of its account.
+    ///   - now: The present.
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if there is no key; the store's error.
     package func store(
         _ login: StoredLogin, session: Secret? = nil, for role: AccountRole, at now: Date
@@ -123,8 +123,8 @@ package struct CredentialVault: Sendable {
         }
     }
 
-    /// Returns a login in the form that ``opened(_:of:)`` reads, for a caller that stores it with
-    /// other rows.
+    /// Returns a login in the sealed form that ``opened(_:of:)`` reads, for a caller that stores it
+    /// with other rows.
     ///
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if there is no key.
     package func sealed(_ login: StoredLogin, of role: AccountRole) throws -> String {
@@ -132,13 +132,13 @@ package struct CredentialVault: Sendable {
         return try requiredSeal().sealed(Secret(text), place: place(role.rawValue))
     }
 
-    /// Fails where a login could not be stored, before a person goes to the trouble of one.
+    /// Fails if a login could not be stored, to be called before a person makes one.
     ///
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY`.
     package func requireKey() throws { _ = try requiredSeal() }
 
-    /// Where the key is that opens what is stored, for people who keep a copy of it; nil if there
-    /// is none yet.
+    /// The place of the key that opens the stored logins, for people who keep a copy of it; nil if
+    /// there is none yet.
     package var keyPlace: String? {
         switch key {
         case .secret: Setting.secretKey.name
@@ -147,13 +147,12 @@ package struct CredentialVault: Sendable {
         }
     }
 
-    /// Where the key of what is stored is looked for: `SECRET_KEY`, or the file beside the embedded
-    /// database.
+    /// The place where the key is expected: `SECRET_KEY`, or the file beside the embedded database.
     package var wantedKey: String {
         if case .file(let file) = key { file.path } else { Setting.secretKey.name }
     }
 
-    /// The roles whose stored logins the key at hand does not open.
+    /// The roles whose stored logins the present key does not open.
     ///
     /// - Throws: The store's error.
     package func sealedRoles() async throws -> [AccountRole] {
@@ -182,33 +181,33 @@ package struct CredentialVault: Sendable {
         return isStored
     }
 
-    /// Where the network of a role keeps the tokens that it is given while it is used.
+    /// The store for the tokens that the network of a role creates during use.
     ///
     /// - Parameters:
-    ///   - role: Whose session it is.
+    ///   - role: The role of the session.
     ///   - now: Returns the time of day, recorded with a session.
-    /// - Returns: The place for one session.
+    /// - Returns: The store of one session.
     package func sessions(of role: AccountRole, now: @escaping @Sendable () -> Date)
         -> any CredentialStore
     {
         VaultSessions(vault: self, role: role, now: now)
     }
 
-    /// The networks of logins as they are stored, without those that cannot be opened.
+    /// The networks of sealed logins, without those that cannot be opened.
     package func networks(of sealed: [AccountRole: String]) throws -> [AccountRole: NetworkName] {
         var networks: [AccountRole: NetworkName] = [:]
         for (role, login) in sealed {
             do {
                 networks[role] = try opened(login, of: role).network
             } catch is ConfigurationError {
-                // Whoever needs the login is told then; others, such as a new login, are not kept
-                // from their work.
+                // The error is reported when the login is needed; other operations, such as a new
+                // login, are not blocked.
             }
         }
         return networks
     }
 
-    /// The saved session of a role; nil if there is none, or none that can be opened.
+    /// The saved session of a role; nil if there is none, or if it cannot be opened.
     package func session(of role: AccountRole) async throws -> Secret? {
         if let session = memory.session(of: role) { return session }
         guard let sealed = try await row(Self.session(role)), let seal = try? existingSeal() else {
@@ -217,7 +216,7 @@ package struct CredentialVault: Sendable {
         return seal.opened(sealed, place: place(Self.session(role)))
     }
 
-    /// Saves the session of a role: sealed, or without a key in memory.
+    /// Saves the session of a role: sealed, or in memory without a key.
     func save(_ session: Secret, of role: AccountRole, at now: Date) async throws {
         guard let seal = try seal() else { return memory.keep(session, of: role) }
         let sealed = try seal.sealed(session, place: place(Self.session(role)))
@@ -226,7 +225,7 @@ package struct CredentialVault: Sendable {
         }
     }
 
-    /// The seal for what is stored already; nil if there is no key.
+    /// The seal with the existing key; nil if there is none.
     private func existingSeal() throws -> VaultSeal? {
         switch key {
         case .secret(let secret): VaultSeal(secret: secret)
@@ -235,7 +234,7 @@ package struct CredentialVault: Sendable {
         }
     }
 
-    /// The seal for what is to be stored; nil if there is no place for a key.
+    /// The seal with a key, which is created if necessary; nil if there is no place for one.
     private func seal() throws -> VaultSeal? {
         if case .file(let file) = key { return VaultSeal(secret: try file.readOrMake()) }
         return try existingSeal()
@@ -258,7 +257,7 @@ package struct CredentialVault: Sendable {
                 + "with mirror-bot login")
     }
 
-    /// Why there is no key, up to "the stored login".
+    /// Why there is no key, as the beginning of a sentence up to "the stored login".
     private var missingKey: String {
         if case .file(let file) = key {
             return "is not set, and \(file.path) is missing, so nothing opens"
@@ -266,7 +265,7 @@ package struct CredentialVault: Sendable {
         return "is not set, and only it opens"
     }
 
-    /// The `role` of the row with a role's session; the row with its login has the role's own name.
+    /// The `role` of the row with a role's session; that of the login's row is the role's name.
     package static func session(_ role: AccountRole) -> String { "\(role.rawValue)-session" }
 
     /// Returns the context that binds a sealed text to its row.
@@ -295,19 +294,19 @@ package struct CredentialVault: Sendable {
     }
 }
 
-/// The file beside an embedded database that holds the key of what is sealed there.
+/// The key file beside an embedded database.
 ///
-/// It is made once, whole, and readable for its owner only; two processes that
-/// begin at once end up with one key.
+/// It is created once, atomically, and readable for its owner only; two processes that start at
+/// once end up with the same key.
 struct KeyFile: Sendable {
     let path: String
 
     init(besideDatabase database: String) { path = database + ".key" }
 
-    /// The key in the file; nil without such a file.
+    /// The key in the file; nil if there is no file.
     ///
     /// - Throws: ``ConfigurationError`` if the file belongs to others, can be read or written by
-    ///   them, or holds no key.
+    ///   them, or contains no valid key.
     func read() throws -> Secret? {
         let data: Data?
         do throws(FileTrust.Problem) {
@@ -326,7 +325,7 @@ struct KeyFile: Sendable {
         return Secret(key)
     }
 
-    /// The key in the file, which is made if there is none.
+    /// The key in the file, which is created if it does not exist.
     ///
     /// - Throws: ``ConfigurationError`` if that is not possible.
     func readOrMake() throws -> Secret {
@@ -335,7 +334,7 @@ struct KeyFile: Sendable {
         let draft = path + "." + UUID().uuidString
         defer { unlink(draft) }
         try make(draft, holding: key + "\n")
-        // A link never replaces a file: whoever comes second uses the first one's key.
+        // A link never replaces a file: the slower process uses the faster one's key.
         guard link(draft, path) == 0 || errno == EEXIST else {
             throw failure("cannot be made: \(FileFault(errno, at: path))")
         }
@@ -362,31 +361,31 @@ struct KeyFile: Sendable {
     }
 }
 
-/// Seals texts so that only the same key opens them, and only in the same place.
+/// Seals texts so that they can be opened only with the same key, and only in the same place.
 ///
-/// ChaCha20-Poly1305 with a random nonce (RFC 8439). The key is derived from
-/// the operator's with HKDF-SHA256 (RFC 5869), so that what was typed is used
-/// for nothing else.
+/// ChaCha20-Poly1305 with a random nonce (RFC 8439). The key is derived from the operator's with
+/// HKDF-SHA256 (RFC 5869), so that the typed text itself is not used as a key.
 struct VaultSeal: Sendable {
-    /// Stands before every sealed text; another form gets another number.
+    /// The version prefix of sealed texts.
     private static let version = "1."
     private static let purpose = "mirror-bot credentials 1"
 
     private let key: SealingKey
 
-    /// - Parameter secret: 64 hexadecimal digits stand for the 32 bytes that they spell, any other
-    ///   text for itself.
+    /// - Parameter secret: 64 hexadecimal digits are decoded to 32 bytes; any other text is used as
+    ///   it is.
     init(secret: Secret) {
         let text = secret.reveal()
         key = SealingKey(
             from: Self.bytes(hex: text) ?? Array(text.utf8), purpose: Self.purpose.utf8)
     }
 
-    /// A text that shows nothing of `secret`.
+    /// Encrypts `secret`.
     ///
     /// - Parameters:
-    ///   - secret: What to seal.
-    ///   - place: Where the text will be kept; it opens nowhere else.
+    ///   - secret: The text to seal.
+    ///   - place: The place where the text will be stored; it can be opened only with the same
+    ///     place.
     /// - Returns: ASCII characters.
     /// - Throws: `SealingKey.Unavailable`.
     func sealed(_ secret: Secret, place: String) throws -> String {
@@ -394,8 +393,8 @@ struct VaultSeal: Sendable {
         return Self.version + Data(sealed).base64EncodedString()
     }
 
-    /// Returns the secret in a sealed text; `nil` if it was sealed with another key or for another
-    /// place, or was changed.
+    /// Returns the secret in a sealed text; `nil` if the key or the place differs, or if it was
+    /// changed.
     func opened(_ text: String, place: String) -> Secret? {
         guard text.hasPrefix(Self.version),
             let data = Data(base64Encoded: String(text.dropFirst(Self.version.count))),
@@ -426,7 +425,7 @@ struct VaultSessions: CredentialStore {
 
 /// Sessions that cannot be sealed and therefore end with the process.
 final class SessionMemory: @unchecked Sendable {
-    // Sendable because everything that changes is only touched under `lock`.
+    // Sendable because all mutable state is only touched under `lock`.
     private let lock = NSLock()
     let logger: Logger
     private var sessions: [AccountRole: Secret] = [:]
@@ -449,7 +448,7 @@ final class SessionMemory: @unchecked Sendable {
     func forget(_ role: AccountRole) { lock.withLock { sessions[role] = nil } }
 }
 
-/// The session of a login that is only tried: nobody keeps it, and it replaces none that is kept.
+/// The session of a login that is only tested: it is not stored, and replaces no stored one.
 package final class TriedSession: CredentialStore, @unchecked Sendable {
     // Sendable because `session` is only touched under `lock`.
     private let lock = NSLock()
@@ -466,10 +465,10 @@ package final class TriedSession: CredentialStore, @unchecked Sendable {
 
 /// The login of one account that `mirror-bot login` stores.
 ///
-/// It is no `Codable`: its secrets leave only towards the seal of a ``CredentialVault``.
+/// It is not `Codable`, so that its secrets can only be written sealed, by a ``CredentialVault``.
 package struct StoredLogin: Sendable {
     package var credentials: AccountCredentials
-    /// Where requests went instead of the network's own address when the login was made.
+    /// The address for requests, instead of the network's own, when the login was made.
     package var apiBaseURL: String?
 
     package init(credentials: AccountCredentials, apiBaseURL: String? = nil) {
@@ -482,7 +481,7 @@ package struct StoredLogin: Sendable {
         self.init(credentials: account.credentials, apiBaseURL: account.apiBaseURL)
     }
 
-    /// The account that the login opens.
+    /// The account of the login.
     package func account(_ role: AccountRole) -> AccountConfiguration {
         AccountConfiguration(
             role: role, credentials: credentials, apiBaseURL: apiBaseURL, origin: .login)
@@ -490,7 +489,7 @@ package struct StoredLogin: Sendable {
 
     package var network: NetworkName { credentials.network }
 
-    /// Whether both open the account with the same secrets.
+    /// Whether both have the same secrets.
     package func hasSameSecrets(as other: StoredLogin) -> Bool {
         network == other.network
             && network.descriptor.fields.map(\.field).filter { $0.isSecret && $0.setting != nil }
@@ -499,7 +498,7 @@ package struct StoredLogin: Sendable {
                 }
     }
 
-    /// Whether both hold the same values, those of secret fields included.
+    /// Whether both have the same values, including secret fields.
     package func isSame(as other: StoredLogin) -> Bool {
         network == other.network && apiBaseURL == other.apiBaseURL
             && credentials.expiresAt?.milliseconds == other.credentials.expiresAt?.milliseconds
@@ -509,8 +508,8 @@ package struct StoredLogin: Sendable {
     }
 }
 
-/// A login in the form in which it is sealed: an object with the network, its fields by their
-/// names, and in `expires` the milliseconds of 1970 at which the access token ends.
+/// The plain form of a sealed login: an object with the network, its fields by name, and in
+/// `expires` the end of the access token in milliseconds since 1970.
 struct LoginRecord: Codable {
     private struct Key: CodingKey {
         static let network = Key("network")
@@ -557,6 +556,6 @@ struct LoginRecord: Codable {
         try object.encodeIfPresent(credentials.expiresAt?.milliseconds, forKey: .expires)
     }
 
-    /// The login; nil if something is missing that its network needs.
+    /// The login; nil if a field that its network requires is missing.
     var login: StoredLogin? { stored.credentials.isWhole ? stored : nil }
 }

@@ -1,13 +1,13 @@
 package import Networks
 
 extension Money {
-    /// The largest amount that a setting may name, a million dollars.
+    /// The largest amount in a setting, a million dollars.
     private static let most = 1_000_000
 
-    /// The amount that a text such as `5` or `0.25` names.
+    /// Parses an amount such as `5` or `0.25`.
     ///
-    /// - Parameter text: Dollars in digits, with at most six after a point. Nothing else: no sign,
-    ///   no currency.
+    /// - Parameter text: Dollars in digits, with at most six decimals, without a sign or a
+    ///   currency.
     package init?(dollars text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isNumber = parts.allSatisfy {

@@ -2,22 +2,22 @@ import Foundation
 import Posts
 import Storage
 
-/// The variables of a `.env` file, in the forms that editors and shells write.
+/// The variables of a `.env` file, in the syntaxes that editors and shells write.
 ///
-/// A line is `NAME=value`, with `export` before it or not, spaces or tabs around its parts, and any
-/// line break behind it. A value between quotes is read as a shell reads it, but no variable is
-/// expanded. `#` begins a comment at the start of a line, behind a quoted value, and behind a
-/// space. A line that may mean two things is a problem, so that no part of a value is lost
-/// unnoticed. No text of this type shows a value.
+/// A line is `NAME=value`, with or without `export`, with optional spaces or tabs around its parts
+/// and any line break. A quoted value is parsed as in a shell, but without expansion of variables.
+/// `#` begins a comment at the start of a line, after a quoted value, and after a space. An
+/// ambiguous line is a problem, so that no part of a value is lost unnoticed. No message of this
+/// type contains a value.
 struct DotEnv {
-    /// The most that is read of the file.
+    /// The largest file that is read.
     static let maximumBytes = 65_536
 
-    /// The values by their names, those of unknown names too; the last of a name counts.
+    /// The values by name, including unknown names; the last one of a name counts.
     private(set) var variables: [String: String] = [:]
     /// An error for each line that cannot be parsed.
     private(set) var problems: [ConfigurationError] = []
-    /// Sentences about names that are no setting, and about names that are given twice.
+    /// Warnings about names that are no setting, and about duplicate names.
     private(set) var warnings: [String] = []
 
     private let name: String
@@ -26,7 +26,7 @@ struct DotEnv {
 
     /// - Parameters:
     ///   - data: The contents of the file.
-    ///   - name: What problems and warnings call the file.
+    ///   - name: The file's name in problems and warnings.
     init(_ data: Data, name: String) {
         self.name = name
         var bytes = [UInt8](data)
@@ -40,12 +40,12 @@ struct DotEnv {
         for (index, line) in Self.lines(of: bytes).enumerated() { read(line, number: index + 1) }
     }
 
-    /// Reads a file that nobody else can write; nil where there is none.
+    /// Reads a file that no other user can write; nil if there is none.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - name: What problems and warnings call it.
-    /// - Throws: ``ConfigurationError`` for a file that cannot be read or belongs to others.
+    ///   - name: The file's name in problems and warnings.
+    /// - Throws: ``ConfigurationError`` for a file that cannot be read or is not trusted.
     static func read(at path: String, name: String) throws(ConfigurationError) -> DotEnv? {
         do throws(FileTrust.Problem) {
             return try FileTrust.contents(of: path, atMost: maximumBytes, .writtenByOthers).map {
@@ -56,7 +56,7 @@ struct DotEnv {
         }
     }
 
-    /// Takes a variable out; unless it has an expected value, that it is there becomes a problem.
+    /// Removes a variable; unless it has an expected value, its presence is a problem.
     mutating func remove(
         _ variable: String, because problem: String, unless isExpected: (String) -> Bool
     ) {
@@ -102,7 +102,7 @@ struct DotEnv {
 
 extension DotEnv {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    /// White space, and the marks without a width that editors leave at the start of a line.
+    /// White space, and the zero-width marks that editors leave at the start of a line.
     private static let blanks = CharacterSet.whitespaces.union(
         CharacterSet(charactersIn: "\u{FEFF}\u{200B}"))
     private static let typographicQuotes = "“”„‟‘’‚«»‹›「『＂＇"
@@ -146,7 +146,7 @@ extension DotEnv {
         return (name, value)
     }
 
-    /// The value behind the `=`.
+    /// The value after the `=`.
     private static func value(_ text: Substring, of name: String) throws(Refusal) -> String {
         let written = text.trimmingCharacters(in: blanks)
         guard let first = written.first else { return "" }
@@ -167,7 +167,7 @@ extension DotEnv {
         return value
     }
 
-    /// The value between quotes, behind which only a comment may follow.
+    /// The value between quotes, after which only a comment may follow.
     private static func quoted(_ text: String, by quote: Character) throws(Refusal) -> String {
         var value = ""
         var rest = text.dropFirst()
@@ -236,7 +236,7 @@ extension DotEnv {
 
     /// Returns the end of the warning about an unknown name; nil for a setting's name.
     ///
-    /// The name may be a secret that went astray, so that only what looks like a name is shown.
+    /// An unknown name may be a misplaced secret, so only valid names are shown.
     private static func warning(about name: String) -> String? {
         guard !knownNames.contains(name) else { return nil }
         let near = Spelling.nearest(to: name.uppercased(), among: knownNames)
@@ -248,7 +248,7 @@ extension DotEnv {
 
 /// A folder in which `.env` is looked for.
 struct DotEnvPlace {
-    /// A file that was read.
+    /// The contents of a file.
     struct File {
         let place: DotEnvPlace
         let variables: [String: String]
@@ -258,7 +258,7 @@ struct DotEnvPlace {
     let path: String
     /// The name of the file in problems and warnings.
     private let name: String
-    /// Where its values come from, as they are shown.
+    /// The origin of its values, for display.
     let origin: SettingOrigin
 
     init(folder: String, name: String, origin: SettingOrigin = .dotEnv) {
@@ -267,22 +267,23 @@ struct DotEnvPlace {
         self.origin = origin
     }
 
-    /// Whether two places are one, by whatever name.
+    /// Whether two places are the same file, by any path.
     func isSameFile(as other: DotEnvPlace) -> Bool { Self.real(path) == Self.real(other.path) }
 
-    /// Reads the file; nil without one.
+    /// Reads the file; nil if there is none.
     ///
-    /// - Parameter problems: Gets what is wrong with it.
+    /// - Parameter problems: Receives its problems.
     func read(_ problems: inout [ConfigurationError]) -> File? { read(&problems) { _ in } }
 
-    /// Reads the file of the home, which cannot name another home; nil without one.
+    /// Reads the file of the home folder, which cannot name another home folder; nil if there is
+    /// none.
     ///
     /// - Parameters:
     ///   - environment: The variables of the process, for the home folder of the user.
-    ///   - problems: Gets what is wrong with it.
+    ///   - problems: Receives its problems.
     func read(ofHome environment: [String: String], _ problems: inout [ConfigurationError]) -> File?
     {
-        // A folder that cannot be entered is what the database tells of.
+        // A folder that cannot be entered is reported by the database instead.
         guard access(path, F_OK) == 0 else { return nil }
         let home = Self.real((path as NSString).deletingLastPathComponent)
         return read(&problems) { file in

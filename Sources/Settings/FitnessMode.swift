@@ -1,15 +1,15 @@
 package import Conduct
 
-/// How fit a text must be to be posted by itself.
+/// The fitness that a text needs to be posted by itself.
 package enum FitnessMode: String, CaseIterable, Sendable {
-    /// Plain texts before the others that are strictly fit.
+    /// Plain texts are preferred to other strictly fit ones.
     case plain
     case strict
-    /// Also texts that name a day, speak to somebody or were news.
+    /// Texts that name a day, address somebody or were news are accepted too.
     case loose
     case off
 
-    /// How much may be given up.
+    /// The largest accepted concession.
     package var grade: Fitness.Grade {
         switch self {
         case .plain, .strict: .fit

@@ -4,15 +4,14 @@ import Storage
 
 /// The consent to mirror the human, as stored in the mirror's row.
 ///
-/// Without it nothing leaves: `OutboxStore` asks for it in the transaction of each departure. It
-/// ends when the human says that the mirror is to stop; what counts after that is said or done
-/// after that.
+/// Without it nothing is sent: `OutboxStore` requires it in the transaction of each departure. It
+/// ends when the human asks the mirror to stop; after that only a later consent counts.
 package struct HumanConsent: Codable, Equatable, Sendable {
     /// The basis of the consent.
     package enum Ground: String, CaseIterable, Codable, Sendable {
-        /// The human's account was opened by its owner's login.
+        /// The owner of the human's account logged in.
         case login
-        /// The human's account said the three words that were asked for to agree.
+        /// The human's account said the three words that confirm consent.
         case words
         /// The operator states to be the human.
         case oneself = "self"
@@ -20,10 +19,10 @@ package struct HumanConsent: Codable, Equatable, Sendable {
         case agreed
         /// The operator states to act for the heirs.
         case heirs
-        /// The mirror was there before anybody was asked.
+        /// The mirror existed before consent was required.
         case earlier
 
-        /// The operator's statement as it is stored; nil for another ground.
+        /// The operator's statement in its stored form; nil for another ground.
         package var wording: String? {
             switch self {
             case .oneself: "I am this person"
@@ -46,7 +45,7 @@ package struct HumanConsent: Codable, Equatable, Sendable {
 
     package let ground: Ground
     package let since: Date
-    /// The operator's statement in the words of that time; nil for another ground.
+    /// The operator's statement in the wording of that time; nil for another ground.
     package let wording: String?
 
     package init(_ ground: Ground, since: Date, wording: String?) {
@@ -55,16 +54,16 @@ package struct HumanConsent: Codable, Equatable, Sendable {
         self.wording = wording
     }
 
-    /// The consent as it is given now, at the precision of the store.
+    /// A consent that is given now, at the precision of the store.
     package init(_ ground: Ground, at now: Date) {
         self.init(ground, since: Date(milliseconds: now.milliseconds), wording: ground.wording)
     }
 }
 
 extension HumanConsent {
-    /// Stores a statement that the operator makes now; it counts after a stop too.
+    /// Stores a statement that the operator makes now; it is also valid after a stop.
     ///
-    /// A consent by the human's own account stays. Nothing happens for a mirror without a row.
+    /// A consent by the human's own account is kept. Does nothing for a mirror without a row.
     static func state(
         _ ground: Ground, of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {
@@ -76,7 +75,7 @@ extension HumanConsent {
             """)
     }
 
-    /// Takes the operator's statement back.
+    /// Removes the operator's statement.
     static func withdraw(of mirror: String, on connection: any StorageConnection) throws {
         try connection.execute(
             """

@@ -11,8 +11,8 @@ extension NetworkDescriptor {
                 Field(.clientSecret),
             ],
             identity: .accessToken, fingerprint: [.server, .accessToken],
-            // The operator of the bot decides, and the server's own limits slow down who asks too
-            // often.
+            // The bot's operator chooses the interval, and the server's own limits slow down
+            // frequent requests.
             rhythm: Rhythm(
                 mentions: Rhythm.Beat(1), home: Rhythm.Beat(2), ownPosts: Rhythm.Beat(5),
                 favorites: Rhythm.Beat(15)),

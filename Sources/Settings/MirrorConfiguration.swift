@@ -1,8 +1,7 @@
 import Redis
 import Storage
 
-/// The configuration of a command: the settings of its process, and those of the mirror that it
-/// works on.
+/// The configuration of a command: the settings of its process, and those of its mirror.
 package struct MirrorConfiguration: Sendable {
     package var process: ProcessSettings
     package var mirror: MirrorSettings
@@ -13,7 +12,7 @@ package struct MirrorConfiguration: Sendable {
     }
 
     /// - Parameters:
-    ///   - values: The settings as they were found.
+    ///   - values: The settings, unparsed.
     ///   - environment: Other variables of the process, see
     ///     ``ProcessSettings/init(_:environment:)``.
     ///   - readsAccounts: As for ``MirrorSettings/init(_:readsAccounts:)``.
@@ -26,10 +25,10 @@ package struct MirrorConfiguration: Sendable {
             mirror: try MirrorSettings(values, readsAccounts: readsAccounts))
     }
 
-    /// Everything that is wrong with values which are of their form; asks no server.
+    /// All problems of the values beyond their form; contacts no server.
     ///
     /// - Parameters:
-    ///   - values: The settings as they were found.
+    ///   - values: The settings, unparsed.
     ///   - environment: Other variables of the process.
     /// - Returns: An error for each setting at fault, in the order of ``Setting/all``.
     package static func problems(in values: SettingValues, environment: [String: String])
@@ -50,11 +49,12 @@ package struct MirrorConfiguration: Sendable {
     }
 }
 
-/// Errors found in settings, at most one of each.
+/// Problems of settings, at most one of each.
 struct SettingProblems {
     private(set) var all: [ConfigurationError] = []
 
-    /// Runs `body`, and notes its error as one of the setting that it names, else of `setting`.
+    /// Runs `body`, and records its error as one of the setting that it names, or else of
+    /// `setting`.
     mutating func check(_ setting: Setting, _ body: () throws -> Void) {
         do {
             try body()
@@ -64,7 +64,7 @@ struct SettingProblems {
         }
     }
 
-    /// An error of what is to use a setting, in the words of an error about the setting.
+    /// An error of the code that uses a setting, as an error about the setting.
     private static func problem(_ setting: String, _ error: any Error) -> ConfigurationError {
         let cause =
             switch error {

@@ -7,41 +7,40 @@ package import Posts
 package import Schedule
 import Transport
 
-/// The settings of one mirror: its name, networks and accounts, and everything that it decides by.
+/// The settings of one mirror: its name, networks and accounts, and all settings of its behavior.
 ///
-/// Parsed once from the values. What is stored for the mirror is added by ``with(stored:)``, the
-/// networks of stored logins by ``adopt(_:)``.
+/// Parsed once from the values. ``with(stored:)`` adds the settings stored for the mirror,
+/// ``adopt(_:)`` the networks of stored logins.
 package struct MirrorSettings: Sendable {
-    /// The name of this human and bot pair, under which all its rows stand.
+    /// The name of this pair of human and bot, the key of all its rows.
     package var mirror: String
-    /// The values that the settings were parsed from.
+    /// The values before parsing.
     package private(set) var values: SettingValues
 
-    /// Where the settings were looked for; nil for values that do not come from files.
+    /// The places of the files that were read; nil for values that do not come from files.
     package var places: SettingPlaces? { values.places }
-    /// The accounts as the settings describe them; stored logins may stand in.
+    /// The accounts in the settings; stored logins are used for missing ones.
     ///
-    /// The human's may be missing altogether: an imported archive alone can feed a bot.
+    /// The human's may be missing: an imported archive is enough for a bot.
     private var accounts: [AccountRole: AccountConfiguration] = [:]
-    /// Where requests go instead of the networks' own addresses.
+    /// The addresses for requests instead of the networks' own.
     private var apiBaseURLs: [AccountRole: String] = [:]
     /// The human's network, and that of imported archives.
     package private(set) var humanNetwork: NetworkName
     package private(set) var botNetwork: NetworkName
     /// The operator's permissions and limits for X.
     package var x: XConfiguration
-    /// The human's clock; nil if it is not set, though the mirror may know one.
+    /// The human's time zone; nil if it is not set, though the mirror may have a stored one.
     package var timeZone: TimeZone?
     /// The contact for a server's operator about the bot; `nil` for the bot itself.
     package private(set) var operatorContact: String?
-    /// How days are drawn.
+    /// How days are planned.
     package var schedule: ScheduleConfiguration
-    /// For how many seconds after a post of the human's no slot leaves; nil where that is no reason
-    /// to wait.
+    /// Seconds after a post of the human during which no slot is posted; nil for no wait.
     package private(set) var holdWhileActive: TimeInterval?
-    /// Days before a text may return.
+    /// Days before a text may be repeated.
     package var noRepeatDays: Int
-    /// How often a text may be posted in all; nil for any number of times.
+    /// The most times that a text may be posted; nil for no limit.
     package private(set) var maximumUses: Int?
     /// How long plans and ended actions are kept.
     package var historyDays: Int
@@ -50,31 +49,30 @@ package struct MirrorSettings: Sendable {
     /// Whether the mirror is a memorial of a person who has died.
     package let isMemorial: Bool
     /// Whether the human's posts are read from a server that is known to show private ones as
-    /// public.
+    /// public, and is trusted anyway.
     package private(set) var trustsHumanServer: Bool
-    /// Whether texts are published while nobody can be asked for their posts; nil while the
-    /// operator has not said.
+    /// Whether to publish texts whose posts cannot be checked at the human's network; nil if the
+    /// operator has not decided.
     package private(set) var archiveTrust: Bool?
-    /// The audience that may quote the bot's posts; `nil` for its account's preferences on the
-    /// server.
+    /// The audience that may quote the bot's posts; `nil` for the account's default on the server.
     package private(set) var quotes: Audience?
-    /// The audience that may answer the bot's posts, where its network leaves that to authors.
+    /// The audience that may answer the bot's posts, if its network lets authors choose.
     package private(set) var replies: Audience
     /// Days before a post may be mirrored.
     package var minimumAgeDays: Int
-    /// Days after which a post is mirrored no more; nil for never.
+    /// The age in days from which on a post is not mirrored; nil for no limit.
     package private(set) var maximumAgeDays: Int?
-    /// Whether posts with links are mirrored; on X whether links stay in them.
+    /// Whether posts with links are mirrored; on X whether links are kept in them.
     package private(set) var links: Bool
-    /// How fit texts must be to be posted by themselves.
+    /// The fitness that texts need to be posted by themselves.
     package private(set) var fitness: FitnessMode
-    /// Whether posts with content warnings are sent with these, and not left out.
+    /// Whether posts with content warnings are sent with these, instead of being left out.
     package private(set) var carriesWarnings: Bool
-    /// Which of the human's pictures are sent along with their posts.
+    /// The rule for sending the human's pictures with their posts.
     package private(set) var pictures: PictureRule
     /// The rule for the human's own threads.
     package private(set) var threads: ThreadRule
-    /// When the classifier says yes, and how much it remembers.
+    /// The settings of the classifier.
     package var favorites: FavoriteConfiguration
     /// The words that count as features.
     package var featureWords: FeatureWords
@@ -84,38 +82,38 @@ package struct MirrorSettings: Sendable {
     package private(set) var review: Set<ActionKind>
     /// The rule for the bot's posts when the human changes the originals.
     package private(set) var editRule: EditRule
-    /// Whether the bot's post goes that the human favorites.
+    /// Whether the bot's post is deleted when the human favorites it.
     package private(set) var deletesOnFavorite: Bool
-    /// Whether a person is told by a favorite that their request to stop was understood.
+    /// Whether a request to stop is confirmed with a favorite.
     package private(set) var confirmsStop: Bool
-    /// Whether the first reply to a person says that a bot repeats old words; nil where that
-    /// depends on the network.
+    /// Whether the first reply to a person says that a bot repeats old words; nil if that depends
+    /// on the network.
     private var notesFirstReplyAlways: Bool?
-    /// Favorites on one local day at most.
+    /// The most favorites on one local day.
     package var favoritesPerDay: Int
-    /// Whether an old reply that hardly fits the mention is sent, waits for a person, or is left
+    /// The treatment of an old reply that hardly fits the mention: sent, held for a person, or left
     /// out.
     package private(set) var replyMode: ReplyMode
-    /// Replies to one person on one local day at most.
+    /// The most replies to one person on one local day.
     package var repliesPerPerson: Int
-    /// Replies in one conversation at most.
+    /// The most replies in one conversation.
     package var repliesPerThread: Int
-    /// Posts of the human that are kept; the oldest leave.
+    /// The most posts of the human that are kept; the oldest are removed.
     package var archiveLimit: Int
-    /// The wait between two looks at the mentions.
+    /// The interval of polls of the mentions.
     package var pollInterval: Duration
-    /// Whether the web page has a part for everybody.
+    /// Whether the web page has a public part.
     package private(set) var hasPublicPage: Bool
-    /// Whether what is stored for the mirror does not count: for commands that mend it.
+    /// Whether to ignore the settings stored for the mirror: for commands that repair them.
     package var ignoresStored = false
-    /// Whether the mirror is another one than the settings of the process name.
+    /// Whether the mirror is another one than the process's settings name.
     private var isFurther = false
     private let readsAccounts: Bool
 
     /// - Parameters:
-    ///   - values: The settings as they were found.
-    ///   - readsAccounts: False for what works without any, such as logging in; half an account is
-    ///     then no error.
+    ///   - values: The settings, unparsed.
+    ///   - readsAccounts: False for commands that need no accounts, such as logging in; an
+    ///     incomplete account is then no error.
     /// - Throws: ``ConfigurationError`` for a value that is not usable.
     package init(_ values: SettingValues, readsAccounts: Bool = true) throws {
         self.values = values
@@ -174,12 +172,12 @@ package struct MirrorSettings: Sendable {
         if accounts[.bot] != nil || values.networkSetting(of: .bot) != nil { try requireAudience() }
     }
 
-    /// The settings with what is stored for the mirror.
+    /// Returns the settings with those stored for the mirror.
     ///
-    /// - Parameter stored: What is stored, by names of variables.
-    /// - Returns: These where nothing is stored.
-    /// - Throws: ``ConfigurationError`` for a value that cannot be used, such as one that an
-    ///   earlier version took.
+    /// - Parameter stored: The stored values, by variable name.
+    /// - Returns: These settings if nothing is stored.
+    /// - Throws: ``ConfigurationError`` for an invalid value, such as one that only an earlier
+    ///   version accepted.
     package func with(stored: [String: String]) throws -> MirrorSettings {
         guard !stored.isEmpty else { return self }
         do {
@@ -190,18 +188,19 @@ package struct MirrorSettings: Sendable {
         }
     }
 
-    /// Checks values before they are stored beside what is stored already.
+    /// Checks values before they are stored in addition to others.
     ///
     /// - Parameters:
     ///   - new: The values to store, by names of variables.
-    ///   - stored: What is stored, by names of variables.
-    /// - Throws: ``ConfigurationError`` that says what is wrong, and that nothing was changed.
+    ///   - stored: The stored values, by variable name.
+    /// - Throws: ``ConfigurationError`` that names the problem and says that nothing was changed.
     package func check(_ new: [String: String], besides stored: [String: String]) throws {
         do {
             for (name, value) in new.sorted(by: { $0.key < $1.key }) {
                 try SettingValues.requireOfMirror(name, value)
             }
-            // What only shows when values are put together, such as a zone that is none.
+            // Finds problems that depend on several values, or on their meaning, such as an unknown
+            // zone.
             _ = try overlaid(with: stored.merging(new) { $1 })
         } catch let error as ConfigurationError {
             let isOld = new[error.setting] == nil && stored[error.setting] != nil
@@ -220,10 +219,10 @@ package struct MirrorSettings: Sendable {
         return settings
     }
 
-    /// The settings that every further mirror of the process begins with.
+    /// The initial settings for all other mirrors of the process.
     ///
-    /// The accounts and networks that the process is told belong to the mirror that it is told;
-    /// another mirror has those of its stored logins. Its name is to be set.
+    /// The accounts and networks of the process's settings belong to its own mirror; other mirrors
+    /// have those of their stored logins. The caller sets the name.
     ///
     /// - Throws: ``ConfigurationError`` for a value that is not usable without them.
     package func ofFurtherMirrors() throws -> MirrorSettings {
@@ -232,8 +231,8 @@ package struct MirrorSettings: Sendable {
         return settings
     }
 
-    /// Whether the first reply to a person says that a bot repeats old words: where the operator
-    /// did not say, if readers do not see beside a post that its account is automated.
+    /// Whether the first reply to a person says that a bot repeats old words: by default, if
+    /// readers do not see beside a post that its account is automated.
     package var notesFirstReply: Bool { notesFirstReplyAlways ?? !botNetwork.traits.showsBotMark }
 
     /// Derives unset networks, and the settings that depend on them, from the stored logins.
@@ -241,7 +240,7 @@ package struct MirrorSettings: Sendable {
     /// - Parameter networks: The networks of the stored logins.
     /// - Throws: ``ConfigurationError`` for a setting that the network of a login does not know.
     package mutating func adopt(_ networks: [AccountRole: NetworkName]) throws {
-        // Where the settings describe an account, nobody looks at what is stored.
+        // If the settings contain an account, the stored login is not used.
         values = values.adopting(networks.filter { account($0.key) == nil })
         humanNetwork = values.network(of: .human)
         botNetwork = values.network(of: .bot)
@@ -251,10 +250,11 @@ package struct MirrorSettings: Sendable {
         if networks[.bot] != nil { try requireAudience() }
     }
 
-    /// Checks what the values lead to, such as a zone or an account, without asking a server.
+    /// Checks the consequences of the values, such as a zone or an account, without contacting a
+    /// server.
     ///
     /// - Parameters:
-    ///   - values: The settings as they were found.
+    ///   - values: The settings, unparsed.
     ///   - problems: Gets an error for each setting at fault.
     static func check(_ values: SettingValues, _ problems: inout SettingProblems) {
         problems.check(.mirror) { _ = try mirror(values) }
@@ -271,28 +271,27 @@ package struct MirrorSettings: Sendable {
         problems.check(.operatorContact) { _ = try contact(values) }
     }
 
-    /// The zone's name as it was written; Foundation calls some zones by another one, as `UTC` by
-    /// `GMT`.
+    /// The zone's name as it was written; Foundation renames some zones, such as `UTC` to `GMT`.
     package var timeZoneName: String? { timeZone == nil ? nil : values.text(.timeZone) }
 
-    /// Returns the name of a zone: as the operator wrote it, if it is the operator's zone.
+    /// Returns the name of a zone: in the operator's spelling, if it is the operator's zone.
     package func name(of zone: TimeZone) -> String {
         timeZoneName.flatMap { timeZone == zone ? $0 : nil } ?? zone.name
     }
 
-    /// How a person named the mirror: the flag, or the variable.
+    /// How a person named the mirror: by the flag or the variable.
     package var mirrorSetting: String { isNamedByFlag ? "--mirror" : Setting.mirror.name }
 
-    /// Whether a flag or a setting names the mirror, rather than nobody.
+    /// Whether a flag or a setting names the mirror.
     package var isNamed: Bool {
         isFurther || ![.unset, .fallback].contains(values.origin(.mirror))
     }
 
-    /// Whether a flag of the command named the mirror, or a command needs one to mean it.
+    /// Whether a flag of the command named the mirror, or proposed commands must repeat its name.
     package var isNamedByFlag: Bool { isFurther || values.origin(.mirror) == .flag }
 
-    /// The flags that named the mirror and its home, as a shell reads them: a proposed command
-    /// repeats them.
+    /// The flags that named the mirror and its home, quoted for a shell, so that proposed commands
+    /// repeat them.
     package var flagWords: [String] {
         var words = isNamedByFlag ? ["--mirror", ShellWord.quoted(mirror)] : []
         if values.origin(.home) == .flag, let home = values.text(.home) {
@@ -301,22 +300,22 @@ package struct MirrorSettings: Sendable {
         return words
     }
 
-    /// The variable in which a person named the network of a role's account; nil if nobody did.
+    /// The variable that sets the network of a role's account; nil for none.
     package func networkSetting(of role: AccountRole) -> String? {
         values.networkSetting(of: role)?.name
     }
 
-    /// Where a setting's value comes from.
+    /// The origin of a setting's value.
     package func origin(of setting: Setting) -> SettingOrigin { values.origin(setting) }
 
-    /// The start of the history: what was changed before it is not kept.
+    /// The start of the history: actions changed before it are deleted.
     ///
-    /// Neither the operator nor any cap or repeat of a text asks for it.
+    /// The latest time that the operator's setting and all caps and repeats of texts allow.
     package func historyStart(at now: Date) -> Date {
         now - Double(max(historyDays, noRepeatDays + 1, 31)) * 86_400
     }
 
-    /// The account of a role as the settings describe it; a stored login may stand in.
+    /// The account of a role in the settings; a stored login is used if it is missing.
     package func account(_ role: AccountRole) -> AccountConfiguration? { accounts[role] }
 
     /// The network of a role's account.
@@ -324,15 +323,15 @@ package struct MirrorSettings: Sendable {
         role == .human ? humanNetwork : botNetwork
     }
 
-    /// Where requests of a role go instead of the network's own address; nil for that one.
+    /// The address for a role's requests instead of the network's own; nil for that one.
     package func apiBaseURL(of role: AccountRole) -> String? { apiBaseURLs[role] }
 
-    /// Finds the settings that keep a stored login from being used.
+    /// Finds the settings that prevent the use of a stored login.
     ///
     /// - Parameters:
-    ///   - role: Whose login.
-    ///   - network: Where it is.
-    /// - Returns: A sentence for each obstacle, which says what to change.
+    ///   - role: The role of the login.
+    ///   - network: The network of the login.
+    /// - Returns: A sentence for each obstacle, with its remedy.
     package func obstacles(toLoginOf role: AccountRole, on network: NetworkName) -> [String] {
         var sentences: [String] = []
         if let setting = AccountField.settable.map({ $0.setting(of: role) }).first(where: {
@@ -349,7 +348,7 @@ package struct MirrorSettings: Sendable {
         return sentences
     }
 
-    /// The error for a role that has no account, which says how to get one.
+    /// The error for a role without an account, with advice how to get one.
     package func missing(_ role: AccountRole) -> ConfigurationError {
         let network = network(of: role)
         let names = network.descriptor.requiredNames(of: role)
@@ -362,7 +361,7 @@ package struct MirrorSettings: Sendable {
             isMissing: true, part: .account(role))
     }
 
-    /// The mirror's name where nobody gives one.
+    /// The default name of a mirror.
     package static let usualMirror = "default"
 
     /// The form of a mirror's name, as the end of a sentence.
@@ -377,9 +376,9 @@ package struct MirrorSettings: Sendable {
             }
     }
 
-    /// Fails for a text that cannot be a mirror's name.
+    /// Fails if a text is not a valid mirror name.
     ///
-    /// - Parameter place: Where it stands.
+    /// - Parameter place: The place of the text, for the error.
     /// - Throws: ``ConfigurationError``.
     package static func requireName(_ text: String, of place: String) throws {
         guard !isName(text) else { return }
@@ -387,7 +386,8 @@ package struct MirrorSettings: Sendable {
             place, "has a mirror named \"\(text.prefix(60))\"; expected \(nameForm)")
     }
 
-    /// Fails where the bot's network does not let authors decide what the settings decide.
+    /// Fails if the settings restrict an audience that the bot's network does not let authors
+    /// choose.
     private func requireAudience() throws {
         let name = botNetwork.displayName
         if let quotes, !botNetwork.descriptor.quotes.contains(quotes) {
@@ -449,7 +449,7 @@ extension MirrorSettings {
         return zone
     }
 
-    /// A mail address, a URL or a handle that can stand in a header.
+    /// A mail address, a URL or a handle that is valid in a header.
     private static func contact(_ values: SettingValues) throws -> String? {
         guard let text = values.text(.operatorContact) else { return nil }
         let isURL = ["https://", "http://", "mailto:"].contains { start in
@@ -458,7 +458,7 @@ extension MirrorSettings {
         let names = text.drop { $0 == "@" }.split(separator: "@", omittingEmptySubsequences: false)
         let isName =
             (1...2).contains(names.count) && names.allSatisfy { !$0.isEmpty && !$0.contains(":") }
-        // Without any @ it takes a dot to be a handle, as on Bluesky.
+        // A handle without an @ must contain a dot, as on Bluesky.
         let isHandle = isName && (text.contains("@") || text.contains(".")) && !text.contains("/")
         guard HTTPClient.isContact(text), isURL || isHandle else {
             throw ConfigurationError(
@@ -469,12 +469,12 @@ extension MirrorSettings {
         return text
     }
 
-    /// The length of `2h` or `90m` in seconds; nil for `none`.
+    /// A duration such as `2h` or `90m` in seconds; nil for `none`.
     private static func hold(_ values: SettingValues) throws -> TimeInterval? {
         let text = values.text(.holdWhileActive) ?? "none"
         guard text != "none" else { return nil }
         let minutes = ["m": 1, "h": 60][text.suffix(1)]
-        // Behind a whole day nothing would be left of it.
+        // A hold of a whole day would leave nothing of the day.
         guard let minutes, let number = Int(text.dropLast()),
             (1...24 * 60 / minutes).contains(number)
         else {
@@ -510,10 +510,10 @@ package enum FavoriteMode: String, Sendable {
 
 /// The rule for the bot's posts when the human changes the originals.
 package enum EditRule: String, Sendable {
-    /// The copy is changed where the bot's network can do that, and else taken back.
+    /// The copy is edited if the bot's network supports that, and else deleted.
     case edit
-    /// The copy is taken back.
+    /// The copy is deleted.
     case delete
-    /// Nothing.
+    /// Nothing is done.
     case off
 }

@@ -1,12 +1,12 @@
 package import Storage
 
-/// The number in a mirror's row that grows with every change of what its worker goes by.
+/// A number in a mirror's row that is increased by every change that affects its worker.
 ///
-/// A process that works for many mirrors reads the numbers of all of them with one statement, and
-/// looks at a mirror only if its number has changed. What was prepared to be sent under an older
-/// number is checked once more.
+/// A process with many mirrors reads all numbers with one statement, and reads a mirror only if its
+/// number has changed. An action that was prepared under an older number is checked again before it
+/// is sent.
 package enum MirrorVersion {
-    /// Raises the number, in the transaction of the change; nothing happens for a mirror without a
+    /// Increases the number, in the transaction of the change; does nothing for a mirror without a
     /// row.
     package static func raise(_ mirror: String, on connection: any StorageConnection) throws {
         try connection.execute("UPDATE mirrors SET version = version + 1 WHERE mirror = \(mirror)")

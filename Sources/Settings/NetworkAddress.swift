@@ -2,12 +2,12 @@ import Foundation
 
 /// An IP address, compared by its bytes.
 package struct NetworkAddress: Hashable, Sendable {
-    /// 4 for IPv4, also where it is written as `::ffff:192.0.2.1`; else 16.
+    /// 4 bytes for IPv4, also when written as `::ffff:192.0.2.1`; else 16.
     package let bytes: [UInt8]
 
     private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-    /// Nil for what is no address; a zone (`fe80::1%eth0`) is left out.
+    /// Nil if the text is no address; a zone (`fe80::1%eth0`) is dropped.
     package init?(_ text: some StringProtocol) {
         let text = String(text.prefix { $0 != "%" })
         var short = in_addr()
@@ -21,17 +21,17 @@ package struct NetworkAddress: Hashable, Sendable {
         bytes = all.starts(with: Self.mapped) ? Array(all.suffix(4)) : all
     }
 
-    /// Whether only programs on this machine have it.
+    /// Whether it is a loopback address.
     package var isLoopback: Bool {
         bytes.count == 4
             ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
     }
 
-    /// The addresses that one customer of a provider has: one of IPv4, a /64 of IPv6.
+    /// The addresses of one customer of a provider: one of IPv4, a /64 of IPv6.
     package var neighbors: NetworkRange { NetworkRange(self, bits: bytes.count == 4 ? 32 : 64) }
 }
 
-/// The IP addresses that begin with the same bits.
+/// The IP addresses with a common prefix.
 package struct NetworkRange: Hashable, Sendable {
     /// The first address.
     private let bytes: [UInt8]
@@ -42,7 +42,7 @@ package struct NetworkRange: Hashable, Sendable {
         bytes = Self.beginning(of: address.bytes, bits: bits)
     }
 
-    /// Reads an address, or a range as `10.0.0.0/8`; nil for anything else.
+    /// Parses an address, or a range such as `10.0.0.0/8`; nil for any other text.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = NetworkAddress(parts[0]) else { return nil }

@@ -4,16 +4,16 @@ package import Posts
 import Synchronization
 package import Transport
 
-/// The behavior of mirror-bot that is specific to one network: logins, requests, money and rules.
+/// The network-specific behavior of mirror-bot: logins, requests, prices and rules.
 ///
-/// One value a network, in a file of its own beside this one. How a network's names and texts are
-/// written stands in `NetworkTraits`. Code outside the networks' own folders asks the two values,
-/// and never which network it is; `docs/architecture.md` says what a further network needs.
+/// One value for each network, in a file of its own beside this one. The forms of a network's names
+/// and texts are in `NetworkTraits`. Code outside the networks' own folders uses these two values,
+/// and never compares names; `docs/architecture.md` describes how to add a network.
 package struct NetworkDescriptor: Sendable {
     /// A value that describes an account of the network.
     package struct Field: Sendable {
         package let field: AccountField
-        /// The roles whose accounts can do without it.
+        /// The roles whose accounts do not need it.
         let optional: Set<AccountRole>
 
         package init(_ field: AccountField, optionalFor roles: Set<AccountRole> = []) {
@@ -22,12 +22,12 @@ package struct NetworkDescriptor: Sendable {
         }
     }
 
-    /// How often feeds are looked at, as multiples of the wait between two looks at the mentions.
+    /// The intervals of polls by feed, as multiples of that of the mentions.
     package struct Rhythm: Sendable {
-        /// One feed's.
+        /// The interval of one feed.
         package struct Beat: Sendable {
             let multiple: Int
-            /// Where the network charges or asks for it.
+            /// The shortest interval, if the network charges or requires it.
             let shortest: Duration
 
             package init(_ multiple: Int, shortest: Duration = .zero) {
@@ -35,7 +35,7 @@ package struct NetworkDescriptor: Sendable {
                 self.shortest = shortest
             }
 
-            /// Returns the wait between two looks, for a wait between two looks at the mentions.
+            /// Returns the interval, for a given interval of the mentions.
             package func wait(_ poll: Duration) -> Duration { max(poll * multiple, shortest) }
         }
 
@@ -52,14 +52,14 @@ package struct NetworkDescriptor: Sendable {
         }
     }
 
-    /// The policy that a network wants an operator to have read before a program publishes there.
+    /// The policy that an operator must have read before a program may publish on a network.
     package struct Policy: Sendable {
-        /// The setting that says that the operator has read it.
+        /// The setting by which the operator confirms that.
         package let setting: String
         /// The network's requirements and their address, in sentences for the operator.
         package let summary: String
         package let isAcknowledged: @Sendable (MirrorSettings) -> Bool
-        /// Whether the bot's profile is to name the account of its operator on the network.
+        /// Whether the bot's profile must name its operator's account on the network.
         package let wantsOperatorNamed: Bool
     }
 
@@ -69,21 +69,21 @@ package struct NetworkDescriptor: Sendable {
         package let day: String
         /// The setting that limits a month's costs.
         package let budget: String
-        /// The least that publishing costs.
+        /// The minimum price of a post.
         package let post: Money
-        /// The price of an answer, beside what reading the mention costs.
+        /// The price of a reply, in addition to reading the mention.
         package let reply: Money
         /// The price of deleting a post, and of withdrawing a favorite.
         package let delete: Money
-        /// The most that reading so many items of a feed of a role's account costs.
+        /// The maximum price of reading a number of items of a feed of a role's account.
         package let read: @Sendable (Int, Feed, AccountRole, MirrorSettings) -> Money
-        /// The most that asking for one of the account's own posts by its address costs.
+        /// The maximum price of reading one of the account's own posts by its address.
         package let ownPost: @Sendable (MirrorSettings) -> Money
         /// The maximum cost of home timelines per day.
         package let homeShare: @Sendable (MirrorSettings) -> Money
-        /// The settings that the costs depend on, as `NAME=value`.
+        /// The settings that the prices depend on, as `NAME=value`.
         package let assumptions: @Sendable (MirrorSettings) -> [String]
-        /// The least that one look at a feed of a role's account costs.
+        /// The minimum price of one poll of a feed of a role's account.
         package let look: @Sendable (Feed, AccountRole, MirrorSettings) -> Money
     }
 
@@ -91,7 +91,7 @@ package struct NetworkDescriptor: Sendable {
     package struct DataRule: Sendable {
         /// The rule and its address, as the rest of a sentence that begins with the network's name.
         package let summary: String
-        /// Whether an account may be matched to one elsewhere only with the person's consent.
+        /// Whether matching an account with one elsewhere needs the person's consent.
         package let matchingNeedsConsent: Bool
     }
 
@@ -99,7 +99,7 @@ package struct NetworkDescriptor: Sendable {
     package struct HomeGap: Equatable, Sendable {
         /// In words for people, as the rest of a sentence.
         package let words: String
-        /// Whether the settings say that it is not to be read.
+        /// Whether the settings switch it off.
         package let isChosen: Bool
 
         package init(words: String, isChosen: Bool) {
@@ -111,7 +111,7 @@ package struct NetworkDescriptor: Sendable {
     /// A scope that an access token lacks.
     package struct MissingScope: Sendable {
         package let name: String
-        /// The task that the bot cannot do without the scope; `nil` if it can do nothing.
+        /// The task that is impossible without the scope; `nil` if nothing is possible.
         package let consequence: String?
     }
 
@@ -120,7 +120,7 @@ package struct NetworkDescriptor: Sendable {
         package let account: AccountConfiguration
         package let settings: MirrorSettings
         package let sessions: any CredentialStore
-        /// Where calls that cost something are paid.
+        /// The account book for calls that cost money.
         package let book: any SpendingBook
         package let client: HTTPClient
         /// The mirror that makes the requests.
@@ -151,25 +151,25 @@ package struct NetworkDescriptor: Sendable {
     }
 
     package let name: NetworkName
-    /// The fields that describe an account, in the order in which they are asked for and printed.
+    /// The fields of an account, in the order in which they are asked for and printed.
     package let fields: [Field]
-    /// The field that says whose account it is: equal values certainly open the same one.
+    /// The field that identifies the account: equal values certainly belong to the same one.
     package let identity: AccountField
-    /// The fields that tell credentials from others; none that could be guessed from its digest.
+    /// The fields that distinguish credentials, without those that could be guessed from a digest.
     package let fingerprint: [AccountField]
     package let rhythm: Rhythm
-    /// A client that acts as an account.
+    /// Creates a client for an account.
     ///
     /// - Throws: `NetworkError` for an unusable server.
     package let connect: @Sendable (Connection) throws -> any SocialNetwork
 
-    /// The values of settings that nobody gave, where the bot's network has its own.
+    /// The network's own defaults for settings.
     package var defaults: [String: String] = [:]
-    /// The audiences that `QUOTES` may name.
+    /// The audiences that `QUOTES` accepts.
     package var quotes: Set<Audience> = []
-    /// The audiences that `WHO_MAY_REPLY` may name.
+    /// The audiences that `WHO_MAY_REPLY` accepts.
     package var replies: Set<Audience> = [.anyone]
-    /// The most pages of the favorites that one look asks for.
+    /// The most pages of favorites in one poll.
     package var favoritePages = 50
     package var policy: Policy?
     package var dataRule: DataRule?
@@ -177,7 +177,8 @@ package struct NetworkDescriptor: Sendable {
     package var homeGap: @Sendable (AccountConfiguration, MirrorSettings) -> HomeGap? = { _, _ in
         nil
     }
-    /// Finds the scopes that the bot's credentials lack; `nil` if the network never tells.
+    /// Finds the scopes that the bot's credentials lack; `nil` if the network does not report
+    /// scopes.
     package var missingScopes:
         (
             @Sendable (
@@ -204,15 +205,15 @@ package struct NetworkDescriptor: Sendable {
 extension NetworkDescriptor {
     private static let registered = Mutex<[NetworkDescriptor]>([.mastodon, .x, .bluesky])
 
-    /// The networks that this process can use, in the order of their registration.
+    /// The networks that this process supports, in the order of their registration.
     package static var known: [NetworkDescriptor] { registered.withLock(\.self) }
 
-    /// Makes a network known to this process, for good; before any settings are read.
+    /// Registers a network permanently in this process; to be called before any settings are read.
     ///
     /// - Parameters:
-    ///   - traits: How its names and texts are written.
-    ///   - descriptor: Makes the descriptor of the name that the network gets.
-    /// - Returns: That name.
+    ///   - traits: The forms of its names and texts.
+    ///   - descriptor: Makes the descriptor from the network's name.
+    /// - Returns: The name.
     package static func register(
         _ traits: NetworkTraits, _ descriptor: (NetworkName) -> NetworkDescriptor
     ) -> NetworkName {

@@ -4,7 +4,7 @@ package import Transport
 
 /// The destinations and the format of notices.
 package struct NoticeConfiguration: Sendable {
-    /// How a notice looks on its way.
+    /// The format of notices.
     package enum Format: String, CaseIterable, Sendable {
         /// A JSON object.
         case json
@@ -12,7 +12,7 @@ package struct NoticeConfiguration: Sendable {
         case ntfy
     }
 
-    /// An address that whoever runs the mirror has chosen; both parts may hold what lets one in.
+    /// An address that the operator has chosen; both parts may contain credentials.
     package struct Address: Sendable {
         package let url: Secret
         /// The value of the header `Authorization`; nil for none.
@@ -21,21 +21,21 @@ package struct NoticeConfiguration: Sendable {
         package let host: String
     }
 
-    /// Where notices are sent; nil for nowhere.
+    /// The address to which notices are sent; nil for none.
     package let address: Address?
     package let format: Format
-    /// The program that is given each notice, and its arguments; empty for none.
+    /// The program that receives each notice, and its arguments; empty for none.
     package let command: [String]
     /// The address that is requested repeatedly while the mirror does its work.
     package let heartbeat: Address?
 
-    /// Whether anybody is told anything.
+    /// Whether notices are sent at all.
     package var tells: Bool { address != nil || !command.isEmpty }
 
-    /// Whether there is nothing to be done at all.
+    /// Whether neither notices nor heartbeats are sent.
     package var isIdle: Bool { !tells && heartbeat == nil }
 
-    /// - Parameter values: The settings as they were found.
+    /// - Parameter values: The settings, unparsed.
     /// - Throws: ``ConfigurationError`` for a value that cannot be used.
     init(_ values: SettingValues) throws {
         let url = values.text(.notifyURL)
@@ -52,8 +52,7 @@ package struct NoticeConfiguration: Sendable {
 
     static let ntfyScheme = "ntfy://"
 
-    /// The address that a text names, with what stands before an `@` as credentials: a token, or a
-    /// name, `:` and a password.
+    /// Parses an address, with credentials before an `@`: a token, or a name, `:` and a password.
     private static func address(_ text: String, of setting: Setting) throws -> Address {
         var text = text
         if setting.name == Setting.notifyURL.name, text.hasPrefix(ntfyScheme) {
@@ -77,7 +76,7 @@ package struct NoticeConfiguration: Sendable {
         return Address(url: Secret(url), authorization: authorization, host: host)
     }
 
-    /// A request to an address that the operator chose, which may be in a private network.
+    /// A request to an operator's address, which may be in a private network.
     package static func request(to url: String) -> HTTPRequest {
         var request = HTTPRequest(url: url)
         request.allowsPlainNearby = true
@@ -90,9 +89,9 @@ package struct NoticeConfiguration: Sendable {
         return Secret("Basic \(Data("\(user):\(password)".utf8).base64EncodedString())")
     }
 
-    /// The words of a command: what blanks separate, or stands in single or double quotes.
+    /// The words of a command, separated by blanks, or in single or double quotes.
     ///
-    /// Nothing else has a meaning.
+    /// No other shell syntax is supported.
     private static func words(_ text: String) throws -> [String] {
         var words: [String] = []
         var word: String? = nil

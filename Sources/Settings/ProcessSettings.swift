@@ -4,28 +4,28 @@ package import Posts
 import Redis
 package import Storage
 
-/// The settings of a process, which all its mirrors share: where data is, the key, the dictionary,
+/// The settings of a process, which all its mirrors share: the database, the key, the dictionary,
 /// notices and logs.
 ///
-/// Parsed once from the values; no mirror has one of its own.
+/// Parsed once from the values; they cannot differ between mirrors.
 package struct ProcessSettings: Sendable {
     /// The database.
     package var storage: StorageLocation
-    /// Where the classifier's counts are; nil for the database.
+    /// The Redis server with the classifier's counts; nil for the database.
     package var redisURL: Secret?
-    /// How the certificate of a `rediss://` server is checked.
+    /// How to verify the certificate of a `rediss://` server.
     package private(set) var redisTLSVerify: String
     /// The key that seals stored logins; nil for the key file beside the embedded database.
     package var secretKey: Secret?
     /// The name or folder of MeCab's dictionary.
     package private(set) var dictionary: String
-    /// How many passes of its mirrors run at once.
+    /// The number of passes of its mirrors that run concurrently.
     package private(set) var passes: Int
-    /// Where notices and heartbeats are sent.
+    /// The addresses of notices and heartbeats.
     package private(set) var notices: NoticeConfiguration
     /// The level and the format of the log.
     package private(set) var log: LogSettings
-    /// Where the web page listens, and who may see it.
+    /// The web page's address and access.
     package private(set) var web: WebSettings
     /// Whether the process runs on Heroku, where the disk is deleted daily.
     package private(set) var isDyno: Bool
@@ -33,7 +33,7 @@ package struct ProcessSettings: Sendable {
     package let rehearsal: [String: String]
 
     /// - Parameters:
-    ///   - values: The settings as they were found.
+    ///   - values: The settings, unparsed.
     ///   - environment: Other variables of the process: `DYNO`, `XDG_DATA_HOME`, `HOME`, those of a
     ///     rehearsal.
     /// - Throws: ``ConfigurationError`` for a value that is not usable.
@@ -76,8 +76,8 @@ package struct ProcessSettings: Sendable {
     /// The file name of the embedded database in its folder.
     package static let databaseFile = "mirror-bot.sqlite"
 
-    /// The folder of the embedded database: the one that is set, else where programs of a person
-    /// keep their data.
+    /// The folder of the embedded database: the one that is set, or else the user's folder for
+    /// program data.
     ///
     /// - Throws: ``ConfigurationError`` if there is no home folder.
     package static func home(_ values: SettingValues, _ environment: [String: String]) throws
@@ -95,10 +95,11 @@ package struct ProcessSettings: Sendable {
         return home + "/.local/share/mirror-bot"
     }
 
-    /// Checks what a value leads to, such as a URL or a dictionary, without asking a server.
+    /// Checks the consequences of a value, such as a URL or a dictionary, without contacting a
+    /// server.
     ///
     /// - Parameters:
-    ///   - values: The settings as they were found.
+    ///   - values: The settings, unparsed.
     ///   - environment: Other variables of the process.
     ///   - problems: Gets an error for each setting at fault.
     static func check(
@@ -166,17 +167,17 @@ package struct ProcessSettings: Sendable {
 
 /// The level and the format of the log.
 package struct LogSettings: Sendable {
-    /// How a message looks.
+    /// The format of messages.
     package enum Format: String, CaseIterable, Sendable {
         case logfmt, json, pretty
     }
 
-    /// The name of the least severe level that is logged, as swift-log calls it.
+    /// The name of the least severe level that is logged, in swift-log's terms.
     package let level: String
     /// Nil for `pretty` on a terminal, else `logfmt`.
     package let format: Format?
 
-    /// Reads values that were checked for their form.
+    /// Parses values whose form was checked.
     package init(_ values: SettingValues) {
         level = values.text(.logLevel) ?? "info"
         format = values.text(.logFormat).flatMap(Format.init)

@@ -1,5 +1,5 @@
-/// A variable of a rehearsal: what the crash harness tells a process whose accounts are all on this
-/// machine.
+/// A variable of a rehearsal, by which the crash harness controls a process whose accounts are all
+/// on this machine.
 package enum RehearsalVariable: String {
     case origin = "REHEARSAL_ORIGIN"
     case started = "REHEARSAL_STARTED"
@@ -20,8 +20,7 @@ package enum RehearsalVariable: String {
         }
     }
 
-    /// Returns the variables of a rehearsal in an environment; one that is set to nothing counts as
-    /// not set.
+    /// Returns the variables of a rehearsal in an environment; an empty one counts as not set.
     package static func variables(in environment: [String: String]) -> [String: String] {
         environment.filter { RehearsalVariable(rawValue: $0.key) != nil && !$0.value.isEmpty }
     }

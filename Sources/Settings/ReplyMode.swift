@@ -1,4 +1,5 @@
-/// Whether an old reply that hardly fits the mention is sent, waits for a person, or is left out.
+/// The treatment of an old reply that hardly fits the mention: sent, held for a person, or left
+/// out.
 package enum ReplyMode: String, CaseIterable, Sendable {
     /// Only likely replies are sent.
     case likely

@@ -1,13 +1,13 @@
 import Networks
 import Posts
 
-/// A variable that mirror-bot reads: its name, form, default and meaning, and what a change of it
-/// does.
+/// A variable that mirror-bot reads: its name, form, default and meaning, and the effect of a
+/// change.
 ///
 /// ``all`` is the only list of settings. The parsers ``ProcessSettings`` and ``MirrorSettings``,
-/// `config`, `set --help`, docs/settings.md, `.env.example` and `app.json` go by it.
+/// `config`, `set --help`, docs/settings.md, `.env.example` and `app.json` are derived from it.
 ///
-/// Texts are one line each, in Markdown; names and values stand between backticks.
+/// Texts are one line each, in Markdown, with names and values between backticks.
 package struct Setting: Sendable {
     /// The form of a value.
     package enum Form: Sendable {
@@ -23,8 +23,7 @@ package struct Setting: Sendable {
         case dollars
     }
 
-    /// Tells the value that follows from others, and whether it is a mere default or what those
-    /// imply.
+    /// Derives a value from others, and says whether it is only a default or implied by them.
     typealias Derivation =
         @Sendable (SettingValues, Setting) -> (text: String, origin: SettingOrigin)?
 
@@ -39,12 +38,12 @@ package struct Setting: Sendable {
         case mirror
     }
 
-    /// The settings that a person looks for together, in the order in which they are listed.
+    /// A group of settings that a person looks for together, in the order in which they are listed.
     package enum Group: String, CaseIterable, Codable, Sendable {
         case mirror, accounts, storage, schedule, texts, replies, favorites, paid = "x",
             notifications, logs, web
 
-        /// The heading above them.
+        /// The heading.
         package var title: String {
             switch self {
             case .mirror: "The mirror"
@@ -62,13 +61,13 @@ package struct Setting: Sendable {
         }
     }
 
-    /// When a change is taken up.
+    /// When a change takes effect.
     package enum Uptake: String, CaseIterable, Codable, Sendable {
-        /// A running worker goes by it within a minute of `mirror-bot set`.
+        /// Within a minute of `mirror-bot set`, in a running worker.
         case live
-        /// The same, for what is planned or decided from then on.
+        /// Within a minute, for later plans and decisions.
         case nextDecision = "next-decision"
-        /// A process goes by it from its next start.
+        /// At the next start of a process.
         case nextStart = "next-start"
 
         /// The time in words that follow "taken up".
@@ -81,13 +80,13 @@ package struct Setting: Sendable {
         }
     }
 
-    /// How `app.json` and `.env.example` ask for the setting when a mirror is set up.
+    /// How `app.json` and `.env.example` prompt for the setting when a mirror is set up.
     package enum Prompt: Sendable {
         /// It may be left empty.
         case optional
         /// The default is filled in.
         case prefilled
-        /// A platform makes up a random value.
+        /// A platform generates a random value.
         case generated
     }
 
@@ -96,25 +95,24 @@ package struct Setting: Sendable {
     package let group: Group
     package let scope: Scope
     package let form: Form
-    /// The value when nothing is set; nil if there is none.
+    /// The default value; nil if there is none.
     package let fallback: String?
-    /// The value of a setting that nobody gave, where other settings decide it; nil where
-    /// ``fallback`` holds.
+    /// The default value that depends on other settings; nil to use ``fallback``.
     let derived: Derivation
-    /// Never printed; also read from the file that `NAME_FILE` names.
+    /// Never printed; can also be read from the file that `NAME_FILE` names.
     package let isSecret: Bool
     /// The name of a file or folder, in which `~` at the start is the home folder.
     package let isPath: Bool
     /// The meaning, in Markdown.
     package let meaning: String
-    /// The details that only the documentation adds to the meaning, in Markdown.
+    /// Further details for the documentation only, in Markdown.
     package let details: String?
-    /// The default in words, in Markdown, where it is not just a value.
+    /// The default in words, in Markdown, if it is not simply a value.
     package let usually: String?
     /// The effect of a change beyond the meaning, as sentences in Markdown.
     package let effectText: String?
     package let uptake: Uptake
-    /// The prompt when a mirror is set up; `nil` if nobody has to think of the setting then.
+    /// The prompt when a mirror is set up; `nil` if it need not be considered then.
     package let prompt: Prompt?
     /// A value to begin with in `.env.example`.
     package let example: String?
@@ -145,7 +143,8 @@ package struct Setting: Sendable {
         self.example = example
     }
 
-    /// The title for people who read no variables: ``name`` in words where no other title is given.
+    /// The title for people who do not know the variables: ``name`` in words unless another title
+    /// is given.
     package var title: String {
         if let spoken = Self.titles[name] { return spoken }
         let words = name.split(separator: "_").map {
@@ -158,7 +157,7 @@ package struct Setting: Sendable {
     /// The meaning in one line of plain text.
     package var summary: String { meaning.replacing("`", with: "") }
 
-    /// The effect of a change, in plain text; `nil` where the summary says all.
+    /// The effect of a change, in plain text; `nil` if the summary is enough.
     package var effect: String? { effectText?.replacing("`", with: "") }
 
     /// Whether `mirror-bot set` can store it for a mirror.
@@ -171,10 +170,10 @@ package struct Setting: Sendable {
 }
 
 extension Setting.Form {
-    /// The values to choose from; nil where others can be written.
+    /// The values to choose from; nil if others are accepted.
     package var choices: [String]? { if case .choice(let choices) = self { choices } else { nil } }
 
-    /// The whole numbers that it takes; nil where it takes something else too.
+    /// The range of numbers that it accepts; nil if it accepts other values too.
     package var numbers: ClosedRange<Int>? {
         if case .integer(let range) = self { range } else { nil }
     }
@@ -208,7 +207,7 @@ extension Setting {
         return "`\(fallback)`" + others.joined()
     }
 
-    /// The names of the settings that `mirror-bot set` can store, a line for each group.
+    /// The names of the settings that `mirror-bot set` can store, one line for each group.
     package static var storableNames: String {
         Group.allCases.compactMap { group in
             let names = all.filter { $0.group == group && $0.canBeStored }.map(\.name)

@@ -1,24 +1,24 @@
 import Foundation
 import Storage
 
-/// Where a process looked for its settings: the working folder and the home, the folder of the
-/// embedded database.
+/// The places where a process reads its settings: the working folder, and the home, which is the
+/// folder of the embedded database.
 ///
-/// The home keeps a list of the working folders whose `.env` led to it, one `path<TAB>mirror` on a
-/// line, the last of a path counting: two folders may share a mirror without their owner knowing.
+/// The home contains a list of the working folders whose `.env` led to it, as lines
+/// `path<TAB>mirror`; the last line of a path counts. It helps to notice two folders that share a
+/// mirror by mistake.
 package struct SettingPlaces: Equatable, Sendable {
     package let folder: String
-    /// Nil where no home folder is known.
+    /// Nil if there is no home folder.
     package let home: String?
-    /// The `.env` files that were read, the one that wins first.
+    /// The `.env` files that were read, in order of precedence.
     package let files: [String]
 
     private static let maximumBytes = 65_536
 
     private var list: String? { home.map { $0 + "/folders" } }
 
-    /// Notes that this folder has settings of a mirror, if it has a `.env`; nothing is noted where
-    /// that is not possible.
+    /// Adds this folder to the list, if it has a `.env`; failures are ignored.
     ///
     /// - Parameter mirror: The mirror's name.
     package func note(_ mirror: String) {
@@ -30,11 +30,11 @@ package struct SettingPlaces: Equatable, Sendable {
             list, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        // A line that cannot be written is a hint less.
+        // If a line cannot be written, only a hint is missing later.
         try? FileFault.write(Array("\(folder)\t\(mirror)\n".utf8), to: descriptor, at: list)
     }
 
-    /// The other folders that have a `.env` and were last used for a mirror.
+    /// The other folders with a `.env` that were last used for a mirror.
     ///
     /// - Parameter mirror: The mirror's name.
     package func others(of mirror: String) -> [String] {
@@ -46,7 +46,7 @@ package struct SettingPlaces: Equatable, Sendable {
 
     /// The mirrors of the folders in the list.
     private func known(in list: String) -> [String: String] {
-        // A list that cannot be read, or trusted, gives no hints.
+        // A list that cannot be read, or is not trusted, gives no hints.
         guard
             let data = try? FileTrust.contents(
                 of: list, atMost: Self.maximumBytes, .writtenByOthers)

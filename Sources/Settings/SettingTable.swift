@@ -4,7 +4,7 @@ package import Storage
 
 /// The stored settings of one mirror, which override the process's settings, except for flags.
 ///
-/// A running worker takes a change up within a minute, see `MirrorStamp`.
+/// A running worker applies a change within a minute, see `MirrorStamp`.
 package struct SettingTable: Sendable {
     private let storage: any StorageEngine
     private let mirror: String
@@ -14,7 +14,7 @@ package struct SettingTable: Sendable {
         self.mirror = mirror
     }
 
-    /// The values by the names of their variables.
+    /// The values by variable name.
     ///
     /// - Throws: The store's error.
     package func all() async throws -> [String: String] {
@@ -22,9 +22,9 @@ package struct SettingTable: Sendable {
         return try await storage.read { try Self.all(of: mirror, on: $0) }
     }
 
-    /// The digest of what is set under some names, as a person is shown it.
+    /// The digest of the values of some settings, as a person is shown them.
     ///
-    /// - Parameter values: What is set, by the names of the variables.
+    /// - Parameter values: The stored values, by variable name.
     package static func seen(_ names: some Sequence<String>, in values: [String: String]) -> Seen {
         Seen(of: names.sorted().flatMap { [$0, values[$0]] })
     }
@@ -38,9 +38,9 @@ package struct SettingTable: Sendable {
         }
     }
 
-    /// Stores values that were checked, see `HumanMirror.set(_:seen:now:)`.
+    /// Stores validated values, see `HumanMirror.set(_:seen:now:)`.
     ///
-    /// A statement about ``HumanConsent`` among them is made by that.
+    /// Storing a statement about ``HumanConsent`` makes that statement.
     package func store(_ values: [String: String], seen: Seen? = nil, now: Date) async throws {
         let mirror = mirror
         let rows = values.sorted { $0.key < $1.key }.map { name, value in
@@ -65,13 +65,13 @@ package struct SettingTable: Sendable {
         }
     }
 
-    /// Forgets values; those that are not set are no error.
+    /// Removes values; ones that are not set are no error.
     ///
-    /// A forgotten statement about ``HumanConsent`` is taken back.
+    /// Removing a statement about ``HumanConsent`` withdraws it.
     ///
     /// - Parameter seen: ``seen(_:in:)`` of these names that the person was shown; nil to change
     ///   without comparing.
-    /// - Returns: The names of those that were set.
+    /// - Returns: The names of the values that were set.
     /// - Throws: `SeenChanged`; the store's error.
     package func remove(_ names: [String], seen: Seen? = nil) async throws -> [String] {
         let mirror = mirror
@@ -92,10 +92,11 @@ package struct SettingTable: Sendable {
 }
 
 extension MirrorConfiguration {
-    /// The values with what is set for the mirror, where there is a database; changes nothing.
+    /// Returns the values with those stored for the mirror, if there is a database; changes
+    /// nothing.
     ///
-    /// - Returns: The values as they count.
-    /// - Throws: ``ConfigurationError`` for a value that cannot be used; `StorageError`.
+    /// - Returns: The effective values.
+    /// - Throws: ``ConfigurationError`` for an invalid value; `StorageError`.
     package func valuesWithSettings() async throws -> SettingValues {
         let values = mirror.values
         if case .sqlite(let path) = process.storage, !FileManager.default.fileExists(atPath: path) {

@@ -4,7 +4,7 @@ import Networks
 package import Posts
 import Storage
 
-/// Where a setting's value comes from.
+/// The origin of a setting's value.
 package enum SettingOrigin: String, Codable, Sendable {
     case flag
     /// The value that `mirror-bot set` stored for the mirror.
@@ -16,7 +16,7 @@ package enum SettingOrigin: String, Codable, Sendable {
     case dotEnv = ".env"
     /// `.env` in the folder of the embedded database.
     case homeDotEnv = "home .env"
-    /// The network of what `mirror-bot login` stored.
+    /// The network of a stored login.
     case login
     /// Implied by other variables, such as the network to which they belong.
     case implied
@@ -24,31 +24,31 @@ package enum SettingOrigin: String, Codable, Sendable {
     case unset
 }
 
-/// The values of all settings as they were found, checked for their form.
+/// The unparsed values of all settings, with their form checked.
 package struct SettingValues: Sendable {
     private var found: [String: Found] = [:]
-    /// Warnings about input that a person may have meant otherwise, a sentence each; none keeps the
-    /// values from being used.
+    /// Warnings about input that a person may have meant differently, a sentence each; the values
+    /// can be used nevertheless.
     package private(set) var warnings: [String] = []
-    /// Where they were looked for; nil for values that do not come from files.
+    /// The places of the files that were read; nil for values that do not come from files.
     package private(set) var places: SettingPlaces?
 
     private typealias Found = (text: String, origin: SettingOrigin)
     private typealias Source = (variables: EnvironmentVariablesProvider, origin: SettingOrigin)
 
-    /// The most that is read of a file that `NAME_FILE` names.
+    /// The largest file that `NAME_FILE` may name.
     private static let maximumFileBytes = 65_536
 
     /// Reads every setting: flags first, then the environment, then `.env`, then the defaults.
     ///
-    /// A variable that is set to nothing counts as not set.
+    /// An empty variable counts as not set.
     ///
     /// - Parameters:
     ///   - flags: Values given on the command line, by variable name.
     ///   - environment: The process environment.
     ///   - dotEnv: The variables of `.env`, or nil without such a file.
-    /// - Throws: ``ConfigurationError`` for the first value that is not of its form, or a
-    ///   `NAME_FILE` that cannot be read.
+    /// - Throws: ``ConfigurationError`` for the first invalid value, or for a `NAME_FILE` that
+    ///   cannot be read.
     package init(
         flags: [String: String] = [:], environment: EnvironmentVariablesProvider,
         dotEnv: EnvironmentVariablesProvider? = nil
@@ -60,7 +60,7 @@ package struct SettingValues: Sendable {
         if let first = problems.first { throw first }
     }
 
-    /// Reads every setting, the ones that cannot be used too.
+    /// Reads all settings, including invalid ones.
     private init(flags: [String: String], _ sources: [Source], problems: inout [ConfigurationError])
     {
         for setting in Setting.all {
@@ -75,13 +75,13 @@ package struct SettingValues: Sendable {
                 problems.append(ConfigurationError(setting.name, "cannot be read"))
             }
         }
-        // Behind all that was given, for a default may follow from it.
+        // After all given values, because a default may depend on them.
         for setting in Setting.all where found[setting.name] == nil {
             found[setting.name] = fallback(of: setting)
         }
     }
 
-    /// Reads every setting of a process without flags; as ``loadAll(flags:environment:folder:)``.
+    /// Reads all settings of a process without flags; as ``loadAll(flags:environment:folder:)``.
     ///
     /// - Returns: The checked values.
     /// - Throws: ``ConfigurationError``, also if `.env` cannot be read.
@@ -92,16 +92,17 @@ package struct SettingValues: Sendable {
         return values
     }
 
-    /// Reads every setting of a process, the ones that cannot be used too.
+    /// Reads all settings of a process, including invalid ones.
     ///
     /// The environment overrides `.env` in the working folder, which overrides `.env` in the home:
-    /// the folder of the embedded database, as flags, environment and the first `.env` name it.
+    /// the folder of the embedded database, as flags, environment and the first `.env` determine
+    /// it.
     ///
     /// - Parameters:
     ///   - flags: Values given on the command line, by variable name.
     ///   - environment: The variables of the process.
     ///   - folder: The working folder; nil for that of this process.
-    /// - Returns: The values, and what is wrong with any of them or with a `.env`.
+    /// - Returns: The values, and the problems of them and of the `.env` files.
     package static func loadAll(
         flags: [String: String], environment: [String: String], folder: String?
     ) -> (values: SettingValues, problems: [ConfigurationError]) {
@@ -137,10 +138,10 @@ package struct SettingValues: Sendable {
         return (values, problems)
     }
 
-    /// The value of a setting, its default included.
+    /// The value of a setting, or its default.
     package func text(_ setting: Setting) -> String? { found[setting.name]?.text }
 
-    /// Where the setting's value comes from; unset where there is none.
+    /// The origin of the setting's value; unset if there is none.
     package func origin(_ setting: Setting) -> SettingOrigin {
         found[setting.name]?.origin ?? .unset
     }
@@ -150,22 +151,22 @@ package struct SettingValues: Sendable {
         text(.network(of: role)).flatMap { NetworkName(rawValue: $0) } ?? .usual
     }
 
-    /// The variable in which a person named the network of a role's account; nil if nobody did.
+    /// The variable that sets the network of a role's account; nil for none.
     func networkSetting(of role: AccountRole) -> Setting? {
         [.network(of: role), .network].first {
             ![.fallback, .implied, .login].contains(origin($0))
         }
     }
 
-    /// The one network to which all variables of both accounts can belong; nil if they leave a
-    /// choice, or differ.
+    /// The only network to which all variables of both accounts can belong; nil if there are
+    /// several, or none.
     func impliedNetwork() -> NetworkName? {
         let common = possibleNetworks(of: .human).intersection(possibleNetworks(of: .bot))
         return common.count == 1 ? common.first : nil
     }
 
-    /// The network of a role's account that nobody named for the role: `NETWORK` if somebody set
-    /// that, else the one to which the account's variables belong, else that of the other account.
+    /// The default network of a role's account: `NETWORK` if that is set, else the one to which the
+    /// account's variables belong, else that of the other account.
     func derivedNetwork(of role: AccountRole) -> (text: String, origin: SettingOrigin)? {
         let isNamed = ![.fallback, .implied, .unset].contains(origin(.network))
         let own = possibleNetworks(of: role)
@@ -173,19 +174,19 @@ package struct SettingValues: Sendable {
         return text(.network).map { ($0, isNamed ? .fallback : origin(.network)) }
     }
 
-    /// The networks whose accounts have all variables that are set for the role; all without any,
-    /// none if they differ.
+    /// The networks with all fields that are set for the role; all without any, none if there is no
+    /// such network.
     private func possibleNetworks(of role: AccountRole) -> Set<NetworkName> {
         AccountField.settable.filter { text($0.setting(of: role)) != nil }
             .reduce(Set(NetworkName.known)) { $0.intersection($1.networks) }
     }
 
-    /// The values where what is set for the mirror wins over everything but flags.
+    /// Returns the values, overridden by those stored for the mirror, which in turn flags override.
     ///
-    /// - Parameter stored: What is set, by names of variables.
-    /// - Returns: The values, with origin ``SettingOrigin/stored`` where that decided.
-    /// - Throws: ``ConfigurationError`` for a name or a value that cannot be used, such as one of
-    ///   an earlier version.
+    /// - Parameter stored: The stored values, by variable name.
+    /// - Returns: The values; those from the store have the origin ``SettingOrigin/stored``.
+    /// - Throws: ``ConfigurationError`` for an invalid name or value, such as one of an earlier
+    ///   version.
     func overlaid(with stored: [String: String]) throws -> SettingValues {
         var values = self
         for (name, text) in stored.sorted(by: { $0.key < $1.key }) {
@@ -210,12 +211,12 @@ package struct SettingValues: Sendable {
         return values
     }
 
-    /// Fails for what cannot be set for a mirror.
+    /// Fails for a setting or value that cannot be stored for a mirror.
     ///
     /// - Parameters:
     ///   - name: The variable's name.
     ///   - text: Its value.
-    /// - Throws: ``ConfigurationError`` that says why.
+    /// - Throws: ``ConfigurationError`` with the reason.
     static func requireOfMirror(_ name: String, _ text: String) throws {
         guard let setting = Setting.named(name) else {
             let near = Spelling.nearest(to: name.uppercased(), among: Setting.all.map(\.name))
@@ -237,7 +238,7 @@ package struct SettingValues: Sendable {
     /// The values with unset networks, and their consequences, taken from stored logins.
     ///
     /// - Parameter networks: The networks of the logins that are used.
-    /// - Returns: The values, with origin ``SettingOrigin/login`` where a login decided.
+    /// - Returns: The values; those from a login have the origin ``SettingOrigin/login``.
     package func adopting(_ networks: [AccountRole: NetworkName]) -> SettingValues {
         var values = self
         for (role, network) in networks where networkSetting(of: role) == nil {
@@ -247,7 +248,7 @@ package struct SettingValues: Sendable {
         return values
     }
 
-    /// Brings defaults that other settings decide up to date with these.
+    /// Updates the defaults that depend on other settings.
     private mutating func deriveDefaults() {
         for setting in Setting.all where [.fallback, .implied].contains(origin(setting)) {
             found[setting.name] = fallback(of: setting)
@@ -295,7 +296,7 @@ package struct SettingValues: Sendable {
         return nil
     }
 
-    /// The variable's value; nil if it is not set or set to nothing.
+    /// The variable's value; nil if it is not set or empty.
     private static func value(_ name: String, _ variables: EnvironmentVariablesProvider) throws
         -> String?
     {
@@ -305,9 +306,9 @@ package struct SettingValues: Sendable {
         return try unquoted(value, name)
     }
 
-    /// Returns a value that does not stand between quotes.
+    /// Returns a value, after checking that it is not in quotes.
     ///
-    /// Quotes arrive with a value from a program that does not read them as a shell does, as
+    /// Quotes remain in a value from a program that does not parse them like a shell, such as
     /// `docker run --env-file`; no setting has a value that needs them.
     ///
     /// - Throws: ``ConfigurationError`` for a quote at the start whose counterpart is at the end,
@@ -328,7 +329,7 @@ package struct SettingValues: Sendable {
         "\"": "\"", "'": "'", "`": "`", "“": "”", "‘": "’", "„": "“", "«": "»", "「": "」",
     ]
 
-    /// The path with the home folder in place of a `~` at its start, as a shell would have it.
+    /// The path with the home folder in place of a leading `~`, as in a shell.
     private static func path(_ text: String, _ environment: EnvironmentVariablesProvider) throws
         -> String
     {

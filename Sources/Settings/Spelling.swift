@@ -1,14 +1,14 @@
 /// Suggestions for a word that does not exist.
 package enum Spelling {
-    /// The word that differs least from `text`; nil if none is near.
+    /// The word that is most similar to `text`; nil if none is similar.
     ///
     /// - Parameters:
-    ///   - text: What was written.
-    ///   - words: What could have been meant.
-    /// - Returns: The first of the nearest words, at most one slip for every three letters away and
-    ///   never more than three.
+    ///   - text: The misspelled word.
+    ///   - words: The possible words.
+    /// - Returns: The first of the most similar words, with at most one slip for every three
+    ///   letters and never more than three.
     package static func nearest(to text: String, among words: [String]) -> String? {
-        // Nothing that long is a word, and the comparison takes the product of the lengths.
+        // No word is that long, and the comparison takes the product of the lengths.
         guard text.utf8.count <= 100 else { return nil }
         let letters = Array(text.unicodeScalars)
         let limit = min(3, max(1, letters.count / 3))
@@ -23,8 +23,8 @@ package enum Spelling {
         return nearest?.word
     }
 
-    /// How many letters were left out, added, mistaken or swapped with their neighbour (optimal
-    /// string alignment); nil if they are more than the limit.
+    /// The number of letters that were left out, added, mistaken or swapped with their neighbour
+    /// (optimal string alignment); nil above the limit.
     private static func slips(
         _ first: [Unicode.Scalar], _ second: [Unicode.Scalar], atMost limit: Int
     ) -> Int? {
@@ -43,7 +43,7 @@ package enum Spelling {
             }
             before = last
             last = current
-            // A row is made of the two before it, and never holds less than the least of them.
+            // A row is computed from the two before it, and its minimum is at least theirs.
             guard last.contains(where: { $0 <= limit }) || before.contains(where: { $0 <= limit })
             else { return nil }
         }

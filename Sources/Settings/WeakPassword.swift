@@ -1,15 +1,15 @@
-/// Passwords that whoever guesses tries first.
+/// Passwords that attackers try first.
 ///
-/// The words below are those of the thousand most used passwords of published leaks that consist of
-/// a word, written from general knowledge and not copied from a list; sequences, repetitions and
-/// numbers are found by rules, so that they need no entry. A word counts with digits and signs
+/// The words below are those of the thousand most frequent passwords of published leaks that
+/// consist of a word, written from general knowledge and not copied from a list; sequences,
+/// repetitions and numbers are found by rules. A word is also recognized with digits and signs
 /// around it and with signs in place of letters: `Dragon123!`, `p@ssw0rd`.
 enum WeakPassword {
     /// Numbers with fewer digits are guessed: dates, telephone numbers, `12345678`.
     private static let fewDigits = 12
-    /// The lengths of texts whose repetition is guessed: `aaaaaaaa`, `abcabcabc`, `12341234`.
+    /// The lengths of repeated parts that are recognized: `aaaaaaaa`, `abcabcabc`, `12341234`.
     private static let repeated = 1...4
-    /// Signs of a row of keys or of the alphabet that are guessed one after the other.
+    /// Rows of keys and the alphabet, whose sequences are recognized.
     private static let rows = [
         "qwertyuiop", "asdfghjkl", "zxcvbnm", "qwertzuiop", "yxcvbnm", "azertyuiop", "qsdfghjklm",
         "wxcvbn",
@@ -20,7 +20,7 @@ enum WeakPassword {
         "qweasdzxc", "qwerasdfzxcv", "qwe123asd456zxc789", "asd123qwe456",
     ]
 
-    /// Whether somebody who guesses comes to this password soon.
+    /// Whether an attacker would soon guess this password.
     static func isGuessed(_ password: String) -> Bool {
         let text = password.lowercased()
         let plain = text.filter { !$0.isWhitespace }
@@ -37,7 +37,7 @@ enum WeakPassword {
         }
     }
 
-    /// Whether the text is a part of a row, or such a part again and again.
+    /// Whether the text is a part of a row, or a repetition of one.
     private static func isSequence(_ text: String) -> Bool {
         guard text.count >= 4 else { return false }
         return rows.contains { row in
@@ -46,8 +46,8 @@ enum WeakPassword {
         }
     }
 
-    /// The text without digits and signs at its ends or at all, as typed and with letters in place
-    /// of the signs that look like them.
+    /// Variants of the text: without digits and signs at its ends or at all, as typed and with
+    /// letters in place of the signs that look like them.
     private static func cores(of text: String) -> Set<String> {
         let inner = trimmed(text)
         let readings = [text, inner].flatMap { [$0, letters(of: $0)] }

@@ -1,6 +1,6 @@
 package import Posts
 
-/// Where the web page listens, and who may see it.
+/// The address of the web page, and the access to it.
 package struct WebSettings: Sendable {
     /// The least length of a password, in characters.
     private static let shortestPassword = 8
@@ -9,10 +9,10 @@ package struct WebSettings: Sendable {
     package struct Listening: Equatable, Sendable, CustomStringConvertible {
         /// An IP address or a name, without brackets.
         package let host: String
-        /// 0 for any free one.
+        /// 0 for any free port.
         package let port: Int
 
-        /// Parses `127.0.0.1:8080` or `[::1]:8080`; nil for anything else.
+        /// Parses `127.0.0.1:8080` or `[::1]:8080`; nil for any other text.
         package init?(_ text: String) {
             guard let colon = text.lastIndex(of: ":"),
                 let port = UInt16(text[text.index(after: colon)...])
@@ -31,7 +31,7 @@ package struct WebSettings: Sendable {
             self.port = Int(port)
         }
 
-        /// Whether only programs on this machine reach it.
+        /// Whether it is reachable only from this machine.
         package var isLoopback: Bool { Self.isLoopback(host) }
 
         package static func isLoopback(_ host: String) -> Bool {
@@ -48,16 +48,15 @@ package struct WebSettings: Sendable {
     package var listening: Listening
     /// Nil for none.
     package let password: Secret?
-    /// The names by which browsers may call the server besides `localhost` and IP addresses; in
-    /// lower case.
+    /// The host names that requests may use, besides `localhost` and IP addresses; in lower case.
     package let hosts: Set<String>
-    /// The header in which a reverse proxy says who is logged in there; nil for none.
+    /// The header in which a reverse proxy passes the logged-in user; nil for none.
     package let userHeader: String?
-    /// The addresses of reverse proxies, whose word about who calls is believed.
+    /// The addresses of reverse proxies whose headers about the client are trusted.
     package let proxies: [NetworkRange]
 
     /// - Parameters:
-    ///   - values: The settings as they were found.
+    ///   - values: The settings, unparsed.
     ///   - environment: Other variables of the process: `PORT`.
     /// - Throws: ``ConfigurationError`` for a value that cannot be used.
     package init(_ values: SettingValues, environment: [String: String]) throws {
@@ -119,7 +118,7 @@ package struct WebSettings: Sendable {
         }
     }
 
-    /// Parses what `--listen` or `WEB_LISTEN` says.
+    /// Parses `--listen` or `WEB_LISTEN`.
     ///
     /// - Throws: ``ConfigurationError``.
     package static func listening(_ text: String, named name: String) throws -> Listening {
@@ -130,18 +129,18 @@ package struct WebSettings: Sendable {
         return listening
     }
 
-    /// Whether somebody has to show who they are.
+    /// Whether a login is required.
     package var needsLogin: Bool { password != nil || userHeader != nil }
 
-    /// Whether a connection from this address is one of a proxy that is listed.
+    /// Whether a connection from this address is from a listed proxy.
     package func isProxy(_ peer: NetworkAddress) -> Bool { proxies.contains { $0.contains(peer) } }
 
-    /// Whether a reverse proxy says that somebody is logged in there.
+    /// Whether a trusted reverse proxy reports a logged-in user.
     ///
     /// - Parameters:
-    ///   - users: The values of ``userHeader`` in a request. Of two, one was sent by the browser
+    ///   - users: The values of ``userHeader`` in a request. With two, one was sent by the browser
     ///     and not removed.
-    ///   - peer: The address of the other end of the connection.
+    ///   - peer: The address of the connection's other end.
     package func isLoggedIn(_ users: [String], by peer: String) -> Bool {
         guard let address = NetworkAddress(peer), address.isLoopback || isProxy(address) else {
             return false
@@ -149,7 +148,7 @@ package struct WebSettings: Sendable {
         return users.count == 1 && users[0].contains { !$0.isWhitespace }
     }
 
-    /// Headers that browsers, or proxies that log nobody in, send; in lower case.
+    /// Headers that browsers send, or proxies without a login; in lower case.
     private static let sentByOthers: Set = [
         "age", "alt-used", "authorization", "cache-control", "connection", "cookie", "cookie2",
         "date",
@@ -175,10 +174,10 @@ package struct WebSettings: Sendable {
         return sentByOthers.contains(name) || beginningsOfOthers.contains { name.hasPrefix($0) }
     }
 
-    /// Whether others than programs on this machine can be expected to call.
+    /// Whether requests from other machines can be expected.
     private var isOpen: Bool { !listening.isLoopback || !hosts.isEmpty || !proxies.isEmpty }
 
-    /// Throws if the page would be open to other machines.
+    /// Throws if the page would be accessible from other machines without a login.
     ///
     /// - Throws: ``ConfigurationError``.
     package func requireSafe() throws {

@@ -3,16 +3,16 @@ import Posts
 
 /// The operator's permissions and limits for X, where rules are strict and calls cost money.
 package struct XConfiguration: Sendable {
-    /// The operator knows what the rules of X say about mirrors, and wants to publish.
+    /// Whether the operator confirms that they know X's rules about mirrors and want to publish.
     package var mayPublish: Bool
     /// The budget for all calls of a calendar month in UTC.
     package var monthlyBudget: Money
-    /// Posts of home timelines to pay for on a day in UTC; 0 leaves them alone.
+    /// The budget of home timeline posts for a day in UTC; 0 for none.
     package var homePostsPerDay: Int
-    /// The role whose account owns the developer application: that account reads its own posts,
-    /// mentions and favorites for less.
+    /// The role whose account owns the developer application, which reads its own posts, mentions
+    /// and favorites at a lower price.
     package var appOwner: AccountRole?
-    /// How request parameters are spelled.
+    /// The spelling of request parameters.
     package var fieldNames: XFieldNames
 
     /// The maximum cost of home timelines per day.
@@ -20,7 +20,7 @@ package struct XConfiguration: Sendable {
         XPrices.current.price(ofReading: homePostsPerDay, from: .home, fieldNames: fieldNames)
     }
 
-    /// The settings that the costs depend on, beside how much is posted, as `NAME=value`.
+    /// The settings that the costs depend on, apart from the number of posts, as `NAME=value`.
     package var assumptions: [String] {
         [
             "\(Setting.xHomePosts.name)=\(homePostsPerDay)",

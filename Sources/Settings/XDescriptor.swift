@@ -28,7 +28,7 @@ extension NetworkDescriptor {
                     client: made.client, origin: made.origin, now: made.now, uptime: made.uptime)
             })
         network.defaults = [Setting.links.name: "off", Setting.favoriteMode.name: "suggest"]
-        // Every favorite is billed again that a further page shows.
+        // Every favorite on a further page is billed again.
         network.favoritePages = 1
         network.policy = Policy(
             setting: Setting.acknowledgeXPolicy.name,
