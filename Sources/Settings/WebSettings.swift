@@ -177,7 +177,8 @@ package struct WebSettings: Sendable {
     /// Whether requests from other machines can be expected.
     private var isOpen: Bool { !listening.isLoopback || !hosts.isEmpty || !proxies.isEmpty }
 
-    /// Throws if the page would be accessible from other machines without a login.
+    /// Throws if the page would be accessible from other machines without a login, or with a weak
+    /// password.
     ///
     /// - Throws: ``ConfigurationError``.
     package func requireSafe() throws {
