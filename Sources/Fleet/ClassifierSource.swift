@@ -5,9 +5,9 @@ import Logging
 import MeCab
 import Mirroring
 
-/// Opens the classifier, again and again for as long as its dictionary cannot be opened.
+/// Opens the classifier, and retries as long as its dictionary cannot be opened.
 ///
-/// An opened dictionary stays usable when its files are removed.
+/// An opened dictionary stays usable after its files are removed.
 actor ClassifierSource {
     private let open: @Sendable () throws -> Favorites
     private let logger: Logger
@@ -15,7 +15,7 @@ actor ClassifierSource {
     private var isMissing = false
 
     /// - Parameters:
-    ///   - logger: Told when the dictionary is missed, and when it is back.
+    ///   - logger: Logs when the dictionary is missing, and when it is back.
     init(logger: Logger, open: @escaping @Sendable () throws -> Favorites) {
         self.logger = logger
         self.open = open
@@ -23,7 +23,7 @@ actor ClassifierSource {
 
     /// The classifier; nil while it has no dictionary.
     ///
-    /// - Throws: What another try cannot mend, such as an error of the configuration.
+    /// - Throws: An error that a retry cannot fix, such as one of the configuration.
     func classifier() throws -> Favorites? {
         if let favorites { return favorites }
         do {

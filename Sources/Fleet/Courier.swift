@@ -17,12 +17,11 @@ import Tracing
 /// The loops share one courier, whose turnstile serializes them, so that caps and the order of
 /// slots hold.
 package actor Courier {
-    /// Attempts with another text after the original of a text is gone.
+    /// Attempts with another text after the human deleted the original of a text.
     private static let replacementsAtMost = 3
-    /// The age in seconds of a decision about another person's post from which the post is checked
-    /// again.
+    /// The age, in seconds, from which on a decision about another person's post is checked again.
     private static let decisionsLast: TimeInterval = 3_600
-    /// The maximum age, in seconds, at which the basis of a decision still counts as known.
+    /// The maximum age, in seconds, of the facts behind a decision before they are read again.
     private static let knowledgeLasts: TimeInterval = 60
 
     /// A decision of this process, and the tracing span in which it was made.
@@ -51,7 +50,7 @@ package actor Courier {
     private var decided: [Expected] = []
     private let turnstile = Turnstile()
 
-    /// The parts that change something at the bot's network.
+    /// The parts that make changes at the bot's network.
     struct Hands {
         let delivery: Delivery
         /// Nil for a dry run.
@@ -82,8 +81,8 @@ package actor Courier {
         logger = mirror.logger
     }
 
-    /// Sends the replies or favorites decided just now; the publisher sends those that have to wait
-    /// or fail.
+    /// Sends the replies or favorites that were decided just now; the publisher sends those that
+    /// have to wait or that fail.
     ///
     /// - Parameters:
     ///   - heard: As for ``deliverDue(_:heard:)``.
@@ -136,9 +135,10 @@ package actor Courier {
     ///
     /// - Parameters:
     ///   - heard: When the mentions were last read completely; nil for never.
-    ///   - known: ``attention(_:heard:)`` of the same kinds as it was just now; nil to read it.
+    ///   - known: The result of ``attention(_:heard:)`` for the same kinds, read just now; nil to
+    ///     read it.
     /// - Returns: The time of the next work; nil for none.
-    /// - Throws: ``UnusableAccount`` once the bot's credentials are given up; the store's error.
+    /// - Throws: ``UnusableAccount`` after the bot's credentials are given up; the store's error.
     @discardableResult
     func deliverDue(
         _ kinds: [ActionKind], heard: Date? = .distantFuture,
@@ -148,11 +148,11 @@ package actor Courier {
             let attention =
                 if let known { known } else { try await self.attention(kinds, heard: heard) }
             guard let next = attention.next, next <= clock.now else {
-                // Credentials are verified again when that is due, also while nothing else is.
+                // Credentials are verified when that is due, even if no other work is.
                 _ = try await bot.isOpen()
                 let wishes = await originals.wishes
                 try await originals.askAgain()
-                // Something is to be taken back, which was not known before.
+                // There are new requests to undo.
                 guard await originals.wishes == wishes else { return clock.now }
                 return attention.next
             }
@@ -161,7 +161,7 @@ package actor Courier {
         }
     }
 
-    /// Serializes the calls that send.
+    /// Runs `work` when its turn has come: calls that send are serialized.
     private func passing<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
         try await turnstile.pass {
             do {
@@ -172,15 +172,15 @@ package actor Courier {
         }
     }
 
-    /// Does what is due, and asks for nothing else; what becomes due by that is left to the next
-    /// call, which is at once.
+    /// Does the due work only; work that becomes due by it is left to the next call, which follows
+    /// at once.
     private func deliver(_ kinds: [ActionKind], heard: Date?, _ attention: OutboxStore.Attention)
         async throws
     {
         func isDue(_ time: Date?) -> Bool { time.map { $0 <= clock.now } ?? false }
         let expired = isDue(attention.expiry) ? try await store.expire(now: clock.now) : []
         for action in expired { await log(action) }
-        // A part that is out may have been the last thing that a worker saw.
+        // The worker may have ended right after a part was sent, before the next one was created.
         var isSettled = false
         if isDue(attention.thread) || !expired.isEmpty {
             isSettled = true
@@ -214,7 +214,7 @@ package actor Courier {
         for expected in due {
             let decision = expected.decision
             let action = expected.decision.action
-            // What is not begun is left to the next worker.
+            // Actions that are not begun are left to the next worker.
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
             if bot.pause(at: clock.now) != nil { return }
             if action.kind == .post {
@@ -234,7 +234,8 @@ package actor Courier {
                 ) {
                     try await delivery.deliver(
                         action, asOf: decision.version, now: { [clock] in clock.now },
-                        // What is read after the version holds if the version does.
+                        // Facts that are read after the version are valid as long as the version is
+                        // unchanged.
                         prepare: {
                             try await prepare(
                                 $0, decision, decision.version == nil ? nil : circumstances)
@@ -242,7 +243,7 @@ package actor Courier {
                 }
                 try await note(sent)
             } catch let error as OutboxError where error.code == .stateChanged {
-                // Somebody else settled it; nothing was sent from here.
+                // Another process settled it; nothing was sent here.
                 let metadata = await people.metadata(of: action)
                 logger.debug("Action changed meanwhile", metadata: metadata)
             }
@@ -268,7 +269,7 @@ package actor Courier {
         return try await store.holdBack(action, until: due, reason: hold.reason(at: now), now: now)
     }
 
-    /// Whether an action that was sent and not found may be sent again.
+    /// Whether an action that was sent but not found may be sent again.
     private func isAllowed(_ action: Action) async throws -> Bool {
         if try await isDenied(action) { return false }
         if action.kind == .favorite { return givesFavorites && bot.capabilities.canFavorite }
@@ -276,13 +277,13 @@ package actor Courier {
         do {
             return try await reasonAgainstText(of: action, unwanted()) == nil
         } catch is OriginalUnasked {
-            // It was asked for right before the text was sent the first time.
+            // This was checked right before the text was sent the first time.
             return true
         }
     }
 
     /// Whether the person whom an action concerns is denied; a person who only asked the bot to
-    /// stop may still be told that it was understood.
+    /// stop may still get the confirmation.
     private func isDenied(_ action: Action) async throws -> Bool {
         guard let author = action.target?.author, try await people.stance(of: author) == .deny
         else { return false }
@@ -295,8 +296,8 @@ package actor Courier {
 
     /// Checks right before sending whether the action is still allowed.
     ///
-    /// The basis of a reply decided just now holds if the mirror's version does, which the commit
-    /// of `sending` requires.
+    /// A reply that was decided just now needs no new check as long as the mirror's version is
+    /// unchanged, which the commit of `sending` requires.
     private func prepare(
         _ action: Action, _ decision: Decision, _ circumstances: Archive.Circumstances?
     ) async throws -> Preparation {
@@ -321,7 +322,8 @@ package actor Courier {
         }
     }
 
-    /// Returns a reply without its note if its person was answered before: a note is said once.
+    /// Returns a reply without its note if its person was answered before, because the note is sent
+    /// once.
     private func noted(_ reply: Action, to person: AccountID) async throws -> Action {
         guard case .reply(var payload) = reply.payload, payload.wording?.note != nil else {
             return reply
@@ -359,12 +361,12 @@ package actor Courier {
         switch action.kind {
         case .favorite:
             if !givesFavorites { return .skip(reason: Action.Reason.noFavorites) }
-            // A person may have agreed to what the network then refuses.
+            // A person may have approved an action that the network does not support.
             return bot.capabilities.canFavorite
                 ? .ready(action) : .skip(reason: Refusal.Reason.byHand.rawValue)
         case .post, .reply:
-            // Asked here and not when the plan is made, so that the rest of a day goes on once the
-            // operator agrees.
+            // Checked here and not when the plan is made, so that the rest of a day is posted once
+            // the operator agrees.
             guard bot.capabilities.canPublish else {
                 return .skip(reason: Refusal.Reason.policyNotAcknowledged.rawValue)
             }
@@ -400,12 +402,12 @@ package actor Courier {
             } else {
                 try await people.isLeftAlone(author)
             }
-        // Who was forgotten while this was under way can be forgotten wholly now.
+        // A person whose actions were in flight can now be forgotten completely.
         if isLeftAlone { try await goOnForgetting() }
     }
 
-    /// Keeps a text that the server found too long from being chosen again where texts may be no
-    /// longer than here: servers count some scripts in their own ways.
+    /// Records that the server found a text too long, so that it is not chosen again: servers count
+    /// some scripts in their own ways.
     private func noteLength(of action: Action) async throws {
         guard action.state == .failed, action.reason == Action.Reason.tooLong,
             let wording = action.wording, wording.note == nil
@@ -414,15 +416,15 @@ package actor Courier {
         try await archive.noteLength(of: source, above: bot.limits().maximumCharacters)
     }
 
-    /// Returns the post with its text, or with another if the human deleted the original.
+    /// Returns the post with its text, or with another one if the human deleted the original.
     private func preparePost(_ action: Action, _ unwanted: Unwanted) async throws -> Preparation {
         if planner.makesNoPosts, !action.isPinned {
             return .skip(reason: Action.Reason.onlyAnswers)
         }
         var planner = planner
         planner.limits = try await bot.limits()
-        // A person may have sent the text while it waited here; a further part of a thread goes
-        // with the first.
+        // A person may have sent the text while this post waited; a further part of a thread
+        // belongs to the first.
         let left =
             action.parent == nil
             ? Set(
@@ -436,8 +438,8 @@ package actor Courier {
                 isSaid
                 ? Action.Reason.saidMeanwhile : try await reasonAgainstText(of: candidate, unwanted)
             guard let reason else { return .ready(candidate) }
-            // What a person chose is sent or not, and nothing else in its place.
-            // Where nobody can be asked for one text, nobody can be asked for another.
+            // A text that a person chose is sent or skipped, but not replaced. If one text cannot
+            // be verified, no other can.
             if candidate.keepsText || reason == Action.Reason.sourceUnverified {
                 return .skip(reason: reason)
             }
@@ -454,18 +456,18 @@ package actor Courier {
     /// excluded it; nil if it is usable.
     private func reasonAgainstText(of action: Action, _ unwanted: Unwanted) async throws -> String?
     {
-        // What a person pinned may have lost its text, for a reason that is known.
+        // A pinned post may have lost its text, for a recorded reason.
         guard let wording = action.wording else { return action.reason ?? Action.Reason.sourceGone }
         if wording.isTyped { return nil }
         let original = try await archive.original(wording.source)
-        // A person who pins a text has read it.
+        // A person who pinned a text has read it.
         if action.kind == .post, !action.isPinned, let original,
             let reason = try await planner.unfitness(of: original, unwanted, at: clock.now)
         {
             return reason
         }
-        // A thread is begun only while all of it may be said; once it is, each part is looked at in
-        // its turn.
+        // A thread begins only if all its parts may be sent; after that each part is checked at its
+        // turn.
         let rest = action.parent == nil ? wording.rest : []
         if let reason = try await reasonAgainst(original, of: action, wording, unwanted) {
             return reason
@@ -494,10 +496,10 @@ package actor Courier {
         return try await reasonAgainst(original, of: action, part: part)
     }
 
-    /// Returns why the human's network speaks against a text; nil if it does not.
+    /// Returns why the human's network contradicts a text; nil if it does not.
     ///
-    /// - Throws: ``OriginalUnasked`` if it does not answer now and the operator does not let the
-    ///   archive decide.
+    /// - Throws: ``OriginalUnasked`` if the network does not answer now and the operator does not
+    ///   trust the archive instead.
     private func reasonAgainst(
         _ original: Archive.Original, of action: Action, part: Action.Part? = nil
     ) async throws -> String? {
@@ -528,5 +530,5 @@ struct StrayCancellation: Error, CustomStringConvertible {
     let description = "could not deliver: a call was cut off that nobody had cancelled"
 }
 
-/// The human's network does not answer now whether a post is still there.
+/// The human's network does not answer now, so it is unknown whether a post still exists.
 private struct OriginalUnasked: Error {}

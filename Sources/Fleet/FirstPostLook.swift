@@ -6,10 +6,10 @@ import Networks
 import Outbox
 import Posts
 
-/// Looks at the bot's first post on its server as who has no login, and lets the mirror pause if it
-/// is not there.
+/// Checks without a login whether the bot's first post is visible on its server, and pauses the
+/// mirror if it is not.
 ///
-/// WordPress accepts an unlisted post and shows it to nobody else. The pause ends when a person
+/// WordPress accepts an unlisted post and shows it only to its author. The pause ends when a person
 /// resumes the mirror.
 struct FirstPostLook: Sendable {
     let mirror: HumanMirror
@@ -19,7 +19,8 @@ struct FirstPostLook: Sendable {
     let logger: Logger
     private let known = KnownLook()
 
-    /// - Throws: The store's error. What the network refuses is looked at again with the next post.
+    /// - Throws: The store's error. After an error of the network, the check is repeated with the
+    ///   next post.
     func look(at action: Action) async throws {
         guard !known.isOver, action.kind == .post, action.state == .done,
             action.wording?.visibility.isOpen == true,
@@ -31,13 +32,12 @@ struct FirstPostLook: Sendable {
         let isShown: Bool?
         do {
             isShown = try await bot.isShownToAnybody(address)
-            // A server may not show a new post even to its author at once; the next post is looked
-            // at then.
+            // A server may delay a new post even for its author; then the next post is checked.
             if isShown == false, try await bot.lookUp(address) == nil { return }
         } catch is NetworkError {
             return
         }
-        // Unknown: the look is repeated with the next post.
+        // If it is unknown, the check is repeated with the next post.
         guard let isShown else { return }
         try await mirror.probes.note([.open: isShown], of: account, now: clock.now)
         known.end()
@@ -54,7 +54,7 @@ struct FirstPostLook: Sendable {
         """
 }
 
-/// Whether the look was made, which nothing takes back.
+/// Whether the check was made; never reset.
 private final class KnownLook: @unchecked Sendable {
     // Sendable because every access to `isMade` holds the lock.
     private let lock = NSLock()

@@ -8,19 +8,19 @@ import ServiceLifecycle
 import Settings
 import Storage
 
-/// Does the work for mirrors, and tells their operator meanwhile what they should know.
+/// Does the work for mirrors, and sends notices to their operator meanwhile.
 ///
 /// The notifier runs in a task of its own, which the work never waits for; it reads the state of
 /// the work from a `WorkerPulse` of each mirror.
 package struct Herald: Sendable {
-    /// Seconds between two looks, while the process holds mirrors and before that.
+    /// Seconds between two checks, while the process holds mirrors and before that.
     private static let usualInterval: TimeInterval = 60
     private static let firstInterval: TimeInterval = 5
 
     private let notifier: Notifier
     private let clock: any WallClock
 
-    /// - Parameter installation: Where the mirrors are.
+    /// - Parameter installation: The database and settings of the mirrors.
     /// - Returns: Nil if neither notices nor a heartbeat are set.
     package init?(_ installation: Installation, clock: any WallClock) {
         guard let notifier = Notifier(installation, clock: clock) else { return nil }
@@ -28,14 +28,15 @@ package struct Herald: Sendable {
         self.clock = clock
     }
 
-    /// Runs `body`, looks at the mirrors every minute meanwhile, and notifies if it ends with an
-    /// error that only a person can mend.
+    /// Runs `body`, checks the mirrors every minute meanwhile, and notifies if it ends with an
+    /// error that needs a person.
     ///
-    /// A look that is under way when `body` ends is finished first. A graceful shutdown cancels it.
+    /// A check that is running when `body` ends is completed first. A graceful shutdown cancels it.
     ///
     /// - Parameters:
-    ///   - watch: The mirrors that the process works for now.
-    ///   - mirror: The mirror whose end is told of; nil for the first that the process holds then.
+    ///   - watch: Returns the mirrors that the process works for now.
+    ///   - mirror: The mirror to name in the final notice; nil for the first that the process holds
+    ///     then.
     ///   - body: Does the work.
     package func accompany(
         _ watch: @escaping @Sendable () -> Notifier.Watch, endsFor mirror: String? = nil,
@@ -60,7 +61,8 @@ package struct Herald: Sendable {
                 throw error
             }
         }
-        // One pass, as for cron, has just ended. Who has given the mirror back looks no more.
+        // A single pass, as for cron, has ended. A process that has released the mirror does not
+        // check it any more.
         if !Task.isShuttingDownGracefully, !Task.isCancelled { await notifier.look(at: watch()) }
         if let passing { throw passing }
     }
@@ -70,17 +72,17 @@ package struct Herald: Sendable {
             let seen = watch()
             await lookToTheEnd(at: seen)
             let interval = seen.pulses.isEmpty ? Self.firstInterval : Self.usualInterval
-            // Who is told to end waits no longer.
+            // A shutdown ends the wait.
             try? await cancelWhenGracefulShutdown {
                 try await clock.sleep(until: clock.now + interval)
             }
         }
     }
 
-    /// Looks at the mirrors, also if the calling task is cancelled meanwhile.
+    /// Checks the mirrors, even if the calling task is cancelled meanwhile.
     ///
-    /// A request that is cut off may have arrived: the notice would be sent again by the next
-    /// process.
+    /// A request that is cut off may have arrived, and the next process would send the notice
+    /// again.
     private func lookToTheEnd(at watch: Notifier.Watch) async {
         let look = Task { await notifier.look(at: watch) }
         await withGracefulShutdownHandler {
@@ -90,10 +92,9 @@ package struct Herald: Sendable {
         }
     }
 
-    /// Returns the notice for an error that ends the work; `nil` if nobody has to do anything, for
-    /// it may pass by itself.
+    /// Returns the notice for an error that ends the work; `nil` if a retry may fix it.
     ///
-    /// If it does not pass, the notes of the next pass report it.
+    /// If it lasts, the faults that the next pass records report it.
     private static func ending(with error: any Error) -> (NoticeCause, String?)? {
         switch error {
         case let error as NetworkError where error.code == .configuration:
@@ -101,7 +102,7 @@ package struct Herald: Sendable {
         case let error as NetworkError where error.stopsActor: (.refused, nil)
         case is ConfigurationError: (.stopped, "a setting is wrong or missing")
         case is StorageError where Retry.isInVain(error): (.database, nil)
-        // An upgrade: the worker of the newer program tells what is to be told.
+        // After an upgrade, the worker of the newer program sends the notices.
         case let error as OutboxError where error.code == .outdated: nil
         case _ where Retry.isInVain(error): (.stopped, "what it needs is not there")
         default: nil

@@ -8,23 +8,23 @@ import Settings
 import Storage
 import Synchronization
 
-/// All mirrors that a process works for: one with `run`, many with `run --all` and `run --mirrors`.
+/// All mirrors of a process: one with `run`, several with `run --all` and `run --mirrors`.
 ///
-/// Any number of processes run beside each other without a coordinator. Each has one beat
-/// (`Claims`), claims the mirrors that nobody holds up to its fair share, and gives all of them
-/// back when it is told to end. The passes of its mirrors run in one ``Rounds``.
+/// Any number of processes can run in parallel without a coordinator. Each has one heartbeat
+/// (`Claims`), claims free mirrors up to its fair share, and releases all of them at a shutdown.
+/// The passes of its mirrors run in one ``Rounds``.
 ///
-/// The mirror of `run` is a fleet of one, with one difference: an error that only a person can mend
-/// ends the process, while the mirrors of the others wait for that person.
+/// The mirror of `run` is a fleet of one, with one difference: an error that needs a person ends
+/// the process, while the mirrors of other fleets wait for that person.
 package final class MirrorFleet: Service {
     /// Which mirrors a process may work for.
     package enum Selection: Equatable, Sendable {
-        /// Those of the database, shared fairly with the other processes that do so.
+        /// All mirrors of the database, shared fairly with other such processes.
         case all
-        /// These.
+        /// These mirrors.
         case named([String])
 
-        /// Whether it takes up a mirror.
+        /// Whether the selection includes a mirror.
         package func has(_ mirror: String) -> Bool {
             switch self {
             case .all: true
@@ -33,26 +33,26 @@ package final class MirrorFleet: Service {
         }
     }
 
-    /// Seconds between two tidyings of the process: its counts of requests are stored, and its
-    /// memory given back.
+    /// Seconds between two cleanups of the process: its counts of requests are stored, and unused
+    /// memory is returned.
     private static let tidyingLast: TimeInterval = 600
-    /// Seconds for which the process keeps when feeds were read before it stores that.
+    /// Seconds between two writes of the times at which feeds were read.
     private static let readTimesLast: TimeInterval = 60
-    /// The most seconds by which passes of a process that does its work are late.
+    /// The largest delay of passes, in seconds, at which a process still counts as working.
     private static let latenessAllowed: TimeInterval = 60
 
-    /// Seconds between two looks for changes by a clock that jumps, for which beats in real time
-    /// are too rare.
+    /// Seconds between two checks for changes by a clock that jumps, for which heartbeats in real
+    /// time are too rare.
     private static let newsLast: TimeInterval = 50
 
     private let installation: Installation
     private let selection: Selection
-    /// The worker of the only mirror, with whose end the process ends; nil in a process of any
-    /// number of mirrors.
+    /// The worker of the only mirror, whose end ends the process; nil for a fleet of any number of
+    /// mirrors.
     private let own: Worker?
     private let manager: ServiceManager?
     private let clock: any WallClock
-    /// When the work ends by the clock, once it holds a mirror; nil for at no time.
+    /// When the work ends by the clock, once it holds a mirror; nil for no limit.
     private let deadline: Deadline?
     private let rehearsal: Rehearsal
     private let timing: LeaseTiming
@@ -60,23 +60,22 @@ package final class MirrorFleet: Service {
     private let claims: Claims
     private let ability: WorkerAbility
     private let crew = Crew()
-    /// The passes of the process itself, which run while it holds mirrors.
+    /// The process's own passes, which run while it holds mirrors.
     private let upkeep = Mutex<PassGroup?>(nil)
-    /// The mirrors that others hold, as far as that was told.
+    /// The mirrors held by other workers for which that was logged.
     private let awaited = Mutex<Set<String>>([])
-    /// Whether the settings of ``own`` are those of now: until it begins, or waits for another
-    /// worker.
+    /// Whether the settings of ``own`` are current: until it begins, or waits for another worker.
     private let isOwnCurrent = Mutex(true)
-    /// When the mirrors were last looked after, in real time.
+    /// When the mirrors were last processed, in real time.
     private let lastKept = Mutex<ContinuousClock.Instant?>(nil)
-    /// Ends with the work: with an error if that does.
+    /// Ends with the work, and with its error if there is one.
     private let (endings, ending) = AsyncThrowingStream<Void, any Error>.makeStream()
 
     /// - Parameters:
-    ///   - installation: What the mirrors share; the caller closes it afterwards.
+    ///   - installation: The resources that the mirrors share; the caller closes it afterwards.
     ///   - selection: Which mirrors to work for.
-    ///   - rehearsal: How the process differs from one in earnest.
-    ///   - manager: The service manager that is told of readiness and of each pass; nil for none.
+    ///   - rehearsal: The differences from a normal process.
+    ///   - manager: The service manager to notify of readiness and of each pass; nil for none.
     package convenience init(
         _ installation: Installation, _ selection: Selection, rehearsal: Rehearsal = .off,
         manager: ServiceManager? = nil
@@ -85,9 +84,9 @@ package final class MirrorFleet: Service {
             installation, selection, own: nil, until: nil, rehearsal: rehearsal, manager: manager)
     }
 
-    /// The fleet of one mirror, which its worker has opened.
+    /// Creates a fleet of one mirror, whose worker has opened it.
     ///
-    /// - Parameter end: What the clock shows when the work ends, once it holds the mirror; nil for
+    /// - Parameter end: The clock's time at which the work ends, once it holds the mirror; nil for
     ///   a graceful shutdown.
     package convenience init(of worker: Worker, until end: Date? = nil) {
         let mirror = worker.mirror
@@ -123,14 +122,14 @@ package final class MirrorFleet: Service {
 
     private var logger: Logger { installation.logger }
 
-    /// Runs until a graceful shutdown, or the end that was given.
+    /// Runs until a graceful shutdown, or until the given end.
     ///
-    /// With several mirrors, a fault of one that only a person can mend is noted for that mirror
-    /// and ends nothing else.
+    /// With several mirrors, a fault of one that needs a person is recorded for that mirror and
+    /// does not affect others.
     ///
-    /// - Throws: An error of the process that no retry mends: its database refuses it, or its key
+    /// - Throws: An error of the process that no retry fixes: its database refuses it, or its key
     ///   opens no login; `OutboxError` with code `.outdated` if a newer program has migrated the
-    ///   database. In a fleet of one also an error of its mirror that only a person can mend:
+    ///   database. In a fleet of one also an error of its mirror that needs a person:
     ///   `ConfigurationError` or refused credentials.
     package func run() async throws {
         if own == nil { ProcessHeap.divide() }
@@ -138,7 +137,7 @@ package final class MirrorFleet: Service {
         defer { clock.leave() }
         installation.readTimes.beginCollecting()
         do {
-            // A clock that jumps is a rehearsal's, of which nobody is told.
+            // A clock that jumps belongs to a rehearsal, which sends no notices.
             if !clock.jumps, let herald = Herald(installation, clock: clock) {
                 try await herald.accompany({ [self] in watch }, endsFor: own?.mirror.name) {
                     try await work()
@@ -164,7 +163,7 @@ package final class MirrorFleet: Service {
                     await self.rounds.run()
                     self.ending.finish()
                 }
-                // Before all passes: a beat that waits for them lets others believe that this
+                // With priority over all passes: after a late heartbeat, others assume that this
                 // worker has died.
                 group.addTask(priority: .high) { try await self.keepMirrors() }
                 group.addTask { try await self.checkAbility() }
@@ -175,7 +174,7 @@ package final class MirrorFleet: Service {
         } catch is DeadlineReached {}
     }
 
-    /// The signs of life that the notifier checks.
+    /// The state that the notifier checks.
     var watch: Notifier.Watch {
         var watch = Notifier.Watch(crew.pulses)
         watch.isLively = rounds.latest < Self.latenessAllowed
@@ -186,7 +185,7 @@ package final class MirrorFleet: Service {
         return watch
     }
 
-    /// Adds the passes of the process itself, with the first mirror that it holds.
+    /// Adds the process's own passes, with the first mirror that it holds.
     private func beginUpkeep() {
         let begun: PassGroup? = upkeep.withLock { upkeep in
             guard upkeep == nil else { return nil }
@@ -221,8 +220,8 @@ package final class MirrorFleet: Service {
         rounds.add([last], to: group, due: deadline.date)
     }
 
-    /// Ends the passes of the process itself when it holds no mirror: a clock that jumps would go
-    /// on for them.
+    /// Ends the process's own passes when it holds no mirror, because a clock that jumps would
+    /// continue for them.
     private func endUpkeep() async {
         let group = upkeep.withLock { upkeep in
             defer { upkeep = nil }
@@ -231,7 +230,7 @@ package final class MirrorFleet: Service {
         if let group { await rounds.end(group) }
     }
 
-    /// Checks in real time what the process can do: no mirror is needed for that.
+    /// Checks in real time what the process is able to do; this needs no mirror.
     private func checkAbility() async throws {
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             await ability.check(isIdle: claims.held.isEmpty)
@@ -275,7 +274,8 @@ package final class MirrorFleet: Service {
         }
     }
 
-    /// Beats, ends what was lost, begins what was claimed, and hands back what others are to have.
+    /// Sends a heartbeat, ends lost mirrors, begins claimed ones, and hands back mirrors that
+    /// belong to others.
     private func keepOnce() async throws {
         ability.tell(isSharing: selection == .all)
         for mirror in try await claims.beat() { await end(mirror, with: OutboxError.leaseLost) }
@@ -295,7 +295,7 @@ package final class MirrorFleet: Service {
         for mirror in ended { installation.logger(of: mirror).info("Mirror given back") }
     }
 
-    /// Looks for changes between two beats; a database that cannot be read now is asked again.
+    /// Checks for changes between two heartbeats; an unreadable database is read again later.
     private func lookForNews() async {
         do {
             await lookForNews(among: try await wanted())
@@ -304,7 +304,7 @@ package final class MirrorFleet: Service {
         }
     }
 
-    /// Lets mirrors look that somebody has changed.
+    /// Notifies mirrors of changes.
     private func lookForNews(among versions: [String: Int64]) async {
         for (mirror, life) in crew.changed(to: versions) {
             await life.look(at: versions[mirror] ?? 0)
@@ -314,7 +314,7 @@ package final class MirrorFleet: Service {
     /// The mirrors that this process may work for, with their versions.
     private func wanted() async throws -> [String: Int64] {
         if let own {
-            // One that pauses, or was removed, finds that out itself.
+            // A mirror that is paused or removed notices that itself.
             return [own.mirror.name: try await own.mirror.outbox(lease: nil).wishVersion()]
         }
         let names: [String]? = if case .named(let names) = selection { names } else { nil }
@@ -322,16 +322,16 @@ package final class MirrorFleet: Service {
             in: installation.storage, among: names, now: clock.now)
     }
 
-    /// A mirror that this process works for does not depend on `run --once` any more.
+    /// For a mirror of this process, the interval of `run --once` does not matter any more.
     private func forgetPasses(of mirrors: [String]) async throws {
         for portion in mirrors.portions(of: 500) {
             try await LeaseTable.forgetPasses(of: Array(portion), in: installation.storage)
         }
     }
 
-    /// Tells once of each named mirror for which another process works.
+    /// Logs once for each named mirror that another process works for it.
     ///
-    /// - Throws: In a fleet of one what only a person can mend, so that nobody waits in vain.
+    /// - Throws: In a fleet of one an error that needs a person, so that nobody waits in vain.
     private func tellOfWaiting(_ wanted: [String: Int64]) async throws {
         guard selection != .all else { return }
         let others = Set(wanted.keys).subtracting(claims.held.keys)
@@ -371,7 +371,7 @@ package final class MirrorFleet: Service {
         } onEnd: { [weak self] error in
             await self?.ended(mirror, lease, error)
         }
-        // A clock that jumps stands still until all of it is there.
+        // A clock that jumps waits until everything has started.
         clock.join()
         defer { clock.leave() }
         beginUpkeep()
@@ -398,7 +398,7 @@ package final class MirrorFleet: Service {
         ending.finish(throwing: error)
     }
 
-    /// Gives all leases back; a database that does not answer is not waited for.
+    /// Releases all leases; does not wait for a database that does not answer.
     private func giveBack() async {
         do {
             try await claims.endInTime()
@@ -410,8 +410,7 @@ package final class MirrorFleet: Service {
     }
 }
 
-/// The lives of the mirrors that a process works for, and those that have ended and are to be given
-/// back.
+/// The lives of a process's mirrors, and those that have ended and must be released.
 private final class Crew: @unchecked Sendable {
     // Sendable because its properties are only touched under `lock`.
     private let lock = NSLock()
@@ -442,7 +441,7 @@ private final class Crew: @unchecked Sendable {
         }
     }
 
-    /// Removes the life of a mirror under a lease; one that has begun under a later lease stays.
+    /// Removes the life of a mirror under a lease, unless it has begun under a later lease.
     func remove(_ mirror: String, _ lease: Lease, isToRelease: Bool) {
         lock.withLock {
             guard lives[mirror]?.lease == lease else { return }
@@ -471,8 +470,7 @@ private final class Deadline: Sendable {
         self.clock = clock
     }
 
-    /// From now on a clock that jumps stands still: it must not go on while the passes are
-    /// cancelled.
+    /// From now on a clock that jumps waits: it must not continue while the passes are cancelled.
     func isReached() {
         clock.join()
         wasReached.withLock { $0 = true }

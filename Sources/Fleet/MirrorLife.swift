@@ -8,12 +8,12 @@ import Posts
 import ServiceLifecycle
 import Settings
 
-/// The work of a process for one mirror as long as it holds its lease: a start, and then its
-/// passes, in the rounds of the process.
+/// The work of a process for one mirror while it holds its lease: a start, and then its passes, in
+/// the rounds of the process.
 ///
-/// The start is a pass too. It is tried until the networks and the database answer and no pause
-/// holds the mirror up; then the passes of the mirror take its place. After a change of settings,
-/// logins or accounts they end and a start takes theirs.
+/// The start is a pass too. It is retried until the networks and the database answer and no pause
+/// delays the mirror; then the mirror's passes replace it. After a change of settings, logins or
+/// accounts the passes end and a new start replaces them.
 package actor MirrorLife {
     /// Seconds between two checks for changed logins, settings or pauses.
     private static let changesLast: TimeInterval = 50
@@ -22,10 +22,10 @@ package actor MirrorLife {
     private static let startName = WorkFault.start
     private static let waitName = "waiting"
     private static let changesName = "changes"
-    /// Seconds between two tidyings; each mirror has its own wait within these.
+    /// Range of seconds between two cleanups; each mirror has its own interval within it.
     private static let tidyingLast: Range<TimeInterval> = 6 * 3_600..<9 * 3_600
-    /// Seconds from the start to the first look for texts that are not judged: what was said to the
-    /// bot, and what is due, comes first.
+    /// Seconds from the start to the first judging of texts, because mentions and due actions come
+    /// first.
     private static let judgingWaits: TimeInterval = 10
     private enum Phase {
         case starting
@@ -42,42 +42,40 @@ package actor MirrorLife {
     private let flags: [String]
     private let opening: @Sendable (_ last: Worker?) async throws -> Worker
     private let onEnd: @Sendable ((any Error)?) async -> Void
-    /// Knows the mirror, and makes the parts that its passes work with; nil before the mirror was
-    /// opened.
+    /// Creates the objects for the passes; nil before the mirror was opened.
     private var worker: Worker?
     private var gates = Gates()
-    /// The roles whose accounts the networks told before the last change, and the credentials that
-    /// opened them.
+    /// The roles whose accounts the networks had verified before the last change, with their
+    /// credentials.
     private var verified: (roles: Set<AccountRole>, credentials: [AccountRole: String])?
     private var group: PassGroup?
     private var isOver = false
-    /// Whether the `MirrorVersion` has changed since the last look for changes.
+    /// Whether the `MirrorVersion` has changed since the last check for changes.
     private var hasNews = false
     /// The `MirrorVersion` that was read last.
     private var version: Int64
 
-    // The start that is under way.
-    /// The settings and logins that it goes by; nil before they are read.
+    // The current start.
+    /// The settings and logins that it uses; nil before they are read.
     private var known: MirrorStamp?
     private var failures = 0
-    /// When a start that failed is tried again.
+    /// When a failed start is retried.
     private var nextTry: Date?
     private var isOutdated = true
     private var phase = Phase.starting
     private var isPauseAnnounced = false
 
     /// - Parameters:
-    ///   - rounds: Where the passes run.
-    ///   - faults: The mirror's, where is noted what only a person can mend.
-    ///   - waitsForPerson: Whether the mirror then waits until something was changed for it; else
-    ///     it ends.
-    ///   - version: The `MirrorVersion` that was read before; see ``look(at:)``.
-    ///   - flags: Those without which a command in the log would mean another mirror.
-    ///   - clock: Tells the time of waits.
-    ///   - logger: Where the events of the mirror go.
-    ///   - opening: Opens the mirror, or the last one again with its present settings.
-    ///   - onEnd: Called once, when none of the passes runs any more: with what ended it, which is
-    ///     a lost lease or what only a person can mend; nil after ``end(with:)`` without an error.
+    ///   - rounds: The rounds in which the passes run.
+    ///   - faults: The mirror's faults, which include errors that need a person.
+    ///   - waitsForPerson: Whether the mirror then waits for a change by a person; else it ends.
+    ///   - version: The last known `MirrorVersion`; see ``look(at:)``.
+    ///   - flags: The flags that commands in the log need to name this mirror.
+    ///   - clock: The clock of waits.
+    ///   - logger: The logger of the mirror.
+    ///   - opening: Opens the mirror, or reopens the last one with its present settings.
+    ///   - onEnd: Called once, when no pass runs any more: with the error that ended it, a lost
+    ///     lease or one that needs a person; nil after ``end(with:)`` without an error.
     init(
         lease: Lease, rounds: Rounds, faults: FaultLog, waitsForPerson: Bool, version: Int64,
         flags: [String],
@@ -100,7 +98,7 @@ package actor MirrorLife {
     /// Begins with a start.
     func begin() { begin(Self.startName) { try await $0.start() } }
 
-    /// Ends it: with an error at once, else when the passes that run have ended.
+    /// Ends it: with an error at once, else after the running passes have ended.
     package func end(with error: (any Error)? = nil) async {
         isOver = true
         if let group { await rounds.end(group, with: error) }
@@ -149,18 +147,18 @@ package actor MirrorLife {
         let cause = Worker.cause(of: error)
         logger.error("This mirror waits for a person", metadata: [LogKeys.error: "\(words(cause))"])
         await faults.fails(WorkFault.end, cause)
-        // Without a stamp the next look starts the mirror anew.
+        // Without a stamp the next check starts the mirror again.
         known = try? await worker?.mirror.stamp()
         phase = .waiting
         begin(Self.waitName) { try await $0.waitForPerson() }
     }
 
-    /// An error with the commands that it proposes, as they are for this mirror.
+    /// An error's text, with the flags of this mirror added to its commands.
     private func words(_ error: any Error) -> String { CommandWords.adding(flags, to: "\(error)") }
 
-    /// Looks whether something was changed for a mirror that only a person can help.
+    /// Checks for changes to a mirror that waits for a person.
     private func waitForPerson() async throws -> Date? {
-        // One that could not even be opened is tried again.
+        // A mirror that could not even be opened is tried again.
         if worker != nil {
             try await lookForChanges()
         } else if (try? await opening(nil)) != nil {
@@ -169,8 +167,8 @@ package actor MirrorLife {
         return clock.now + Self.changesLast
     }
 
-    /// Lets the passes look that go by what a person may have changed, if the mirror's
-    /// `MirrorVersion` differs from the last.
+    /// Runs the passes that depend on a person's changes, if the mirror's `MirrorVersion` differs
+    /// from the last one.
     func look(at version: Int64) {
         guard self.version != version, let group, !isOver else { return }
         self.version = version
@@ -185,8 +183,8 @@ package actor MirrorLife {
         return hasNews
     }
 
-    /// - Throws: ``MirrorChanged`` if what the mirror goes by differs from what its start or its
-    ///   last end went by.
+    /// - Throws: ``MirrorChanged`` if the settings or accounts differ from those of its start or
+    ///   its last end.
     private func lookForChanges() async throws {
         guard let worker, let known else {
             if phase == .waiting { throw MirrorChanged() }
@@ -201,11 +199,11 @@ package actor MirrorLife {
 
     // MARK: The start
 
-    /// Tries to start, and adds the passes if that succeeds.
+    /// Tries to start, and adds the passes on success.
     ///
-    /// - Returns: When to go on with it; nil if it is done.
+    /// - Returns: When to try again; nil if it has started.
     /// - Throws: ``MirrorChanged`` if settings or logins changed meanwhile; errors that no retry
-    ///   can mend.
+    ///   can fix.
     private func start() async throws -> Date? {
         if let nextTry, clock.now < nextTry { return try await timeToWait(until: nextTry) }
         nextTry = nil
@@ -259,10 +257,10 @@ package actor MirrorLife {
         return look(before: next)
     }
 
-    /// The next look at a start that is tried again later; other settings or logins are tried at
-    /// once.
+    /// The time of the next check while a start waits for its retry; changed settings or logins are
+    /// tried at once.
     private func timeToWait(until next: Date) async throws -> Date {
-        // A stamp that cannot be read is compared at the next look.
+        // A stamp that cannot be read is compared at the next check.
         if let known, let stamp = try? await worker?.mirror.stamp(), !stamp.isSame(as: known) {
             throw MirrorChanged()
         }
@@ -274,7 +272,7 @@ package actor MirrorLife {
         known == nil ? next : min(next, clock.now + Self.changesLast)
     }
 
-    /// Returns when to look again at a pause; nil if there is none.
+    /// Returns when to check a pause again; nil if there is none.
     ///
     /// Requests to undo are carried out meanwhile.
     private func endOfPause(_ worker: Worker, _ record: MirrorRecord) async throws -> Date? {
@@ -299,10 +297,11 @@ package actor MirrorLife {
             max(undo, clock.now + 1), clock.now + Self.changesLast, pause.until ?? .distantFuture)
     }
 
-    /// Goes on with the mirror's retirement.
+    /// Continues the mirror's retirement.
     ///
-    /// - Returns: When to look again; nil if the mirror is not to retire yet.
-    /// - Throws: `ConfigurationError` once it has, if the process is for this mirror alone.
+    /// - Returns: When to continue; nil if no retirement is due yet.
+    /// - Throws: `ConfigurationError` after it is completed, if the process is for this mirror
+    ///   alone.
     private func retire(_ worker: Worker, _ record: MirrorRecord) async throws -> Date? {
         guard let retirement = record.retirement, retirement.isDue(at: clock.now) else {
             return nil
@@ -314,16 +313,15 @@ package actor MirrorLife {
                 return min(max(next, clock.now + 1), clock.now + Self.changesLast)
             }
         }
-        // A process of many mirrors gives it back with its next beat.
+        // A process of several mirrors releases it with its next heartbeat.
         guard waitsForPerson else { throw try await worker.retired() }
         return clock.now + Self.changesLast
     }
 
-    /// Carries out due requests to undo during a pause, and takes back or finishes the effects of
-    /// commands that were cut.
+    /// Carries out due requests to undo during a pause, and cleans up after interrupted commands.
     ///
     /// - Returns: The time of the next check.
-    /// - Throws: What only a person can mend; the store's error.
+    /// - Throws: An error that needs a person; the store's error.
     private func takeBack(_ worker: Worker) async throws -> Date {
         let mirror = worker.mirror
         let store = mirror.outbox(lease: lease)
@@ -391,14 +389,13 @@ package actor MirrorLife {
         Cadence.wait(of: worker.mirror.name, within: Self.tidyingLast)
     }
 
-    /// Judges the texts that are not judged yet, a step at a time: whatever else is due has its
-    /// turn between two.
+    /// Judges texts without a verdict, in steps, so that other due passes can run in between.
     private func judging(_ worker: Worker, _ passes: Passes) -> Rounds.Pass {
         let wait = wait(betweenTidyingsOf: worker)
         return upkeep(worker, Passes.texts, .human) { try await passes.judge(wait: wait) }
     }
 
-    /// Looks for changes when the process has found some, and compares the clocks.
+    /// Checks for changes if the process has noticed some, and compares the clocks.
     private func changes(_ worker: Worker, bot: AccountGate) -> Rounds.Pass {
         upkeep(worker, Self.changesName, .bot) { [weak self, clock] in
             if await self?.takeNews() == true { try await self?.lookForChanges() }
@@ -407,8 +404,7 @@ package actor MirrorLife {
         }
     }
 
-    /// A pass whose failures are noted for other processes, and whose end the service manager waits
-    /// for.
+    /// A pass whose failures are stored for other processes, and which the service manager watches.
     private func upkeep(
         _ worker: Worker, _ name: String, _ lane: Rounds.Lane,
         _ pass: @escaping @Sendable () async throws -> Date
@@ -430,8 +426,8 @@ package actor MirrorLife {
 }
 
 extension MirrorStamp {
-    /// Whether a start that used `other` may continue; the accounts, which a start itself binds, do
-    /// not count.
+    /// Whether a start that used `other` may continue; the accounts are ignored, because a start
+    /// binds them itself.
     fileprivate func isSame(as other: MirrorStamp) -> Bool {
         credentials == other.credentials && settings == other.settings && findings == other.findings
             && !isPaused

@@ -124,7 +124,7 @@ package struct NetworkDeliverer: Deliverer {
             }
             let known = Set(others.compactMap(\.remoteID))
             var posts = try await network.ownPosts(since: departure - Self.clockMargin)
-            // Asked only now: the network knows its server once it has read from it.
+            // Evaluated here, because the network knows its server's program only after a read.
             let isListed = network.capabilities.listedVisibilities.contains(wording.visibility)
             if !isListed, let address = action.answeredAddress {
                 posts += try await network.ownAnswers(to: address)
@@ -162,7 +162,7 @@ package struct NetworkDeliverer: Deliverer {
     /// Finds a text on a server that may have rewritten it.
     ///
     /// Such a server also publishes a repeated request twice. So a text counts as absent only if no
-    /// post there may be it and no other text of ours reads the same.
+    /// post there may be it and no other sent text reads the same.
     ///
     /// - Parameters:
     ///   - candidates: The bot's posts at its place that belong to no other known action.
@@ -173,7 +173,7 @@ package struct NetworkDeliverer: Deliverer {
         let letters = TextRules.lettersKept(of: text)
         let exact = SentText(text)
         let matches = candidates.filter { item in
-            // Of a text without words nothing but the signs themselves tell.
+            // A text without words is compared by its signs.
             letters.isEmpty
                 ? exact.hasSameSigns(as: item.post.text)
                 : exact.isSame(as: item.post.text)
@@ -207,8 +207,8 @@ package struct NetworkDeliverer: Deliverer {
         .found(remoteID: post.post.id.value, remoteAddress: post.address)
     }
 
-    /// Whether a post of the bot answers the same post as the action, or none if the action is no
-    /// reply.
+    /// Whether a post of the bot answers the same post as the action; for an action that is no
+    /// reply, whether it is no reply.
     ///
     /// The answered post is the same if its address or its identity is equal; an address may also
     /// name a version of the post. If the server has forgotten the answered post, as after its
@@ -229,7 +229,7 @@ package struct NetworkDeliverer: Deliverer {
         return switch try await network.isFavorited(target.address) {
         case true?: .found(remoteID: target.post, remoteAddress: target.address)
         case false?: .absent
-        // The favorite would be gone with it; if the post comes back, a later look tells.
+        // The favorite would be gone with the post; if the post returns, a later look-up shows it.
         case nil: .undecided(detail: "the network says that the post is gone")
         }
     }
@@ -277,7 +277,7 @@ package struct NetworkDeliverer: Deliverer {
             reason: error.code.rawValue, detail: error.description)
         if error.stopsActor { return notSent }
         switch error.outcome {
-        // What we ourselves hold back for good is refused as well.
+        // An error of our own that is permanent counts as a refusal too.
         case .notSent: return error.isPermanent ? refused : notSent
         case .unknown: return .unknown(reason: error.code.rawValue)
         case .refused where error.code == .duplicate: return .duplicate
@@ -303,7 +303,7 @@ extension SocialNetwork {
             return (text, warning)
         }
         let emoji = try await emoji()
-        // A warning of nothing but emoji still warns.
+        // A warning that consists of emoji is still a warning.
         let shownWarning = warning.map { CustomEmoji.leftOut(of: $0, but: emoji) }
         return (
             CustomEmoji.leftOut(of: text, but: emoji),
@@ -333,7 +333,7 @@ private struct SentText {
     func hasSameSigns(as other: String) -> Bool { SentText(other).key == key }
 
     /// Whether the texts are equal except for links, custom emoji, and host names that a server
-    /// makes links of.
+    /// turns into links.
     func isSame(as other: String) -> Bool {
         let other = SentText(other)
         return other.key == key || other.keyWithoutHosts == keyWithoutHosts

@@ -11,48 +11,48 @@ import Posts
 import ServiceLifecycle
 import Settings
 
-/// The human's own posts, as their network shows them now.
+/// The current state of the human's own posts at their network.
 ///
-/// A post that the human took back or changed since it was archived is not used as it was, and the
-/// bot's copy follows: it is taken back, or changed.
+/// A post that the human deleted or edited since it was archived is not used in its old form, and
+/// the bot's copy follows: it is undone or edited.
 actor Originals {
     /// The state of an archived post, checked right before its text is used.
     enum Finding: Equatable {
-        /// It is as it was; or nobody can be asked, and the operator lets the archive decide.
+        /// It is unchanged; or it cannot be checked, and the operator trusts the archive.
         case kept
-        /// The human's network does not answer now, or not this account.
+        /// The human's network does not answer now, or not for this account.
         case unasked
-        /// Nobody can be asked, and the operator did not say that the archive is enough.
+        /// It cannot be checked, and the operator has not decided to trust the archive.
         case unverifiable
-        /// It reads otherwise now; the archive knows.
+        /// It was edited; the archive has the new text.
         case edited
-        /// Not everybody can see it any more, or it is not there.
+        /// It is not visible to everybody any more, or does not exist.
         case withheld
     }
 
-    /// How far apart the two answers are that make a post count as gone for good, in seconds.
+    /// Seconds between the two answers after which a post counts as gone for good.
     private static let secondAnswer: TimeInterval = 600
-    /// How long nobody asks about such posts after a call that got no answer, in seconds.
+    /// Seconds without checks of possibly deleted posts after a call without an answer.
     private static let doubtsRest: TimeInterval = 120
-    /// How many other posts are asked for before one counts as gone.
+    /// The number of other posts that are checked before a post counts as gone.
     private static let witnesses = 4
-    /// How many posts are remembered that may be gone; what is beyond begins anew.
+    /// The limit of remembered posts; above it the memory is cleared.
     private static let doubtsAtMost = 1_000
-    /// How many copies are taken back in an hour before a person is asked: a human who deletes
-    /// thousands of posts at once, or lets their server do so, may want to keep the mirror.
+    /// The number of copies that are undone in an hour without asking a person: a human who deletes
+    /// thousands of posts at once, or has their server do so, may want to keep the mirror.
     private static let undosPerHour = 10
-    /// The number of requests of one pass.
+    /// The number of requests in one pass.
     static let requestsAtOnce = 40
-    /// How long it is until the next pass after one that looked at some, and from a copy's sending
-    /// to its first, in seconds.
+    /// Seconds until the next pass after one with checks, and from sending a copy to its first
+    /// check.
     static let interval: TimeInterval = 300
-    /// Posts on a page of the human's own list, at least, as far as is known before one was read.
+    /// The assumed size of a page of the human's own list before one was read.
     private static let usualPage = 40
     /// Seconds until the list is read again after it was read to its end.
     private static let surveyRest: TimeInterval = 1_800
 
     private let human: AccountGate?
-    /// `nil` in a run that only pretends to send.
+    /// `nil` in a dry run.
     private let bot: AccountGate?
     /// The bot's account, which published the copies.
     private let account: AccountID
@@ -61,36 +61,35 @@ actor Originals {
     private let store: OutboxStore
     private let people: People
     private let planner: PlanMaker
-    /// Learns from the human's deletions; nil where texts are not judged.
+    /// Learns from the human's deletions; nil if texts are not judged.
     private let taste: TextTaste?
-    /// Notes of copies that they are taken back because the human wants it.
+    /// Records for undone copies that the human caused it.
     private let labelling: @Sendable (Date) -> OutboxStore.Note
     private let configuration: MirrorSettings
-    /// Whether the operator lets the archive decide while nobody can be asked.
+    /// Whether the operator trusts the archive while posts cannot be checked.
     nonisolated let trustsArchive: Bool
     private let clock: any WallClock
     private let logger: Logger
-    /// The archived posts that the human's network denied, and when it was last asked for them.
+    /// The archived posts that the human's network denied, with the time of the last check.
     private var gone: [PostID: Date] = [:]
-    /// When the human's network first denied posts that the archive does not have any more.
+    /// When the human's network first denied posts that the archive does not contain any more.
     private var firstDenials: [PostID: Date] = [:]
     private var knowsEarlierDenials = false
-    /// Digests of changed texts that a list has shown, each of which was asked about once.
+    /// Digests of changed texts in a list, each of which was checked once.
     private var shownChanges: [PostID: UInt64] = [:]
-    /// The next page of the human's own list, while that is read to see which originals are still
-    /// there.
+    /// The next page of the human's own list, while it is read to check many originals.
     private var survey: FeedPosition?
     /// When the list may be read again.
     private var surveyRests = Date.distantPast
     /// The largest page of that list so far.
     private var largestPage = usualPage
-    /// How often copies were to be taken back so far: the publisher does that, and is told of it.
+    /// The number of requests to undo copies so far; the publisher carries them out.
     private(set) var wishes = 0
-    /// The number of originals to ask for in one list: fewer after a failure.
+    /// The number of originals to check with one list; reduced after a failure.
     private var listSize = Int.max
 
-    /// The human's network is nil if there is no account to ask with, the bot's in a run that only
-    /// pretends to send; `account` is whose posts the copies are.
+    /// The human's network is nil without an account to ask with, and the bot's in a dry run;
+    /// `account` is the author of the originals.
     init(
         of mirror: HumanMirror, human: AccountGate?, bot: AccountGate?, account: AccountID,
         store: OutboxStore,
@@ -112,18 +111,19 @@ actor Originals {
         trustsArchive = mirror.configuration.archiveTrust == true
     }
 
-    /// Asks the human's network for a post, and lets its copies follow.
+    /// Checks a post at the human's network, and updates its copies.
     ///
-    /// One that is gone is not used. It is forgotten, and its copies are taken back, once the
-    /// network has said so twice within a while and knows the human's account: a server that is out
-    /// of order may deny everything.
+    /// A post that is gone is not used. It is forgotten, and its copies are undone, once the
+    /// network has denied it twice within some time and recognizes the human's account: a broken
+    /// server may deny everything.
     ///
     /// - Parameters:
-    ///   - post: As it is archived.
-    ///   - mayBeDenied: Whether a denial of it may be noted in the archive.
-    ///   - action: What is about to say it; nil if nothing is.
-    ///   - part: The further part of that thread which says it; nil for the action's own text.
-    /// - Returns: Whether the archived text may be used, and what is about to be said is still it.
+    ///   - post: The post as archived.
+    ///   - mayBeDenied: Whether to record a denial in the archive.
+    ///   - action: The action that is about to use its text; nil for none.
+    ///   - part: The further part of its thread that uses the text; nil for the first part.
+    /// - Returns: Whether the archived text may be used, and whether the action still has that
+    ///   text.
     func find(
         _ post: Post, mayBeDenied: Bool = true, for action: Action? = nil, part: Action.Part? = nil
     ) async throws -> Finding {
@@ -148,7 +148,7 @@ actor Originals {
         if mayBeDenied, try await archive.denial(of: post.id) != nil {
             try await archive.noteDenial(of: post.id, at: nil)
         }
-        // Where a server may say nothing of a change, the texts tell.
+        // If a server may not report an edit, the texts are compared.
         let isSilentlyEdited =
             found.editedAt == nil && human.capabilities.mayHideEdits
             && !TextRules.readAlike(found.post, post)
@@ -157,8 +157,8 @@ actor Originals {
             return mayBeUsed(found.post, from: post) ? .kept : .withheld
         }
         let finding = try await follow(found, from: post, at: edited)
-        // The archive may have learned of the change before, for another action, or just before a
-        // worker ended.
+        // The archive may have the edit already, from a check for another action, or from a worker
+        // that ended right after it.
         guard finding == .kept, let action, bot != nil else { return finding }
         let isPart = part != nil || action.parent != nil
         let now = try await words(of: found.post, for: action, isPart: isPart)
@@ -178,10 +178,10 @@ actor Originals {
         case unknown
     }
 
-    /// Asks for a post by its address, else by its identity; if the network finds nothing by that,
-    /// the account's list decides once it was read whole.
+    /// Requests a post by its address, or else by its identity; if the network finds neither, the
+    /// account's list decides if it was read completely.
     ///
-    /// - Throws: ``NetworkError`` if it does not answer now.
+    /// - Throws: ``NetworkError`` if the network does not answer now.
     private func ask(_ human: AccountGate, for post: Post) async throws -> Answer {
         if let address = post.address {
             return try await human.lookUpOwn(address).map(Answer.shown) ?? .denied
@@ -205,7 +205,7 @@ actor Originals {
         }
     }
 
-    /// Whether what the network shows of a post now may be repeated as far as its nature goes.
+    /// Whether the post's present visibility and kind still allow its use.
     private func mayBeUsed(_ found: Post, from post: Post) -> Bool {
         let rules = TextRules(configuration, limits: .usual(of: configuration.botNetwork))
         guard !found.isQuote, rules.refusalOfMedia(found) == nil,
@@ -214,14 +214,14 @@ actor Originals {
             return false
         }
         if !found.isSensitive { return true }
-        // Without words of warning it may be sent for its pictures' sake alone.
+        // Without warning words it may be sent because only its pictures are sensitive.
         return rules.carries(found) && found.warning == post.warning
     }
 
-    /// Notes that the network denies a post, and tells whether to believe it.
+    /// Records that the network denies a post, and returns whether that is confirmed.
     private func isGoneForGood(_ id: PostID, from human: AccountGate) async throws -> Bool {
         let now = clock.now
-        // A worker that only looks once leaves it to the next one.
+        // A worker that runs once leaves the confirmation to the next one.
         guard let first = try await archive.denial(of: id) ?? firstDenials[id], first <= now else {
             if gone.count >= Self.doubtsAtMost {
                 gone = [:]
@@ -248,8 +248,8 @@ actor Originals {
         return true
     }
 
-    /// Whether the network shows another of the human's posts now: one that denies them all is out
-    /// of order.
+    /// Whether the network shows another one of the human's posts now: a network that denies all of
+    /// them is broken.
     private func showsAnother(than id: PostID, _ human: AccountGate) async throws -> Bool {
         var problem: NetworkError?
         for other in try await archive.witnesses(besides: id, limit: Self.witnesses) {
@@ -257,7 +257,7 @@ actor Originals {
                 let answer = try await ask(human, for: other)
                 if case .shown(let shown) = answer, shown.post.isOpen { return true }
             } catch let error as NetworkError {
-                // What is wrong with one of them says nothing of the others.
+                // A problem with one post says nothing about the others.
                 problem = error
             }
         }
@@ -275,10 +275,10 @@ actor Originals {
             metadata: [LogKeys.count: "\(copies.count)"])
     }
 
-    /// Asks about none of the posts that may be gone for a moment: a server that keeps one call
-    /// waiting may do so with each, and what is due waits behind them.
+    /// Suspends the checks of possibly deleted posts for a while: a server that delays one call may
+    /// delay each, and due actions would wait for them.
     ///
-    /// The one that was asked for last has its turn after the others.
+    /// The post that was checked last is moved to the end.
     private func putOffDoubts() {
         let soon = clock.now - Self.secondAnswer + Self.doubtsRest
         gone = gone.mapValues { max($0, soon) }
@@ -289,7 +289,7 @@ actor Originals {
         firstDenials[id] = nil
     }
 
-    /// Forgets a post that is not for everybody any more, after its copies.
+    /// Forgets a post that is not public any more, after its copies.
     private func letGo(_ id: PostID) async throws {
         try await takeBack(try await store.copies(of: id), for: Action.Reason.sourceGone)
         let post = try await archive.post(id)
@@ -301,11 +301,11 @@ actor Originals {
         }
     }
 
-    /// Whether there are posts that ``askAgain()`` may ask about.
+    /// Whether there are posts for ``askAgain()``.
     var hasDoubts: Bool { !gone.isEmpty || !knowsEarlierDenials }
 
-    /// Asks once more about the posts that seemed to be gone a while ago, so that what was deleted
-    /// does not stay here.
+    /// Checks again posts that seemed to be gone a while ago, so that deleted posts do not stay
+    /// archived.
     func askAgain() async throws {
         try await readDoubts()
         var left = Self.requestsAtOnce
@@ -332,13 +332,13 @@ actor Originals {
 
     // MARK: Following
 
-    /// Looks at the originals of what the bot published: those that were never looked at, newest
-    /// copy first, then those that have waited longest.
+    /// Checks the originals of the bot's posts: those that were never checked, newest copy first,
+    /// then those that have waited longest.
     ///
-    /// Lists only tell that a post is still there as the archive has it. Each post that a list
-    /// lacks, or shows otherwise, is asked for by itself, and that answer decides.
+    /// A list only confirms that a post is unchanged. Each post that a list lacks, or shows
+    /// differently, is requested by itself, and that answer decides.
     ///
-    /// - Returns: When to go on, and how many were looked at.
+    /// - Returns: When to continue, and how many were checked.
     /// - Throws: The store's error; `UnusableAccount`.
     func look() async throws -> (next: Date, count: Int) {
         let longest = clock.now + Cadence.idleWait(of: configuration.mirror)
@@ -347,7 +347,7 @@ actor Originals {
         do {
             try await look(human, &pass)
         } catch let error as NetworkError {
-            // What was asked for is asked again in the next pass.
+            // Posts that were not checked are checked in the next pass.
             if error.code == .overBudget, let later = error.retryAfter {
                 return (min(max(later, clock.now + Self.interval), longest), pass.looked)
             }
@@ -357,12 +357,12 @@ actor Originals {
             return (clock.now + Self.interval, pass.looked)
         }
         guard pass.looked == 0 else { return (clock.now + Self.interval, pass.looked) }
-        // The worker runs this pass earlier if it sends something (`Passes.onCopy`).
+        // The worker runs this pass earlier after sending a copy (`Passes.onCopy`).
         let next = try await store.nextFollowing(on: human.name) ?? .distantFuture
         return (min(max(next, clock.now + Self.interval), longest), 0)
     }
 
-    /// The requests that one pass has left, and the originals that it looked at.
+    /// The remaining requests of a pass, and the number of checked originals.
     private struct FollowingPass {
         var requests: Int
         var looked = 0
@@ -398,7 +398,7 @@ actor Originals {
 
     private var pace: OutboxStore.FollowingPace { human?.priceOfOwnPost == nil ? .usual : .daily }
 
-    /// Asks for originals one by one.
+    /// Requests originals one by one.
     private func askSingly(_ ids: [PostID], _ pass: inout FollowingPass) async throws {
         for id in ids where pass.requests > 0 {
             guard let human, human.pause(at: clock.now) == nil, !Task.isShuttingDownGracefully
@@ -408,7 +408,7 @@ actor Originals {
             let finding = if let post { try await find(post) } else { try await findForgotten(id) }
             try await store.noteFollowed([id], pace, now: clock.now)
             pass.looked += 1
-            // A server that keeps one look waiting may do so with each.
+            // A server that delays one call may delay each.
             guard finding != .unasked else {
                 pass.isOver = true
                 return
@@ -417,8 +417,8 @@ actor Originals {
         }
     }
 
-    /// Asks for originals in a list, and then by itself for each that the list does not show as the
-    /// archive has it.
+    /// Requests originals in a list, and then singly each one that the list does not show as
+    /// archived.
     private func askInList(_ human: AccountGate, _ due: [PostID], _ pass: inout FollowingPass)
         async throws
     {
@@ -439,13 +439,12 @@ actor Originals {
             isUnknown ? Array(ids.prefix(1)) : asked.filter { !confirmed.contains($0) }, &pass)
     }
 
-    /// Records which of some posts of the human are still as they were, and that their copies need
-    /// nothing.
+    /// Records which of some posts of the human are unchanged, so that their copies need no change.
     ///
     /// - Returns: These posts.
     private func confirm(_ shown: [ObservedPost], _ human: AccountGate) async throws -> Set<PostID>
     {
-        // Where the network denied a post by itself, a list takes nothing of that back.
+        // A post that the network denied is not confirmed by a list.
         let open = shown.filter {
             $0.post.id.network == human.name && $0.post.isOpen && gone[$0.post.id] == nil
         }
@@ -456,7 +455,7 @@ actor Originals {
         let confirmed = open.filter { item in
             let id = item.post.id
             guard !behind.contains(id) else { return false }
-            // How a post reads that the archive let go cannot be compared with anything.
+            // A post that the archive does not contain any more cannot be compared.
             return archived[id].map { item.isAsArchived($0) } ?? true
         }
         try await store.noteFollowed(confirmed.map(\.post.id), pace, now: clock.now)
@@ -465,18 +464,18 @@ actor Originals {
 
     // MARK: Reading the human's own list
 
-    /// The first page of the human's own list to read, where that list tells of more originals for
-    /// the same cost.
+    /// The first page of the human's own list to read, if that list checks more originals for the
+    /// same cost.
     private func surveyStart(_ human: AccountGate, _ due: [PostID]) async throws -> FeedPosition? {
         let atOnce = human.capabilities.lookUpsAtOnce
-        // One pass asks for the others.
+        // Fewer originals are checked by single requests in one pass.
         guard due.count >= max(atOnce, Self.requestsAtOnce), clock.now >= surveyRests,
             let first = due.first
         else {
             return nil
         }
         let number = try await store.following(on: human.name, now: clock.now).due
-        // Counting the archive would read all of it.
+        // An estimate, because counting the archive would read all of it.
         let posts = min(configuration.archiveLimit, human.capabilities.depths[.ownPosts] ?? .max)
         let isCheaper: Bool
         if let each = human.priceOfOwnPost,
@@ -492,7 +491,7 @@ actor Originals {
 
     /// Reads one page of the human's own list.
     ///
-    /// - Parameter first: The original that the first page is read for; nil for a later page.
+    /// - Parameter first: The original for which the first page is read; nil for a later page.
     private func readOwnList(
         of human: AccountGate, from position: FeedPosition, beginningWith first: PostID? = nil,
         _ pass: inout FollowingPass
@@ -503,7 +502,7 @@ actor Originals {
         do {
             page = try await human.surveyOwnPosts(position)
         } catch let error as NetworkError where error.code != .overBudget {
-            // A page that cannot be had does not keep originals from being asked for otherwise.
+            // If a page cannot be read, originals are checked in the other ways.
             survey = nil
             surveyRests = clock.now + Self.surveyRest
             throw error
@@ -519,11 +518,9 @@ actor Originals {
         }
     }
 
-    /// Follows changes of the human's posts that a list shows, without waiting for the turn of
-    /// each.
+    /// Reacts to edits and deletions that a list shows, before the turn of each post.
     ///
-    /// The post itself is asked for: it decides, and not the list. Each changed text is asked about
-    /// once.
+    /// Each post is requested itself, because the list does not decide; each changed text once.
     func noteShown(_ items: [ObservedPost]) async throws {
         guard let human, human.price(ofReading: 1, from: .ownPosts) == nil else { return }
         let own = items.filter { $0.post.id.network == human.name }
@@ -542,10 +539,9 @@ actor Originals {
         }
     }
 
-    /// Asks the human's network for a post that the archive let go for its age, and takes its
-    /// copies back if it is gone.
+    /// Checks a post that the archive has removed for its age, and undoes its copies if it is gone.
     ///
-    /// How it reads now cannot be compared with anything.
+    /// Its text cannot be compared any more.
     private func findForgotten(_ id: PostID) async throws -> Finding {
         guard let human, human.name == id.network else {
             gone[id] = nil
@@ -577,8 +573,8 @@ actor Originals {
             found.post.text != post.text || found.post.warning != post.warning
             || found.post.isQuote != post.isQuote
             || found.post.pictures.map(\.alt) != post.pictures.map(\.alt)
-        // What tells of a change by its text alone tells so until the archive has the new one: the
-        // copies come first then.
+        // An edit that is noticed only by the text is noticed only until the archive has the new
+        // text, so the copies are updated first.
         let isSilent = found.editedAt == nil
         if isChanged, !isSilent { try await archive.rewrite(found.post) }
         var isFollowed = true
@@ -592,7 +588,7 @@ actor Originals {
 
     /// Lets a copy know of a change.
     ///
-    /// - Returns: False if it is to be tried again with the next look.
+    /// - Returns: False if the next check must try again.
     private func follow(_ post: Post, with copy: Action, at edited: Date) async throws -> Bool {
         guard configuration.editRule != .off else {
             try await store.noteEdited(copy.id, at: edited)
@@ -608,7 +604,7 @@ actor Originals {
         }
         guard configuration.editRule == .edit, let words, let bot, bot.capabilities.canEdit,
             let address = copy.remoteAddress, let wording = copy.wording,
-            // What is attached would be lost, or left as it was.
+            // An edit would drop the attachments, or leave them unchanged.
             hasSamePictures, wording.pictures.isEmpty
         else {
             try await takeBack([copy], for: Action.Reason.sourceEdited)
@@ -634,13 +630,14 @@ actor Originals {
         } catch let error as OutboxError
             where [.denied, .unagreed, .humanAway, .retired].contains(error.code)
         {
-            // Nothing new is said to who is to be left alone, or for who agrees no more.
+            // A person who is left alone, or a human without consent, gets no new text, so the copy
+            // is undone.
             try await takeBack([copy], for: Action.Reason.sourceEdited)
             return true
         } catch let error as NetworkError {
             try await store.endEdit(of: copy.id)
-            // Somebody deleted the copy, which is as well; what may pass is tried again with the
-            // next look.
+            // A copy that somebody deleted needs no edit; after a temporary error the next check
+            // tries again.
             if error.code != .notFound {
                 if error.dropsItem {
                     try await takeBack([copy], for: Action.Reason.sourceEdited)
@@ -669,7 +666,7 @@ actor Originals {
             repliesNameThePerson: bot.capabilities.replyNeedsMention)
         let text: String?
         if action.kind == .reply {
-            // Where a reply names the person answered, that comes first.
+            // If a reply must name the person answered, the name comes first.
             let named = action.text.flatMap {
                 $0.hasPrefix("@") ? $0.dropFirst().prefix { !$0.isWhitespace } : nil
             }
@@ -682,7 +679,7 @@ actor Originals {
 
     // MARK: Taking back
 
-    /// Takes copies back, a few in an hour; about more a person is asked.
+    /// Undoes copies, a few in an hour; beyond that it asks a person.
     private func takeBack(_ copies: [Action], for reason: String) async throws {
         guard !copies.isEmpty else { return }
         let now = clock.now
@@ -700,8 +697,8 @@ actor Originals {
         try await store.leaveToPerson(others, reason: reason, logger)
     }
 
-    /// Takes back what the human favorited of the bot's own posts, where that is how they delete
-    /// it.
+    /// Undoes posts of the bot that the human favorited, if that is configured as a way to delete
+    /// them.
     func noteFavorites(_ items: [ObservedPost]) async throws {
         guard configuration.deletesOnFavorite else { return }
         let identities = items.filter { $0.post.author == account }.map(\.post.id.value)
@@ -717,7 +714,7 @@ actor Originals {
 }
 
 extension ObservedPost {
-    /// Whether the post is shown as it is archived, so that no copy of it needs anything.
+    /// Whether the post is shown as archived, so that its copies need no change.
     fileprivate func isAsArchived(_ archived: Post) -> Bool {
         let known = knowingPictures(of: archived).post
         return TextRules.readAlike(known, archived) && known.warning == archived.warning
@@ -725,8 +722,8 @@ extension ObservedPost {
             && known.pictures.map(\.alt) == archived.pictures.map(\.alt)
     }
 
-    /// The post with the pictures of the archived one where its network does not tell of them, or
-    /// not for nothing.
+    /// The post with the archived pictures, if its network does not return pictures, or charges for
+    /// them.
     fileprivate func knowingPictures(of archived: Post) -> ObservedPost {
         guard !post.id.network.traits.tellsPictures, post.hasMedia, post.pictures.isEmpty else {
             return self
@@ -738,7 +735,7 @@ extension ObservedPost {
 }
 
 extension OutboxStore {
-    /// Proposes to take actions back, and says so: a person decides about so many.
+    /// Proposes to undo actions, and logs that, because a person must decide about so many.
     ///
     /// - Throws: `OutboxError` if the lease is lost; the store's error.
     func leaveToPerson(_ ids: [String], reason: String, _ logger: Logger) async throws {

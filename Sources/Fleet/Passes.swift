@@ -11,39 +11,38 @@ import ServiceLifecycle
 import Settings
 import Synchronization
 
-/// One look at each thing the worker watches, and what follows from it.
+/// One pass over each thing that the worker watches, with the actions that follow.
 ///
-/// A class, so that what repeats a pass holds a reference and not the parts.
+/// A class, so that repeated passes hold a reference and not the parts.
 final class Passes: Sendable {
-    /// How old the mentions are at most that the home pass relies on, in seconds.
+    /// The maximum age, in seconds, of the last reading of mentions on which the home pass relies.
     private static let freshness: TimeInterval = 15
-    /// How old the last look at the human's posts is at most when a post is due that waits for
-    /// their silence, in seconds.
+    /// The maximum age, in seconds, of the last reading of the human's posts when a post is due
+    /// that waits for their silence.
     private static let attention: TimeInterval = 60
-    /// How often everything that may have been missed is looked at again, and how far back:
-    /// seconds.
+    /// The interval of sweeps for missed items, and the time that they go back, in seconds.
     private static let sweep: TimeInterval = 86_400
-    /// How many rows that this version does not understand are named in the log, each hour.
+    /// The most rows that this version cannot parse and that are named in the log, each hour.
     private static let setAsideTold = 20
-    /// The pass that looks at the human's posts of which the bot has said something.
+    /// The pass that checks the originals of the bot's posts.
     static let originals = "originals"
     /// The pass that judges texts.
     static let texts = "texts"
-    /// How long `run --once` judges texts after all else, in seconds.
+    /// Seconds for which `run --once` judges texts after all other work.
     private static let judgingOnce: TimeInterval = 20
-    /// Below how many of the bot's posts one look asks for replies.
+    /// The limit of the bot's posts for whose replies one pass asks.
     private static let postsAtOnce = 50
 
     let parts: WorkerParts
     private let onNews: @Sendable () -> Void
     private let onCopy: @Sendable () -> Void
     private let onTexts: @Sendable () -> Void
-    /// Whether replies wait until mentions are read, as the publisher last saw it.
+    /// Whether replies wait until mentions are read, as of the publisher's last pass.
     private let waitsForMentions = Mutex(false)
 
     /// - Parameters:
-    ///   - onNews: Called when something may be due earlier than the publisher knows.
-    ///   - onCopy: Called when the bot may say something of the human's, which is to be followed
+    ///   - onNews: Called when an action may be due earlier than the publisher knows.
+    ///   - onCopy: Called when the bot may send a copy of a human's post, which must be followed
     ///     from then on.
     ///   - onTexts: Called when there are texts to judge.
     init(
@@ -57,18 +56,18 @@ final class Passes: Sendable {
         self.onTexts = onTexts
     }
 
-    /// Makes today's plan when it is missing, and sends what is due.
+    /// Makes today's plan if it is missing, and sends due actions.
     func publish() async throws -> Date {
         let isAhead = try await makePlan()
-        // Where mentions are not read, nothing can be waited for.
+        // If mentions are not read, replies do not wait for them.
         var heard: Date? = .distantFuture
         if let mentions = parts.feeds.mentions { heard = await mentions.lastRead }
         let known = try await parts.courier.attention(ActionKind.allCases, heard: heard)
-        // The start that follows carries it out.
+        // The start that follows carries out the retirement.
         if let end = known.retirement, end <= parts.clock.now { throw MirrorChanged() }
         waitsForMentions.withLock { $0 = known.waitsForMentions }
         if let post = known.post, post <= parts.clock.now { try await lookAtHuman() }
-        // A look-up may find that a copy was sent, so it counts as well.
+        // A look-up may find that a copy was sent, so it counts as one.
         if let next = known.next, next <= parts.clock.now { tellOfCopy() }
         let delivered = try await parts.courier.deliverDue(
             ActionKind.allCases, heard: heard, knowing: known)
@@ -85,15 +84,15 @@ final class Passes: Sendable {
         let latest = min(
             isAhead ? wait : min(wait, nextPlan(after: now)), known.retirement ?? .distantFuture)
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
-        // They may have been read since.
+        // The mentions may have been read since.
         if known.waitsForMentions, await parts.feeds.mentions?.lastRead != heard { return now }
         return min(max(attention ?? latest, now + 1), latest)
     }
 
-    /// Takes back or finishes what a command was cut in.
+    /// Undoes or completes the effects of interrupted commands.
     ///
-    /// - Parameter next: When the next of it is due; nil for none.
-    /// - Returns: The same afterwards.
+    /// - Parameter next: When the next one is due; nil for none.
+    /// - Returns: When the next one is due afterwards; nil for none.
     private func recoverEffects(due next: Date?) async throws -> Date? {
         guard let effects = parts.effects, let next else { return nil }
         guard next <= parts.clock.now else { return next }
@@ -102,26 +101,26 @@ final class Passes: Sendable {
         return try await effects.next()
     }
 
-    /// When the next plan is to be made: at midnight, or before it where plans are made ahead; an
-    /// hour earlier or later on days when the clocks change.
+    /// When the next plan is made: at midnight, or earlier if plans are made ahead; an hour off on
+    /// days when the clocks change.
     private func nextPlan(after now: Date) -> Date {
         let local = LocalTime(now, in: parts.zone)
         let ahead =
             parts.cadence.plansAhead
             ? parts.planner.minuteToPlanAhead(of: local.day) : MinuteOfDay.count
-        // One that was to be made before, and could not be, is tried again with the day.
+        // A plan that could not be made in advance is made at midnight.
         let minute = ahead > local.minute.value ? ahead : MinuteOfDay.count
         return now + Double(minute - local.minute.value) * 60
             - now.timeIntervalSince1970.truncatingRemainder(dividingBy: 60)
     }
 
     private func tellOfCopy() {
-        // Where a look at an original costs money, that pass keeps its own pace.
+        // If checking an original costs money, that pass keeps its own interval.
         if parts.human?.price(ofReading: 1, from: .ownPosts) == nil { onCopy() }
     }
 
-    /// Before a post leaves that waits for the human's silence, sees whether they have just posted,
-    /// where that costs nothing.
+    /// Before a post that waits for the human's silence, reads whether they have just posted, if
+    /// that is free.
     private func lookAtHuman() async throws {
         guard parts.hold.isOn, let feed = parts.feeds.humanPosts,
             parts.human?.price(ofReading: 1, from: .ownPosts) == nil
@@ -132,14 +131,14 @@ final class Passes: Sendable {
         do {
             _ = try await feed.look(keep)
         } catch let error as NetworkError {
-            // What was seen until now has to do; the pass of this feed tells of the trouble.
+            // The posts known so far must suffice; the pass of this feed reports the problem.
             parts.logger.debug(
                 "The human's posts not read before a post", metadata: [LogKeys.error: "\(error)"])
         }
     }
 
-    /// Makes today's plan when it is missing, and where plans are made ahead tomorrow's when its
-    /// time has come.
+    /// Makes today's plan if it is missing, and tomorrow's if plans are made ahead and its time has
+    /// come.
     ///
     /// - Returns: Whether tomorrow has a plan.
     @discardableResult
@@ -157,7 +156,7 @@ final class Passes: Sendable {
     }
 
     private func makePlan(of day: LocalDay) async throws {
-        // Asked again and again.
+        // Called often.
         guard !parts.planner.isPlanned(day) else { return }
         let now = parts.clock.now
         let planned = try await deciding(.post) {
@@ -174,8 +173,7 @@ final class Passes: Sendable {
             metadata: [LogKeys.day: "\(day)", LogKeys.count: "\(planned.slots.count)"])
     }
 
-    /// Throws away what is too old to matter, by the network's clock where the worker's is ahead of
-    /// it.
+    /// Deletes old rows, by the network's clock if the worker's is ahead of it.
     func clean() async throws {
         let now = parts.clock.now - max(0, parts.bot.clockLead ?? 0)
         let start = parts.configuration.historyStart(at: now)
@@ -189,18 +187,17 @@ final class Passes: Sendable {
         try await parts.serverRules?.lookIfDue()
         try await parts.standing?.lookIfDue()
         guard let classifier = try await parts.classifiers.classifier() else { return }
-        // Also while nothing new is learned; counts that cannot be changed now are told of where
-        // they are needed.
+        // Even if nothing new is learned; unreachable counts are reported where they are needed.
         do { _ = try await classifier.prune(now: now) } catch is FavoritesError {}
     }
 
     // MARK: The bot's feeds
 
-    /// Answers, or decides not to answer, who mentioned the bot.
+    /// Decides about new mentions and answers them.
     func mentions(_ feed: FeedReader) async throws -> Date {
         let lastRead = await feed.lastRead
         let next = try await feed.look(hear)
-        // Replies of earlier processes wait for that, and only the publisher knows of them.
+        // Replies of earlier processes wait for that, and only the publisher knows them.
         if await feed.lastRead != lastRead, waitsForMentions.withLock(\.self) { onNews() }
         try await sweepIfDue(feed)
         try await lookBelowOwnPosts(feed)
@@ -221,7 +218,7 @@ final class Passes: Sendable {
         }
     }
 
-    /// Decides something in a span, to which the sending of what is decided will belong.
+    /// Makes a decision in a tracing span, to which the sending of the action will belong.
     private func deciding<Value>(_ kind: ActionKind, _ work: () async throws -> Value) async throws
         -> Value
     {
@@ -229,8 +226,8 @@ final class Passes: Sendable {
             mirror: parts.configuration.mirror, kind: kind.rawValue, host: parts.bot.host, work)
     }
 
-    /// Once a day, looks again at what is up to a day older than the last time, where that costs
-    /// nothing: networks lose notifications too.
+    /// Once a day, reads again items up to a day older than the previous reading, if that is free:
+    /// networks lose notifications too.
     private func sweepIfDue(_ feed: FeedReader) async throws {
         guard parts.bot.price(ofReading: 1, from: .mentions) == nil else { return }
         let now = parts.clock.now
@@ -239,12 +236,11 @@ final class Passes: Sendable {
         guard isSweeping || !(0..<Self.sweep).contains(now.timeIntervalSince(last)),
             parts.bot.pause(of: .mentions, at: now) == nil
         else { return }
-        // What came up since the last time may be a day older than that.
+        // Items that appeared since the last sweep may be up to a day older.
         _ = try await feed.sweep(downTo: last - Self.sweep, hear)
     }
 
-    /// After a sweep, looks at the replies below what the bot published, which nobody may have told
-    /// it of.
+    /// After a sweep, reads the replies to the bot's posts, for which notifications may be missing.
     private func lookBelowOwnPosts(_ feed: FeedReader) async throws {
         try await feed.lookBelowOwnPosts { place, end in
             try await parts.store.published(after: place, until: end, limit: Self.postsAtOnce)
@@ -253,7 +249,7 @@ final class Passes: Sendable {
         }
     }
 
-    /// Favorites what the human would favorite on the bot's home timeline.
+    /// Favorites posts on the bot's home timeline that the human would favorite.
     func botHome(_ feed: FeedReader) async throws -> Date {
         try await hearFirst()
         guard let classifier = try await parts.classifiers.classifier() else {
@@ -284,7 +280,7 @@ final class Passes: Sendable {
 
     /// Reads the mentions before favorites are given, so that a recent request to stop is known.
     ///
-    /// A feed of mentions that cannot be read tells so itself, and holds up nothing here.
+    /// A failure to read the mentions is reported elsewhere, and delays nothing here.
     private func hearFirst() async throws {
         guard let mentions = parts.feeds.mentions else { return }
         let age = await mentions.lastRead.map { parts.clock.now.timeIntervalSince($0) }
@@ -299,7 +295,7 @@ final class Passes: Sendable {
 
     // MARK: The human's feeds
 
-    /// Learns what the human saw and did not favorite.
+    /// Learns the posts that the human saw and did not favorite.
     func humanHome(_ feed: FeedReader) async throws -> Date {
         guard let classifier = try await parts.classifiers.classifier() else { return feed.later }
         return try await feed.look { items, _ in
@@ -312,7 +308,7 @@ final class Passes: Sendable {
         }
     }
 
-    /// Learns what the human favorites.
+    /// Learns the posts that the human favorited.
     func humanFavorites(_ feed: FeedReader) async throws -> Date {
         guard let classifier = try await parts.classifiers.classifier() else { return feed.later }
         if let pause = try await parts.training?.pauseOfNewFavorites() { return pause }
@@ -326,14 +322,14 @@ final class Passes: Sendable {
         }
     }
 
-    /// Archives what the human posts.
+    /// Archives the human's posts.
     func humanPosts(_ feed: FeedReader) async throws -> Date {
         try await parts.standing?.lookIfDue()
         return try await feed.look(keep) { try await noteShown($0) }
     }
 
     private func keep(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
-        // Before the archive has them: a change is told by what it has.
+        // Before the archive stores them, because an edit is noticed by comparison with it.
         try await noteShown(items)
         let posts = items.map(\.post)
         let kept = try await parts.archive.keep(
@@ -344,28 +340,28 @@ final class Passes: Sendable {
         return []
     }
 
-    /// Looks at the originals among what a list shows.
+    /// Checks the originals among the posts of a list.
     private func noteShown(_ items: [ObservedPost]) async throws {
         try await tellingOfWishes { try await parts.originals.noteShown(items) }
     }
 
-    /// Does something after which copies may have to be taken back, and hurries the publisher then.
+    /// Runs work that may request undos of copies, and wakes the publisher then.
     private func tellingOfWishes(_ work: () async throws -> Void) async throws {
         let wishes = await parts.originals.wishes
         try await work()
         if await parts.originals.wishes != wishes { onNews() }
     }
 
-    /// Judges some of the human's texts that are new, or all in turn after a change of the rules,
-    /// so that no plan has to wait for that.
+    /// Judges some of the human's texts that are new, or all step by step after a change of the
+    /// rules, so that no plan has to wait for that.
     ///
-    /// - Parameter wait: Seconds until the next look once all are judged.
+    /// - Parameter wait: Seconds until the next pass once all are judged.
     /// - Returns: When to go on.
     func judge(wait: TimeInterval) async throws -> Date {
         try await parts.judging.step() ? parts.clock.now : parts.clock.now + wait
     }
 
-    /// Judges texts for a while, where no later pass of this process will.
+    /// Judges texts for a while, because this process will have no later pass.
     func judgeForAWhile() async throws {
         let begin = parts.clock.uptime
         while parts.clock.uptime - begin < Self.judgingOnce, !Task.isShuttingDownGracefully {
@@ -374,7 +370,7 @@ final class Passes: Sendable {
         }
     }
 
-    /// Goes on with a training that the month's money cut short.
+    /// Continues a training that the month's budget interrupted.
     func train(_ training: PaidTraining) async throws -> Date {
         let classifier = try await parts.classifiers.classifier()
         let next = try await training.goOn(classifier)
@@ -397,8 +393,8 @@ final class Passes: Sendable {
         do {
             try await WeightKeeper(classifier, store: parts.store).keepUp(at: parts.clock.now)
         } catch let error as FavoritesError {
-            // The next post that is learned is the next try; until then the older weights are good
-            // enough.
+            // The next learned post triggers the next attempt; until then the older weights are
+            // good enough.
             parts.logger.debug("Weights not fitted", metadata: [LogKeys.error: "\(error)"])
         }
     }
@@ -408,7 +404,7 @@ final class Passes: Sendable {
     /// The passes that the worker repeats, the publisher first.
     var all: [Pass] { [publisher] + bot + human }
 
-    /// The same in the order in which one look at everything leaves nothing for the next.
+    /// The same passes in the order in which a single run of each leaves no work for a later one.
     var inOrder: [Pass] { human + bot + [publisher] }
 
     private var publisher: Pass {
@@ -442,7 +438,7 @@ final class Passes: Sendable {
             },
             parts.human.map { _ in
                 Pass(name: Self.originals, lane: .human) { [self] in
-                    // It may ask for something to be taken back.
+                    // It may request undos.
                     var mayHaveAsked = true
                     defer { if mayHaveAsked { onNews() } }
                     try await parts.standing?.lookIfDue()
@@ -466,13 +462,13 @@ final class Passes: Sendable {
     }
 }
 
-/// One of the things that a worker does again and again.
+/// A repeated task of a worker.
 struct Pass: Sendable {
     let name: String
-    /// The lane of the network that it asks.
+    /// The lane of the network that it uses.
     let lane: Rounds.Lane
-    /// Sends all that is due: a worker in which it ends well does its work.
+    /// Whether it sends due actions: if it succeeds, the worker counts as working.
     var sends = false
-    /// Does it once and returns when to do it again.
+    /// Runs once and returns when to run again.
     let run: @Sendable () async throws -> Date
 }

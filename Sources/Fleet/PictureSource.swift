@@ -6,13 +6,13 @@ import Networks
 package import Outbox
 import Posts
 
-/// The human's pictures: a downloaded archive's files, or what their network shows.
+/// The human's pictures: from the files of a downloaded archive, or from their network.
 package struct PictureSource: Sendable {
     /// The outcome of looking for a picture.
     enum Finding {
         case found([UInt8], PictureFormat)
         case missing(reason: String, detail: String)
-        /// It was not asked for, which may change with the address or the settings.
+        /// It was not requested, which may change with the address or the settings.
         case unasked
         case unavailable(reason: String)
     }
@@ -29,11 +29,11 @@ package struct PictureSource: Sendable {
         self.init(archive: mirror.archive, reader: try await mirror.pictureReader())
     }
 
-    /// Looks for one of the pictures that go along with a text.
+    /// Looks for one of the pictures of a text.
     ///
     /// - Parameters:
-    ///   - maximumBytes: The largest that the network takes.
-    /// - Returns: What was found; what it is, is told by its bytes alone.
+    ///   - maximumBytes: The largest size that the network accepts.
+    /// - Returns: The result; the format is detected from the bytes alone.
     /// - Throws: The store's error; `CancellationError`.
     func find(_ place: Int, of wording: Action.Wording, maximumBytes: Int) async throws -> Finding {
         var bytes = try await archive.picture(at: place, of: wording.source)
@@ -61,7 +61,7 @@ package struct PictureSource: Sendable {
         return .found(bytes, format)
     }
 
-    /// Notes that the pictures of a post cannot be sent, so that no later plan chooses it.
+    /// Records that the pictures of a post cannot be sent, so that no later plan chooses it.
     func giveUp(_ source: PostID) async throws { try await archive.giveUpPictures(of: source) }
 
     private static func tooLarge(_ maximumBytes: Int) -> Finding {
@@ -99,8 +99,8 @@ extension NetworkDeliverer {
             case .unavailable(let reason): return .notSent(reason: reason, retryAfter: nil)
             }
         } catch let error as NetworkError {
-            // What is refused for one picture alone says nothing of the account; a token may lack
-            // this one scope.
+            // A refusal of one picture does not concern the account; a token may lack only this
+            // scope.
             let isOurs = error.stopsActor && error.code != .missingScope
             if error.isPermanent, !isOurs {
                 return .refused(reason: error.code.rawValue, detail: error.description)

@@ -2,20 +2,20 @@ import Foundation
 import Mirroring
 import Synchronization
 
-/// The setup of a process, done before anything else.
+/// The setup of a process, done before everything else.
 package enum ProcessSetup {
     /// Call this first, while the process has one thread.
     package static func run() {
-        // A peer that closes its connection must cost an error, not the process.
+        // A connection closed by its peer must cause an error and not end the process.
         signal(SIGPIPE, SIG_IGN)
-        // So must a file that may not grow, as beyond a limit of the operator's.
+        // Nor may a file that exceeds the operator's size limit.
         signal(SIGXFSZ, SIG_IGN)
         leaveNoCore()
         dieAtOnce()
         ProcessHeap.arrange()
     }
 
-    /// A core file would hold every token in the clear, and nobody looks after it.
+    /// Prevents core files, which would contain every token in plain text.
     private static func leaveNoCore() {
         var limit = rlimit()
         guard getrlimit(core, &limit) == 0 else { return }
@@ -23,12 +23,12 @@ package enum ProcessSetup {
         _ = setrlimit(core, &limit)
     }
 
-    /// Lets a crash end the process, unless the environment wants it examined with
+    /// Lets a crash end the process, unless the environment requests a backtrace with
     /// `SWIFT_BACKTRACE`.
     ///
-    /// Where the toolchain is installed, the language's own handlers write
-    /// registers and what they point at to the log, which may be a part of a
-    /// token, and a process that is being examined keeps the next one waiting.
+    /// With an installed toolchain, Swift's crash handlers write registers and the memory that they
+    /// point to into the log, which may include a part of a token, and the examined process delays
+    /// the next one.
     private static func dieAtOnce() {
         guard getenv("SWIFT_BACKTRACE") == nil else { return }
         for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
@@ -43,31 +43,30 @@ package enum ProcessSetup {
     #endif
 }
 
-/// Keeps the memory of a worker that runs for months as it was on its first day.
+/// Keeps the memory use of a worker constant over months.
 ///
-/// About the C library of Linux; where its functions are missing, so is the
-/// trouble. Their headers are in no module.
+/// For the C library of Linux; without its functions there is no such problem. They are looked up
+/// at run time, because no module has their headers.
 package enum ProcessHeap {
     /// Lets all threads share one heap, and keeps large blocks out of it.
     ///
-    /// The library gives threads heaps of their own, and threads come and go:
-    /// each heap keeps the holes of what once ran there. Measured over a
-    /// simulated month, memory grew by 300 kB a day without the first setting.
+    /// By default the library gives threads separate heaps, and each keeps holes from ended
+    /// threads. Measured over a simulated month, memory grew by 300 kB a day without the first
+    /// setting.
     ///
-    /// A large block is a mapping of its own and goes back whole, but the
-    /// library counts as large what is larger than the largest that was ever
-    /// freed, up to 32 MB. The second setting keeps the size that it begins
-    /// with: 2 MB less after five days.
+    /// A large block is a separate mapping that is returned as a whole, but the library raises the
+    /// threshold to the largest block that was ever freed, up to 32 MB. The second setting keeps
+    /// the initial threshold: 2 MB less after five days.
     static func arrange() {
         set(.arenaMaximum, 1)
         set(.mappingThreshold, 131_072)
     }
 
-    /// Lets threads have four heaps, for a process of many mirrors: at one they wait for each
-    /// other.
+    /// Allows four heaps, for a process of many mirrors, whose threads would wait for each other at
+    /// a single one.
     ///
-    /// With 3,000 mirrors on two processors the waits took a tenth of the processor time, and the
-    /// heaps take one megabyte.
+    /// With 3,000 mirrors on two processors the waits took a tenth of the processor time, while the
+    /// heaps cost one megabyte.
     static func divide() { set(.arenaMaximum, 4) }
 
     /// The parameters of mallopt(3).
@@ -82,21 +81,20 @@ package enum ProcessHeap {
         _ = unsafeBitCast(address, to: Function.self)(parameter.rawValue, value)
     }
 
-    /// When pages were given back last.
+    /// When memory was returned last.
     private static let last = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Gives the pages back in which nothing is left, wherever in the heap they are.
+    /// Returns all unused pages to the system, wherever in the heap they are.
     ///
-    /// The library does so only at the heap's end. SQLite's readers drop the
-    /// pages that they have read whenever somebody writes and read them again,
-    /// thousands of times a day; what comes between them keeps the holes apart,
-    /// 4 MB of them after some days; threads that end leave some, too.
+    /// By itself the library does so only at the heap's end. SQLite's readers free their page
+    /// caches whenever another connection writes, and allocate them again, thousands of times a
+    /// day; blocks in between keep the holes apart, 4 MB of them after some days; ended threads
+    /// leave some, too.
     ///
-    /// It takes less than a millisecond in a worker, and longer the larger the heap is.
+    /// Takes less than a millisecond in a worker, and longer for a larger heap.
     ///
-    /// - Parameter pause: The shortest time since the last call that gave pages back, by the
-    ///   machine's clock; a call before that does nothing. A rehearsal lives through days in
-    ///   seconds.
+    /// - Parameter pause: The shortest time since the last call with an effect, by the machine's
+    ///   clock; an earlier call does nothing. A rehearsal simulates days in seconds.
     package static func giveBack(after pause: Duration = .zero) {
         let isTooSoon = last.withLock { last in
             let now = ContinuousClock.now

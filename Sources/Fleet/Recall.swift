@@ -6,23 +6,23 @@ package import Networks
 package import Outbox
 package import Posts
 
-/// Carries out the undos that somebody asked for; actions whose answer was lost are looked up
-/// first.
+/// Carries out requests to undo; actions with a lost answer are looked up first.
 ///
-/// Takes back or finishes the effects of commands that were cut, too.
-/// A worker and a command may do so at the same time.
+/// Also undoes or completes the effects of interrupted commands. A worker and a command may use it
+/// at the same time.
 package struct Recall: Sendable {
     private let store: OutboxStore
     private let delivery: Delivery
     private let takingBack: TakingBack
-    /// Nil to leave the effects of cut commands alone.
+    /// Nil to leave the effects of interrupted commands alone.
     private let effects: EffectRecovery?
     private let clock: any WallClock
 
     /// - Parameters:
-    ///   - network: The bot's, with credentials that are known to open the bot's account.
+    ///   - network: The bot's network, with verified credentials.
     ///   - lease: The worker's; nil for a command.
-    ///   - bot: The bot's account, for the effects of cut commands; nil to leave these alone.
+    ///   - bot: The bot's account, for the effects of interrupted commands; nil to leave these
+    ///     alone.
     package init(
         _ mirror: HumanMirror, network: any SocialNetwork, lease: Lease?, bot: AccountID? = nil
     ) {
@@ -37,11 +37,11 @@ package struct Recall: Sendable {
         effects = bot.map { EffectRecovery(mirror, network: network, account: $0) }
     }
 
-    /// Looks for what is unknown, and takes back what is due.
+    /// Looks up unknown outcomes, and carries out due undos.
     ///
     /// - Parameters:
-    ///   - ids: Actions that are looked for although their look is not due.
-    ///   - takingOver: Whether effects are taken from whoever works on them.
+    ///   - ids: Actions to look up even if they are not due.
+    ///   - takingOver: Whether to take effects over from another process that works on them.
     /// - Throws: As `TakingBack.carryOut`.
     package func carryOut(
         lookingAtOnceFor ids: Set<String> = [], takingOver: Bool = false
@@ -55,7 +55,7 @@ package struct Recall: Sendable {
         return round
     }
 
-    /// When the next undo, effect or look-up is due that a command may wait for; nil if none is.
+    /// When the next undo, effect or look-up is due that a command may wait for; nil for none.
     package func next() async throws -> Date? {
         let undo = try await store.nextRecall(isPatient: false, now: clock.now)
         let effect = try await effects?.next()
@@ -64,7 +64,7 @@ package struct Recall: Sendable {
 }
 
 extension OutboxStore {
-    /// When something is to be taken back, or to be looked for that is; nil if nothing is.
+    /// When the next undo, or look-up before one, is due; nil for none.
     ///
     /// See ``nextUnknownUndo(isPatient:)``.
     func nextRecall(isPatient: Bool = true, now: Date) async throws -> Date? {

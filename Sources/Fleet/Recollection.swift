@@ -7,10 +7,10 @@ import Networks
 import Outbox
 import Posts
 
-/// Reads from the bot's network what the bot said after the backup ended that its database was
-/// restored from, so that no text is said twice.
+/// Reads from the bot's network its posts since the backup from which the database was restored, so
+/// that no text is posted twice.
 struct Recollection: Sendable {
-    /// How far before the end of the backup the posts are read, for clocks that differ: seconds.
+    /// Seconds before the end of the backup from which posts are read, because clocks differ.
     private static let margin: TimeInterval = 3_600
 
     let mirror: HumanMirror
@@ -19,10 +19,10 @@ struct Recollection: Sendable {
     let zone: TimeZone
     let logger: Logger
 
-    /// Does nothing where the database knows all that the mirror did.
+    /// Does nothing if the database is complete.
     ///
-    /// - Throws: `NetworkError` where the posts cannot be read now, so that the start is tried
-    ///   again; the store's error.
+    /// - Throws: `NetworkError` if the posts cannot be read now, so that the start is retried; the
+    ///   store's error.
     func run() async throws {
         guard let end = try await mirror.table.gap() else { return }
         let posts = try await bot.ownPosts(since: end - Self.margin)

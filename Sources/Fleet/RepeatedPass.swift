@@ -6,10 +6,10 @@ import Posts
 import ServiceLifecycle
 import Storage
 
-/// A pass that is tried again after a failure, later each time.
+/// A pass that is retried after a failure, with increasing waits.
 ///
-/// Only errors that a person must mend, such as a wrong configuration or refused credentials, and a
-/// lost lease are thrown.
+/// It throws only errors that need a person, such as a wrong configuration or refused credentials,
+/// and a lost lease.
 actor RepeatedPass {
     private let name: String
     private let clock: any WallClock
@@ -19,7 +19,7 @@ actor RepeatedPass {
 
     /// - Parameters:
     ///   - name: The name of the pass in the log.
-    ///   - pass: Does the work once and returns the time of the next call; nil for none.
+    ///   - pass: Runs once and returns the time of the next call; nil for none.
     init(
         name: String, clock: any WallClock, logger: Logger,
         pass: @escaping @Sendable () async throws -> Date?
@@ -30,11 +30,10 @@ actor RepeatedPass {
         self.pass = pass
     }
 
-    /// Does the work once and returns the time of the next call, also after a failure; nil if there
-    /// is none.
+    /// Runs once and returns the time of the next call, also after a failure; nil if there is none.
     ///
     /// - Throws: `UnusableAccount`, `ConfigurationError`, `OutboxError` for a lost lease, or
-    ///   another error that no retry can mend.
+    ///   another error that no retry can fix.
     func run() async throws -> Date? {
         do {
             let next = try await pass()
@@ -65,16 +64,16 @@ actor RepeatedPass {
     }
 }
 
-/// The failures of one thing in a row.
+/// The consecutive failures of one task.
 struct WorkPatience {
     private var failures = 0
     private var refusedSince: Date?
 
     /// Counts a failure.
     ///
-    /// - Returns: How many there are in a row, and the rule of the next try.
-    /// - Throws: The error if no retry can mend it. Databases refuse whom they know while they fail
-    ///   over, so that a refused login is one only when it has lasted.
+    /// - Returns: The number of consecutive failures, and the rule for the next attempt.
+    /// - Throws: The error if no retry can fix it. During a failover a database may refuse a valid
+    ///   login, so a refused login is thrown only after it has lasted.
     mutating func endures(_ error: any Error, at now: Date) throws -> (
         failures: Int, rule: RetryRule
     ) {

@@ -10,10 +10,10 @@ import Settings
 
 /// Carries out the retirement of a mirror, from its last post to the removal of its logins.
 ///
-/// The remaining steps follow from the mirror's row and its actions alone, so that a killed
-/// worker's successor goes on where that one was.
+/// The remaining steps follow from the mirror's row and its actions alone, so that after a crash
+/// the next worker continues.
 struct Retiring {
-    /// Seconds until the next look at a step that has to wait and does not say until when.
+    /// Seconds until the next attempt of a step that has to wait for an unknown time.
     private static let usualWait: TimeInterval = 60
 
     private let worker: Worker
@@ -32,18 +32,18 @@ struct Retiring {
         steps = RetirementSteps(worker.mirror, lease: lease)
     }
 
-    /// Does what can be done now.
+    /// Does the steps that are possible now.
     ///
-    /// - Parameter record: The mirror's, whose retirement is due.
-    /// - Returns: When to go on; nil once the mirror has retired.
-    /// - Throws: What only a person can mend; `NetworkError` of a server that may answer later; the
-    ///   store's error.
+    /// - Parameter record: The record of the mirror, whose retirement is due.
+    /// - Returns: When to continue; nil after the mirror has retired.
+    /// - Throws: An error that needs a person; `NetworkError` of a server that may answer later;
+    ///   the store's error.
     func carryOut(_ record: MirrorRecord) async throws -> Date? {
         guard var retirement = record.retirement, !retirement.isOver else { return nil }
         try await mirror.table.requireHere()
         if retirement.begun == nil {
             try await steps.begin(retirement, record)
-            // It names the action of the last post.
+            // It contains the id of the last post's action.
             guard let begun = try await mirror.table.record().retirement, begun.begun != nil else {
                 return now + 1
             }
@@ -60,9 +60,9 @@ struct Retiring {
         return nil
     }
 
-    /// Sends the last post, and looks up what became of requests whose answers were lost.
+    /// Sends the last post, and looks up requests whose answers were lost.
     ///
-    /// - Returns: When to go on; nil once both are settled.
+    /// - Returns: When to continue; nil once both are settled.
     private func send(_ retirement: Retirement) async throws -> Date? {
         let parts = try await worker.parts(lease: lease, deliverer: nil, gates: gates)
         let next = try await parts.courier.deliverDue(ActionKind.allCases)
@@ -70,9 +70,9 @@ struct Retiring {
         return max(next ?? now + Self.usualWait, now + 1)
     }
 
-    /// Takes back what somebody wants taken back, as fast as the network lets it.
+    /// Carries out requests to undo, as fast as the network permits.
     ///
-    /// - Returns: When to go on; nil once nothing is left.
+    /// - Returns: When to continue; nil once all are done.
     private func takeBack() async throws -> Date? {
         guard let due = try await store.nextRecall(now: now) else { return nil }
         guard due <= now else { return due }

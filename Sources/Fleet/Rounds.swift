@@ -6,33 +6,33 @@ import ServiceLifecycle
 
 /// Runs the passes of the mirrors of a process, each when it is due.
 ///
-/// One heap holds the next run of every pass; one task waits for the first of them. So a mirror
-/// costs no task, thread or timer while it waits. Passes that are due begin in the order of their
-/// times. Three rules keep mirrors apart:
-/// - Passes of one mirror that ask the same account (``Lane``) run one after the other, so at most
-///   two of a mirror run at once, and a server of the human that hangs does not hold up the bot.
+/// One heap contains the next run of every pass; one task waits for the first of them. So a waiting
+/// mirror costs no task, thread or timer. Due passes begin in the order of their times. Three rules
+/// keep mirrors from affecting each other:
+/// - Passes of one mirror that use the same account (``Lane``) run one after the other, so at most
+///   two of a mirror run at once, and an unresponsive server of the human does not delay the bot.
 /// - At most `limit` passes run at once.
-/// - A pass that has run for `youth` no longer counts as one of these: it waits for a server, and
-///   whoever is due does not wait for that server too.
+/// - A pass that has run for `youth` does not count against the limit any more: it waits for a
+///   server, and other due passes need not wait for that server too.
 ///
-/// Times are those of the wall clock. A pass also begins when as much time has passed as there was
-/// until then, so that a clock that is set back delays nothing; a clock that is set ahead brings
-/// every pass closer.
+/// Times are those of the wall clock. A pass also begins after the corresponding time has elapsed,
+/// so that a clock that is set back delays nothing; a clock that is set ahead brings every pass
+/// closer.
 package final class Rounds: @unchecked Sendable {
     // Sendable because every mutable property, those of `PassGroup` included, is only touched under
     // `lock`.
 
-    /// The network that a pass asks.
+    /// The network that a pass uses.
     package enum Lane: Int, CaseIterable, Sendable {
         case bot
         case human
     }
 
-    /// One of the things that are done again and again for a mirror.
+    /// A repeated task of a mirror.
     package struct Pass: Sendable {
         let name: String
         let lane: Lane
-        /// Does it once and returns when to do it again; nil for never.
+        /// Runs once and returns when to run again; nil for never.
         ///
         /// An error ends the group.
         let run: @Sendable () async throws -> Date?
@@ -44,15 +44,15 @@ package final class Rounds: @unchecked Sendable {
         }
     }
 
-    /// How long a pass counts against ``limit``, in seconds.
+    /// Seconds for which a pass counts against ``limit``.
     static let youth: TimeInterval = 1
-    /// How long the rounds wait at least, in seconds, so that passes that are due meanwhile begin
-    /// together: to wake the threads for each of them costs more than its request.
+    /// The shortest wait, in seconds, so that passes that are due meanwhile begin together: waking
+    /// the threads for each of them costs more than its request.
     private static let shortestWait: TimeInterval = 0.1
     /// Longer than any process lives.
     private static let always = Duration.seconds(1_000_000_000)
 
-    /// How many passes may run at once, those aside that have run for ``youth``.
+    /// The most concurrent passes, without those that have run for ``youth``.
     private let limit: Int
     private let clock: any WallClock
     private let lock = NSLock()
@@ -60,17 +60,17 @@ package final class Rounds: @unchecked Sendable {
     private var time = SteadyTime()
     private var entries = 0
     private var tickets = 0
-    /// How many passes run.
+    /// The number of running passes.
     private var running = 0
     private var young: Set<Int> = []
-    /// The passes that were begun, in that order; those that ended are removed late.
+    /// The begun passes, in that order; ended ones are removed lazily.
     private var begun: Deque<(ticket: Int, uptime: TimeInterval)> = []
     private var lateness = Lateness()
     private var nap: Task<Void, Never>?
     private var news: News?
     /// Whether only the end of a pass ends the nap early.
     private var waitsForAnEnd = false
-    /// When the first known pass is due, and when the wait for it ends; nil while every end of a
+    /// When the first known pass is due, and when the wait for it ends; nil while the end of any
     /// pass may matter.
     private var awaited: (due: Date, end: Date)?
     private var isStopped = false
@@ -80,10 +80,10 @@ package final class Rounds: @unchecked Sendable {
         self.clock = clock
     }
 
-    /// Begins due passes until it is stopped, cancelled, or told to end gracefully.
+    /// Begins due passes until it is stopped, cancelled, or shut down gracefully.
     ///
-    /// The caller has joined the clock, and leaves it afterwards.
-    /// Passes that have begun are finished first; a cancellation reaches them.
+    /// The caller must join the clock before, and leave it afterwards. Running passes are completed
+    /// first; a cancellation reaches them.
     package func run() async {
         let isLeft = await withDiscardingTaskGroup { tasks in
             await withTaskCancellationHandler {
@@ -93,21 +93,22 @@ package final class Rounds: @unchecked Sendable {
                     {
                         switch step() {
                         case .idle:
-                            // A clock that jumps goes on for others only: nothing here tells how
-                            // far.
+                            // From here on a clock that jumps depends on other tasks only.
                             clock.leave()
                             await wait(until: nil)
                             clock.join()
                         case .wait(let deadline):
                             await wait(until: deadline)
-                            // Woken by a pass that runs, which goes on first on a clock that jumps.
+                            // Woken by a running pass, which must continue first on a clock that
+                            // jumps.
                             if clock.jumps, lock.withLock({ running > 0 }) {
                                 await wait(until: clock.now, orAnEnd: true)
                             }
                         case .begin(let entry, let ticket):
                             let turn = clock.join()
                             tasks.addTask { await self.perform(entry, ticket) }
-                            // On such a clock, the next begins when this one waits or has ended.
+                            // On such a clock, the next pass begins when this one waits or has
+                            // ended.
                             if clock.jumps {
                                 await wait(until: clock.now, turn: turn, orAnEnd: true)
                             }
@@ -119,7 +120,7 @@ package final class Rounds: @unchecked Sendable {
             } onCancel: {
                 wake(by: .end)
             }
-            // Passes that wait are not waited for with a clock that stands still.
+            // A clock that jumps need not stand still while passes wait.
             let isWaiting = lock.withLock { running > 0 }
             if isWaiting { clock.leave() }
             return isWaiting
@@ -128,7 +129,8 @@ package final class Rounds: @unchecked Sendable {
         forget()
     }
 
-    /// Lets go of what will not begin any more: entries and their groups hold each other.
+    /// Drops entries that will not begin any more, because entries and their groups retain each
+    /// other.
     private func forget() {
         lock.withLock {
             for entry in heap.unordered { entry.group.entries = [:] }
@@ -136,7 +138,7 @@ package final class Rounds: @unchecked Sendable {
         }
     }
 
-    /// Ends ``run()`` when the passes that have begun have ended.
+    /// Ends ``run()`` after the running passes have ended.
     package func stop() {
         lock.withLock { isStopped = true }
         wake(by: .end)
@@ -156,15 +158,15 @@ package final class Rounds: @unchecked Sendable {
 
     /// Makes a group for the passes of one mirror.
     ///
-    /// - Parameter onEnd: Called once, when the group was ended and the last of its passes has:
-    ///   with the error that ended it, or nil.
+    /// - Parameter onEnd: Called once, after the group was ended and the last of its passes has
+    ///   ended: with the error that ended it, or nil.
     package func group(onEnd: @escaping @Sendable ((any Error)?) async -> Void) -> PassGroup {
         PassGroup(onEnd)
     }
 
     /// Adds passes to a group, the first first.
     ///
-    /// - Parameter due: When they are due first; nil for now.
+    /// - Parameter due: When they are first due; nil for now.
     package func add(_ passes: [Pass], to group: PassGroup, due: Date? = nil) {
         lock.withLock {
             let now = clock.now
@@ -173,8 +175,8 @@ package final class Rounds: @unchecked Sendable {
         wake()
     }
 
-    /// Lets a pass of a group be due at a time, if it is not due earlier; one that runs, when it
-    /// has ended.
+    /// Makes a pass of a group due at a time, unless it is due earlier; a running one is due again
+    /// after it has ended.
     ///
     /// - Parameter time: When; nil for now.
     package func hurry(_ name: String, of group: PassGroup, to time: Date? = nil) {
@@ -194,9 +196,9 @@ package final class Rounds: @unchecked Sendable {
         if isWaiting { wake() }
     }
 
-    /// Ends a group: none of its passes begins any more.
+    /// Ends a group, so that none of its passes begins any more.
     ///
-    /// - Parameter error: Why; the passes that run are cancelled then. Nil lets them finish.
+    /// - Parameter error: The cause; it cancels the running passes. Nil lets them finish.
     package func end(_ group: PassGroup, with error: (any Error)? = nil) async {
         let isOver = lock.withLock { () -> Bool in
             guard !group.isEnded else { return false }
@@ -209,7 +211,7 @@ package final class Rounds: @unchecked Sendable {
     // MARK: The heap
 
     private enum Step {
-        /// Nothing runs, and nothing is due at any time.
+        /// No pass runs, and none is scheduled.
         case idle
         case wait(Date)
         case begin(Entry, ticket: Int)
@@ -295,7 +297,7 @@ package final class Rounds: @unchecked Sendable {
         let end = finish(entry, ticket, result)
         if let (onEnd, error) = end.told { await onEnd(error) }
         if end.isNews { wake(by: .end) }
-        // Last of all: until then a clock that jumps stands still.
+        // At the very end, because a clock that jumps waits until then.
         clock.leave()
     }
 
@@ -304,7 +306,7 @@ package final class Rounds: @unchecked Sendable {
         /// The group's end callback and its error; `nil` unless this was the last pass of an ended
         /// group.
         let told: (onEnd: @Sendable ((any Error)?) async -> Void, error: (any Error)?)?
-        /// Whether something may begin earlier than was known.
+        /// Whether a pass may begin earlier than was known.
         let isNews: Bool
     }
 
@@ -330,7 +332,7 @@ package final class Rounds: @unchecked Sendable {
                 group.end(with: error)
             default: break
             }
-            // A time that has passed already was set ahead while the rounds wait for it.
+            // A time in the past was scheduled earlier than the one that the rounds wait for.
             let isEarlier =
                 awaited.map { $0.end <= clock.now || (heap.min?.due ?? .distantFuture) < $0.due }
                 ?? true
@@ -342,13 +344,13 @@ package final class Rounds: @unchecked Sendable {
 
     // MARK: Waiting
 
-    /// Why the rounds look at their heap before its first entry is due.
+    /// The reason to check the heap before its first entry is due.
     private enum News {
         case change
         case end
     }
 
-    /// Waits until the clock shows `deadline`, or something has changed.
+    /// Waits until the clock shows `deadline`, or an event occurs.
     ///
     /// - Parameters:
     ///   - deadline: Nil for never.
@@ -397,14 +399,14 @@ package final class Rounds: @unchecked Sendable {
     fileprivate struct Entry: Comparable {
         /// When it is due, in milliseconds of ``SteadyTime``.
         let place: Int64
-        /// Of entries with the same place, the earlier one is first.
+        /// Orders entries with the same place by their creation.
         let number: Int
         /// When it is due by the wall clock.
         let due: Date
         let pass: Pass
         let group: PassGroup
 
-        /// False once the group has ended, or another entry of the pass has taken its place.
+        /// False after the group has ended, or after another entry of the pass has replaced it.
         var isCurrent: Bool { group.entries[pass.name]?.number == number }
 
         static func < (left: Entry, right: Entry) -> Bool {
@@ -422,9 +424,9 @@ package final class PassGroup: @unchecked Sendable {
     fileprivate var running: [Int: Rounds.Running] = [:]
     /// The entries that are due while their lane is busy.
     fileprivate var waiting: [Rounds.Entry] = []
-    /// The next run of each pass that does not run, by name.
+    /// The next run, by name, of each pass that is not running.
     fileprivate var entries: [String: Rounds.Entry] = [:]
-    /// Passes that run, and when they are due again at the latest.
+    /// Running passes, with the latest time at which they are due again.
     fileprivate var hurried: [String: Date] = [:]
     fileprivate private(set) var isEnded = false
     fileprivate private(set) var error: (any Error)?
@@ -448,9 +450,9 @@ package final class PassGroup: @unchecked Sendable {
     }
 }
 
-/// The worst of what was noted within a minute.
+/// The largest delay noted within a minute.
 private struct Lateness {
-    /// Seconds; what is noted counts for one to two of these.
+    /// Half of the period, in seconds; a value counts for one to two of these.
     private static let half: TimeInterval = 30
 
     private var begin: TimeInterval = -.infinity
@@ -476,7 +478,7 @@ private struct Lateness {
     }
 }
 
-/// A time that goes on with the machine's monotonic clock, and jumps ahead when the wall clock is
+/// A time that advances with the machine's monotonic clock, and jumps ahead when the wall clock is
 /// set ahead.
 private struct SteadyTime {
     /// Seconds; less is the difference of two readings.

@@ -5,10 +5,10 @@ import Networks
 import Posts
 import Synchronization
 
-/// Reads once a week what the bot's server says that concerns a bot, so that `status` names a
+/// Reads once a week the rules of the bot's server that concern bots, so that `status` reports a
 /// change.
 final class ServerRuleLook: Sendable {
-    /// Seconds until another try after the server could not be read.
+    /// Seconds until a retry after the server could not be read.
     private static let retry: TimeInterval = 86_400
 
     private let rules: ServerRuleTable
@@ -16,7 +16,7 @@ final class ServerRuleLook: Sendable {
     private let bot: AccountGate
     private let clock: any WallClock
     private let logger: Logger
-    /// When the next look is due; nil before the table was read.
+    /// When the next reading is due; nil before the table was read.
     private let next = Mutex<Date?>(nil)
 
     init(of mirror: HumanMirror, account: AccountID, bot: AccountGate) {
@@ -29,7 +29,7 @@ final class ServerRuleLook: Sendable {
 
     /// Reads the server if a week has passed since the last time.
     ///
-    /// - Throws: The store's error. What the network refuses is tried again the next day.
+    /// - Throws: The store's error. After an error of the network, it tries again the next day.
     func lookIfDue() async throws {
         let now = clock.now
         if let known = next.withLock(\.self), now < known, known <= now + ServerRuleTable.interval {

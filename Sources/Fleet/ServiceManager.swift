@@ -2,11 +2,11 @@ import Foundation
 import Logging
 import ServiceLifecycle
 
-/// The service manager that started this process, told of it over the socket that it named:
+/// The service manager that started this process; notified over the socket that it provided:
 /// sd_notify(3).
 ///
-/// systemd counts a unit of `Type=notify` as started when it hears that it is ready, and kills one
-/// with `WatchdogSec=` that gives no sign of life any more, so that it is started again.
+/// systemd treats a unit of `Type=notify` as started when it receives the readiness, and restarts
+/// one with `WatchdogSec=` that stops sending keepalives.
 package final class ServiceManager: Sendable {
     // Sendable because `passes` is only touched under `lock`.
     /// A message to the service manager.
@@ -16,17 +16,17 @@ package final class ServiceManager: Sendable {
         case stopping = "STOPPING=1"
     }
 
-    /// How long it waits for a sign of life; nil if it waits for none.
+    /// The manager's timeout for keepalives; nil if it expects none.
     let patience: Duration?
     private let address: sockaddr_un
     private let addressLength: socklen_t
     private let lock = NSLock()
-    /// When each pass began that has not ended.
+    /// When each running pass began.
     private nonisolated(unsafe) var passes: [String: ContinuousClock.Instant] = [:]
 
     /// - Parameter environment: The process environment. Nil without a `NOTIFY_SOCKET` that is a
-    ///   path, or an abstract name behind `@`; signs of life are given if `WATCHDOG_USEC` is set,
-    ///   and `WATCHDOG_PID` means this process.
+    ///   path, or an abstract name after `@`; keepalives are sent if `WATCHDOG_USEC` is set, and
+    ///   `WATCHDOG_PID` is this process.
     package init?(environment: [String: String]) {
         guard let name = environment["NOTIFY_SOCKET"], let first = name.utf8.first,
             name.utf8.count > 1
@@ -35,7 +35,7 @@ package final class ServiceManager: Sendable {
         }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        // An abstract name begins with a zero and, other than a path, does not end with one.
+        // An abstract name begins with a NUL and, unlike a path, does not end with one.
         let bytes =
             first == UInt8(ascii: "@") ? [0] + name.utf8.dropFirst() : Array(name.utf8) + [0]
         guard first == UInt8(ascii: "@") || first == UInt8(ascii: "/"),
@@ -50,7 +50,7 @@ package final class ServiceManager: Sendable {
             .flatMap { isMeant && $0 > 0 ? .microseconds($0) : nil }
     }
 
-    /// Tells it a word, without waiting.
+    /// Sends a message, without waiting.
     ///
     /// - Returns: Whether the word was sent.
     @discardableResult package func tell(_ word: Word) -> Bool {
@@ -66,16 +66,15 @@ package final class ServiceManager: Sendable {
         }
     }
 
-    /// Does a pass whose end is waited for: one that takes longer than the manager's patience ends
-    /// the signs of life.
+    /// Runs a pass under supervision: if it takes longer than the manager's timeout, the keepalives
+    /// stop.
     func watching<Value>(_ name: String, _ pass: () async throws -> Value) async rethrows -> Value {
         lock.withLock { passes[name] = .now }
         defer { lock.withLock { passes[name] = nil } }
         return try await pass()
     }
 
-    /// Gives a sign of life, unless a pass has been going on for longer than the manager's
-    /// patience.
+    /// Sends a keepalive, unless a pass has been running for longer than the manager's timeout.
     func giveSign(at now: ContinuousClock.Instant = .now) {
         guard let patience else { return }
         let isLively = lock.withLock { passes.values.allSatisfy { now - $0 <= patience } }
@@ -83,7 +82,7 @@ package final class ServiceManager: Sendable {
     }
 }
 
-/// Gives signs of life until a graceful shutdown, which it tells of.
+/// Sends keepalives until a graceful shutdown, which it announces.
 extension ServiceManager: Service {
     package func run() async throws {
         // Only cancellation and a shutdown end the signs.

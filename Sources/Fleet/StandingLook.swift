@@ -6,16 +6,15 @@ import Outbox
 import Posts
 import Synchronization
 
-/// Looks once a day at the state of the human's account, and has the mirror follow what the network
-/// says of it.
+/// Checks the state of the human's account once a day, and stores it for the mirror.
 ///
-/// The stored state is what holds the mirror, see `OutboxStore`; a person is told of it by the
-/// obstacles that follow.
+/// The stored state holds the mirror, see `OutboxStore`; a person learns of it from the obstacles
+/// derived from it.
 final class StandingLook: Sendable {
-    /// Seconds between two looks.
+    /// Seconds between two checks.
     static let interval: TimeInterval = 86_400
-    /// The same while the network refuses the human's credentials or the mirror is held, and until
-    /// another try after a failed look.
+    /// Seconds between two checks while the network refuses the human's credentials or the mirror
+    /// is held, and after a failed check.
     static let soon: TimeInterval = 3_600
     /// The most copies about which a person is asked.
     private static let mostCopies = 100_000
@@ -29,15 +28,15 @@ final class StandingLook: Sendable {
     private let known: Mutex<Known>
 
     private struct Known {
-        /// When the account was last looked at; on a mirror that never did, when it began.
+        /// When the account was last checked; on a mirror without a check, when this began.
         var last: Date
-        /// Whether the state of the account held the mirror then.
+        /// Whether the state of the account held the mirror at that time.
         var isHold: Bool
     }
 
     /// - Parameters:
     ///   - account: The human's.
-    ///   - last: When it was last looked at; on a mirror that never did, when it began.
+    ///   - last: When it was last checked; on a mirror without a check, when this begins.
     ///   - isHold: Whether the state of the account holds the mirror.
     init(
         of mirror: HumanMirror, account: AccountID, human: AccountGate, store: OutboxStore,
@@ -52,9 +51,9 @@ final class StandingLook: Sendable {
         known = Mutex(Known(last: last, isHold: isHold))
     }
 
-    /// Looks at the account if that is due.
+    /// Checks the account if that is due.
     ///
-    /// - Throws: The store's error. A network that does not answer is asked again later.
+    /// - Throws: The store's error. If the network does not answer, it tries again later.
     func lookIfDue() async throws {
         let now = clock.now
         let before = known.withLock(\.self)
@@ -68,11 +67,11 @@ final class StandingLook: Sendable {
             logger.debug(
                 "State of the human's account not read", metadata: [LogKeys.error: "\(error)"])
         } catch is SeenChanged {
-            // A person has decided meanwhile; the next look knows of it.
+            // A person has decided meanwhile, which the next check takes into account.
         }
     }
 
-    /// - Returns: The state afterwards; nil for the usual one.
+    /// - Returns: The new state; nil for the usual one.
     private func look(at now: Date) async throws -> HumanStanding? {
         let record = try await table.record()
         guard record.human?.canonical == account.canonical else { return nil }
@@ -88,8 +87,7 @@ final class StandingLook: Sendable {
         return standing
     }
 
-    /// Proposes to take back what the bot said of the human's: all of it at once is for a person to
-    /// decide.
+    /// Proposes to undo all copies of the human's posts, which a person must decide.
     private func askAboutCopies(_ standing: HumanStanding, now: Date) async throws {
         let copies = try await store.undoable([.post, .reply], since: nil, limit: Self.mostCopies)
         try await store.leaveToPerson(copies.map(\.id), reason: Action.Reason.sourceGone, logger)

@@ -9,8 +9,8 @@ package import Outbox
 import Posts
 import Settings
 
-/// The worker has no time zone, and none of the human's past from which to guess one: it waits for
-/// a training.
+/// The worker has no time zone, and none of the human's posts to guess one from: it waits for a
+/// training.
 struct AwaitsTraining: Error, CustomStringConvertible {
     /// The error for callers that do not wait: the missing setting.
     let cause: ConfigurationError
@@ -23,32 +23,32 @@ struct AwaitsTraining: Error, CustomStringConvertible {
 /// The accounts of a mirror, as they were verified or are known.
 private struct VerifiedAccounts {
     let bot: AccountID
-    /// Freshly asked; nil if it was not.
+    /// The account as just returned by the network; nil if it was not asked.
     let botAccount: Account?
     /// The accounts of human and bot.
     let own: Set<AccountID>
-    /// The human's handle; nil if it is not known.
+    /// The human's handle; nil if unknown.
     let human: String?
     /// The mirror's row, read after the accounts were stored in it.
     let record: MirrorRecord
 }
 
-/// Putting a worker together from its configuration and what the networks say.
+/// Assembles a worker from its configuration and the networks' answers.
 extension Worker {
     /// Verifies both accounts and builds what the passes need.
     ///
     /// - Parameters:
     ///   - lease: The mirror's lease; nil on a scratch store.
     ///   - deliverer: Sends the actions; nil for the bot's network.
-    ///   - gates: Those of earlier attempts, with what they know of the accounts.
-    /// - Returns: The parts, with everything checked that only a person could mend.
+    ///   - gates: The gates of earlier attempts, with their knowledge of the accounts.
+    /// - Returns: The parts, after all checks whose failure needs a person.
     /// - Throws: `ConfigurationError`; ``UnusableAccount``; ``NetworkError``; the store's error.
     func parts(
         lease: Lease?, deliverer: (any Deliverer)?, gates: Gates = Gates()
     ) async throws -> WorkerParts {
-        // The bot listens from its first try to start, however long the network is away then. The
-        // monotonic clock measures how long that was before the network's first answer, which tells
-        // the network's time.
+        // The bot counts as active from its first attempt to start, even if the network is
+        // unreachable then. The monotonic clock measures the time until the network's first answer,
+        // which gives the network's time.
         gates.begin(at: clock.uptime)
         do {
             let bot = try await mirror.requiredNetwork(of: .bot)
@@ -60,7 +60,7 @@ extension Worker {
         }
     }
 
-    /// The same with networks that are made already.
+    /// Builds the parts with existing networks.
     package func parts(
         bot: any SocialNetwork, human: (any SocialNetwork)?, lease: Lease?,
         deliverer: (any Deliverer)?,
@@ -73,7 +73,7 @@ extension Worker {
         var humanGate: AccountGate?
         if let human { humanGate = await gates.gate(before: human, .human, of: self) }
         let human = humanGate
-        // First, for it asks no network.
+        // First, because it needs no network.
         let zone = try await zone()
         let accounts = try await verifiedAccounts(bot: bot, human: human, gates)
         try await mirror.table.noteStatement(configuration.statedConsent, now: clock.now)
@@ -110,7 +110,7 @@ extension Worker {
             of: mirror, human: human, bot: deliverer == nil ? bot : nil, account: accounts.bot,
             store: store,
             planner: planner)
-        // A run that only pretends to send changes nothing at the network.
+        // A dry run changes nothing at the network.
         let hands = Courier.Hands(
             delivery: delivery,
             takingBack: deliverer == nil ? TakingBack(mirror, network: bot, lease: lease) : nil,
@@ -137,7 +137,7 @@ extension Worker {
                 people: mirror.people, own: accounts.own, onOptOut: unlearning.forget),
             store: store,
             planner: planner,
-            // A clock that jumps stands still until a pass has ended.
+            // A clock that jumps waits until a pass has ended.
             judging: TextJudging(mirror.archive, planner.judge, isPatient: !clock.jumps) {
                 [clock] in
                 clock.uptime
@@ -162,15 +162,14 @@ extension Worker {
             standing: standing,
             effects: deliverer == nil
                 ? EffectRecovery(mirror, network: bot, account: accounts.bot) : nil,
-            // A run that only pretends to send buys nothing that is not needed for the day.
+            // A dry run makes no paid requests that the day's plan does not need.
             training: deliverer == nil
                 ? network.flatMap { PaidTraining(mirror, zone: zone, human: $0, own: accounts.own) }
                 : nil,
             goOnForgetting: unlearning.goOnForgetting)
     }
 
-    /// Fails as a start would for settings that only a person can mend; asks no network and changes
-    /// nothing.
+    /// Fails like a start for settings that need a person; contacts no network and changes nothing.
     ///
     /// - Throws: `ConfigurationError`; ``UnusableAccount``; the store's error.
     func checkSettings() async throws {
@@ -190,10 +189,10 @@ extension Worker {
         throw try await mirror.missingTimeZone()
     }
 
-    /// The human's zone: configured, known before, or adopted now.
+    /// The human's zone: configured, stored, or adopted now.
     ///
-    /// - Throws: ``AwaitsTraining`` while nothing of the human is known from which to guess;
-    ///   `ConfigurationError` if that is not enough; the store's error.
+    /// - Throws: ``AwaitsTraining`` if there are no posts to guess from; `ConfigurationError` if
+    ///   they are not enough; the store's error.
     private func zone() async throws -> TimeZone {
         if let zone = try await mirror.adoptTimeZone(now: clock.now) {
             if mirror.configuration.timeZone == nil,
@@ -206,7 +205,7 @@ extension Worker {
             return zone
         }
         let missing = try await mirror.missingTimeZone()
-        // Without the human's account, a person trains from an archive and starts the worker again.
+        // Without the human's account, a person must train from an archive and restart the worker.
         guard try await mirror.table.record().past == nil, try await mirror.account(.human) != nil
         else {
             throw missing
@@ -216,13 +215,13 @@ extension Worker {
 
     // MARK: Accounts
 
-    /// Asks both networks whose the credentials are, and stores it; what the network says of the
-    /// bot is nil if it could not be asked.
+    /// Verifies both accounts at their networks, and stores them; the bot's answer is nil if its
+    /// network could not be asked.
     ///
-    /// An account whose calls cannot be paid for now is the one that was stored before, if its
-    /// credentials are those of then: it waits, and the other goes on. So does the bot while the
-    /// human's network does not answer, or refuses. An account that was verified since the process
-    /// has the mirror is not asked again for the same credentials.
+    /// If calls for an account cannot be paid now, its stored identity is used as long as the
+    /// credentials are the same: that account waits, and the other one continues. The bot also
+    /// continues while the human's network does not answer, or refuses. An account that was
+    /// verified since the process has the mirror is not verified again for the same credentials.
     private func verifiedAccounts(
         bot: AccountGate, human: AccountGate?, _ gates: Gates
     ) async throws -> VerifiedAccounts {
@@ -257,7 +256,7 @@ extension Worker {
             gates.note([role])
             return account
         } catch let error as NetworkError {
-            // Other credentials may open another account, and nothing is sent for that one.
+            // Other credentials may belong to another account, for which nothing may be sent.
             guard isKnown, try await mirror.isVerified(role) else {
                 throw error.stopsActor ? UnusableAccount(cause: error) : error
             }
@@ -271,7 +270,7 @@ extension Worker {
         }
     }
 
-    /// Has the bot's account say that it is automated, where that is possible without a person.
+    /// Marks the bot's account as automated, if that is possible without a person.
     private func label(_ bot: AccountGate, _ account: Account?) async throws {
         guard let account, !account.isBot else { return }
         do {
@@ -316,7 +315,7 @@ extension Worker {
             humanPosts: reader(human, .ownPosts, FeedName.humanPosts, every: cadence.humanPosts))
     }
 
-    /// Says once what this mirror does not do as it is configured.
+    /// Logs once which parts of the configuration this mirror does not carry out.
     private func tellWhatIsLeftOut(bot: AccountGate, _ feeds: WatchedFeeds) {
         let network = [LogKeys.network: Logger.MetadataValue(stringLiteral: bot.name.rawValue)]
         if !bot.capabilities.canPublish {
@@ -330,7 +329,7 @@ extension Worker {
     }
 }
 
-/// The gates before both accounts, which outlive a start that failed.
+/// The gates of both accounts, which outlive a failed start.
 package final class Gates: @unchecked Sendable {
     // Sendable because every access to `known` holds the lock.
     private let patience: AccountGate.Patience
@@ -339,23 +338,24 @@ package final class Gates: @unchecked Sendable {
     private var roles: Set<AccountRole> = []
     private var beginning: TimeInterval?
 
-    /// When the first start was tried, on the monotonic clock, in seconds; nil before that.
+    /// When the first start was attempted, on the monotonic clock, in seconds; nil before that.
     var begun: TimeInterval? { lock.withLock { beginning } }
 
-    /// Notes that a start is tried.
+    /// Records an attempt to start.
     func begin(at uptime: TimeInterval) { lock.withLock { beginning = beginning ?? uptime } }
 
-    /// The roles whose accounts the networks have told.
+    /// The roles whose accounts the networks have verified.
     var verified: Set<AccountRole> { lock.withLock { roles } }
 
-    /// Notes that the networks have told whose accounts these are.
+    /// Records that the networks have verified these accounts.
     func note(_ verified: Set<AccountRole>) { lock.withLock { roles.formUnion(verified) } }
 
-    /// - Parameter patience: When the bot's credentials are given up. The human's never are: the
-    ///   bot can do without.
+    /// - Parameter patience: When the bot's credentials are given up. The human's never are,
+    ///   because the bot can work without them.
     package init(patience: AccountGate.Patience = .minutes) { self.patience = patience }
 
-    /// A gate before a role's account, with what an earlier one knew, or an earlier process stored.
+    /// The gate of a role's account, with the knowledge of the previous gate, or that stored by an
+    /// earlier process.
     func gate(before network: any SocialNetwork, _ role: AccountRole, of worker: Worker) async
         -> AccountGate
     {
@@ -381,11 +381,11 @@ package final class Gates: @unchecked Sendable {
         }
     }
 
-    /// Fails once the bot's credentials are given up.
+    /// Fails after the bot's credentials are given up.
     func check() throws { try lock.withLock { known[.bot] }?.check() }
 }
 
-/// Unlearns people who do not want to be learned from, each once an hour at most.
+/// Unlearns people who must not be learned from, each once an hour at most.
 private final class Unlearning: Sendable {
     // Sendable because `known` is only touched under `lock`.
     private let mirror: HumanMirror
@@ -393,7 +393,7 @@ private final class Unlearning: Sendable {
     private let logger: Logger
     private let lock = NSLock()
     private nonisolated(unsafe) var known: [AccountID: Date] = [:]
-    /// How long nobody asks again for what is learned from a person, in seconds: they may be
+    /// Seconds before a person's learned posts are searched again, because a denied person may be
     /// allowed meanwhile.
     private static let memory: TimeInterval = 3_600
 
@@ -403,15 +403,14 @@ private final class Unlearning: Sendable {
         self.logger = logger
     }
 
-    /// Ends what a person has begun to have forgotten; without a dictionary that may have to wait.
+    /// Completes the forgetting of people that was begun; without a dictionary it may have to wait.
     @Sendable func goOnForgetting() async throws {
         do { try await mirror.goOnForgetting(now: clock.now) } catch let error as MeCabError {
             logger.warning("People not wholly forgotten yet", metadata: [LogKeys.error: "\(error)"])
         }
     }
 
-    /// Forgets what was learned from a person; without a dictionary that has to wait for another
-    /// time.
+    /// Unlearns the posts of a person; without a dictionary that is done later.
     @Sendable func forget(_ person: AccountID, _ handle: String) async throws {
         let now = clock.now
         let last = lock.withLock { known[person] }

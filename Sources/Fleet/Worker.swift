@@ -10,20 +10,20 @@ import ServiceLifecycle
 import Settings
 import Storage
 
-/// The worker of one mirror: observes two accounts, remembers, decides and delivers.
+/// The worker of one mirror: reads two accounts, archives, decides and delivers.
 package final class Worker: Sendable {
     let mirror: HumanMirror
     /// The polling interval of each feed.
     let cadence: Cadence
     /// The cadence given to `init`; nil for the configured one.
     private let givenCadence: Cadence?
-    /// The wait of a publisher that has open questions; it is told of everything else.
+    /// The wait of a publisher that has something to poll for; all other changes wake it.
     private static let longWait = Duration.seconds(900)
 
     let manager: ServiceManager?
     /// Live status of the worker, read by the notifier and the watchdog.
     package let pulse: WorkerPulse
-    /// The parts of the work that fail now, stored for every process to read.
+    /// The parts of the work that fail now, stored for all processes to read.
     let faults: FaultLog
 
     /// - Parameters:
@@ -41,7 +41,7 @@ package final class Worker: Sendable {
             faults: FaultLog(of: mirror, pulse: pulse))
     }
 
-    /// - Parameter faults: The mirror's, which outlives a worker that begins anew.
+    /// - Parameter faults: The mirror's faults, which outlive a restarted worker.
     init(
         mirror: HumanMirror, cadence: Cadence?, manager: ServiceManager?, pulse: WorkerPulse,
         faults: FaultLog
@@ -67,14 +67,14 @@ package final class Worker: Sendable {
 
     /// Runs until a graceful shutdown or until the clock shows `end`, as a ``MirrorFleet`` of one.
     ///
-    /// While another worker holds the lease, this one waits until the other ends or falls silent.
+    /// While another worker holds the lease, this one waits until the other ends or becomes silent.
     ///
-    /// - Throws: What only a person can mend: `ConfigurationError` or refused credentials.
+    /// - Throws: An error that needs a person: `ConfigurationError` or refused credentials.
     package func run(until end: Date? = nil) async throws {
         try await MirrorFleet(of: self, until: end).run()
     }
 
-    /// Stores why the worker ends if no retry can succeed, so that `status` can tell without a
+    /// Stores why the worker ends if no retry can succeed, so that `status` can report it without a
     /// worker.
     func noteEnd(_ error: any Error) async {
         let cause = Self.cause(of: error)
@@ -116,7 +116,7 @@ package final class Worker: Sendable {
                     ])
                 do {
                     try await pass(parts)
-                    // A worker that looks only once is the only one that there is.
+                    // There is no other pass for this with `run --once`.
                     try await noting(Self.tidying) { try await Passes(parts: parts).clean() }
                     try await noting(Passes.texts) {
                         try await Passes(parts: parts).judgeForAWhile()
@@ -129,7 +129,7 @@ package final class Worker: Sendable {
             }
             return done != nil
         } catch is MirrorChanged {
-            // The mirror's end came meanwhile: the next call carries it out.
+            // The retirement has become due meanwhile: the next call carries it out.
             return true
         } catch {
             await noteEnd(error)
@@ -152,7 +152,7 @@ package final class Worker: Sendable {
         try? await LeaseTable(storage: mirror.storage, mirror: mirror.name).notePass(now: clock.now)
     }
 
-    /// Records what a pass found out besides its work, also one that failed.
+    /// Records the facts that a pass found besides its work, even if it failed.
     private func endPass(_ bot: AccountGate) async {
         await compareClocks(bot)
         await mirror.storeRequests()
@@ -171,7 +171,7 @@ package final class Worker: Sendable {
 
     /// Decides everything once and reports what would be sent, without sending or storing anything.
     ///
-    /// - Returns: Today's plan; nil if there is nothing to plan from.
+    /// - Returns: Today's plan; nil if there is no basis for one.
     /// - Throws: The first error of any step.
     package func dryRun(report: @escaping @Sendable (Action) -> Void) async throws -> PlanReport? {
         do {
@@ -205,12 +205,12 @@ package final class Worker: Sendable {
             logger: logger)
     }
 
-    /// Counts a pause that a person wants as working, for the watchdog and the heartbeat.
+    /// Counts a wanted pause as working, for the watchdog and the heartbeat.
     package func notePause() { pulse.works(uptime: clock.uptime) }
 
     static let tidying = "tidying"
 
-    /// Does a part of the work and records whether it failed, except for errors that end the
+    /// Runs a part of the work and records whether it failed, except for errors that end the
     /// worker.
     func noting<Value>(_ part: String, _ work: () async throws -> Value) async throws -> Value {
         do {
@@ -239,7 +239,7 @@ package final class Worker: Sendable {
             }
         }
         if let error = firstError ?? parts.human?.refusal { throw error }
-        // Where nothing new came, no pass has asked for the counts.
+        // If nothing new arrived, no pass has read the counts.
         guard mirror.process.redisURL != nil,
             let classifier = try await parts.classifiers.classifier()
         else { return }

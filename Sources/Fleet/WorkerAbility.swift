@@ -9,20 +9,20 @@ import Settings
 import Synchronization
 import Transport
 
-/// Decides how much of the work of mirrors this process can do; nothing else does.
+/// Determines how much of the work of mirrors this process is able to do.
 ///
 /// Without an answer of any server it can do nothing. Without Redis or the dictionary, where they
-/// are configured, it can do a part: favorites and learning pause. `Claims` shows the decision to
-/// the other workers, and shares by it.
+/// are configured, it can do a part: favorites and learning pause. `Claims` publishes the result to
+/// the other workers, and shares mirrors accordingly.
 ///
-/// A disability lasts for ``rest`` seconds at least once another worker has the mirrors, so that a
-/// connection that comes and goes does not move them to and fro. Then a probe tells whether a
-/// server answers again: no mirror is needed for that.
+/// A disability lasts for at least ``rest`` seconds after another worker has taken the mirrors, so
+/// that an unstable connection does not move them back and forth. Then a probe checks whether a
+/// server answers again, without a mirror.
 final class WorkerAbility: Sendable {
-    /// Something besides the networks that the work needs.
+    /// A resource, apart from the networks, that the work needs.
     struct Part: Sendable {
         let name: String
-        /// Throws while it cannot be used.
+        /// Throws while it is unusable.
         let check: @Sendable () async throws -> Void
     }
 
@@ -35,16 +35,17 @@ final class WorkerAbility: Sendable {
 
     private struct State {
         var failing: [String: Failing] = [:]
-        /// The extent of the disability that was logged last; nil for none.
+        /// The extent of the last logged disability; nil for none.
         var told: String?
     }
 
     /// Seconds between two checks.
     static let interval: TimeInterval = 15
-    /// Seconds for which a part fails before it counts: the connection is made again within them.
+    /// Seconds for which a part must fail before it counts, because connections are made again
+    /// within them.
     private static let patience: TimeInterval = 60
-    /// Seconds from the beginning of a disability to the first probe, and to the end of that of a
-    /// part.
+    /// Seconds from the beginning of a disability to the first probe, or to the end of a partial
+    /// one.
     static let rest: TimeInterval = 300
 
     private let reach: NetworkReach
@@ -99,16 +100,16 @@ final class WorkerAbility: Sendable {
             since: first.since, extent: .part, reason: "it cannot use \(name): \(first.reason)")
     }
 
-    /// Checks the parts, and after the rest whether a server answers.
+    /// Checks the parts, and after the rest period whether a server answers.
     ///
-    /// - Parameter isIdle: Whether the process holds no mirror, whose requests would tell.
+    /// - Parameter isIdle: Whether the process holds no mirror, whose requests would show that.
     func check(isIdle: Bool) async {
         for part in parts {
             do {
                 try await part.check()
                 works(part)
             } catch {
-                // A check that was cut tells nothing.
+                // A check that was cancelled proves nothing.
                 guard !Task.isCancelled, !Task.isShuttingDownGracefully else { return }
                 fails(part, error)
             }
@@ -143,7 +144,7 @@ final class WorkerAbility: Sendable {
 
     /// Logs a disability once, and its end.
     ///
-    /// - Parameter isSharing: Whether the mirrors go to workers that can do more.
+    /// - Parameter isSharing: Whether the mirrors move to more able workers.
     func tell(isSharing: Bool) {
         let disability = disability
         let words = disability?.extent.rawValue

@@ -10,7 +10,7 @@ import Outbox
 import Posts
 import Settings
 
-/// The objects that the passes of one worker use, put together once at its start.
+/// The objects that the passes of one worker use, created at its start.
 package struct WorkerParts: Sendable {
     let configuration: MirrorSettings
     let clock: any WallClock
@@ -38,23 +38,22 @@ package struct WorkerParts: Sendable {
     let proofs: ProofTable
     /// Reads the rules of the bot's server; `nil` for a dry run.
     let serverRules: ServerRuleLook?
-    /// Looks at the state of the human's account; `nil` without one, and for a dry run.
+    /// Checks the state of the human's account; `nil` without one, and for a dry run.
     let standing: StandingLook?
-    /// Takes back or finishes what commands were cut in; `nil` for a dry run.
+    /// Undoes or completes the effects of interrupted commands; `nil` for a dry run.
     let effects: EffectRecovery?
-    /// Goes on with trainings that money cut short; `nil` where reading the human's posts costs
-    /// nothing.
+    /// Continues trainings that the budget interrupted; `nil` if reading the human's posts is free.
     let training: PaidTraining?
-    /// Ends what a person has begun to have forgotten.
+    /// Completes the forgetting of people that was begun.
     let goOnForgetting: @Sendable () async throws -> Void
 }
 
-/// The feeds that a worker watches: those that its accounts can read.
+/// The feeds that a worker reads: those that its accounts can access.
 struct WatchedFeeds: Sendable {
     var mentions: FeedReader?
     var botHome: FeedReader?
-    /// Where it can be read, it counts as what the human saw, else the bot's: never both, for then
-    /// the same post could be seen twice, by two people.
+    /// If it can be read, its posts count as seen, else the bot's: never both, because the same
+    /// post would be counted twice.
     var humanHome: FeedReader?
     var humanFavorites: FeedReader?
     var humanPosts: FeedReader?
