@@ -2,10 +2,9 @@ package import Control
 import Mirroring
 import Posts
 
-/// A drawing of a report's numbers: SVG that says what it shows also without colors and without
-/// styles.
+/// A chart of a report's numbers: SVG that is readable also without colors and without styles.
 ///
-/// The human's bars stand on the axis, the bot's hang from it, as in a mirror.
+/// The human's bars stand on the axis, the bot's hang below it, as in a mirror.
 package struct Chart: Sendable {
     /// In the units of the drawing, which is as wide as a small screen.
     static let width = 360.0
@@ -15,7 +14,7 @@ package struct Chart: Sendable {
         case human
         case bot
 
-        /// For viewers that know nothing of styles.
+        /// A color for viewers that do not support styles.
         private var color: Markup { self == .human ? "#1f5fd6" : "#a3279f" }
 
         /// Shapes in the color of the side.
@@ -24,7 +23,7 @@ package struct Chart: Sendable {
         }
     }
 
-    /// Names the drawing's parts among others of the page.
+    /// A prefix for the ids of its elements, unique on the page.
     let name: String
     let title: String
     /// The description of the chart, in one sentence.
@@ -89,8 +88,7 @@ package struct Chart: Sendable {
 
     // MARK: Bars
 
-    /// Bars that stand on an axis and others that hang from it, each to the scale of its own
-    /// highest.
+    /// Bars above an axis and others below it, each to the scale of its own maximum.
     private static func mirrored(
         _ name: String, _ title: String, _ summary: String, _ human: [Int], _ bot: [Int],
         labels: [(index: Int, text: String)]
@@ -126,7 +124,7 @@ package struct Chart: Sendable {
 
     // MARK: Grids
 
-    /// The days of the week and their hours, the stronger the color the more.
+    /// The days of the week with their hours; a stronger color means more posts.
     private static func week(_ rhythm: StatsReport.Rhythm, _ side: Side) -> Chart {
         let left = 32.0
         let top = 32.0
@@ -175,9 +173,9 @@ package struct Chart: Sendable {
 extension Chart {
     private static let gap = 20.0
 
-    /// All charts in one drawing that stands alone, light or dark as its viewer likes it.
+    /// All charts in one standalone drawing, light or dark by the viewer's preference.
     ///
-    /// - Parameter stats: What is drawn.
+    /// - Parameter stats: The numbers.
     /// - Returns: A whole SVG document.
     package static func document(_ stats: StatsReport) -> String {
         let charts = [hours(stats)] + weeks(stats) + [days(stats)]
@@ -210,6 +208,6 @@ extension Chart {
 }
 
 extension StatsReport {
-    /// The days of the week as they are called, Monday first.
+    /// The names of the weekdays, Monday first.
     package static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 }

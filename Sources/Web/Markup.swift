@@ -1,11 +1,11 @@
-/// HTML or SVG in which whatever comes from outside is text, whatever it says.
+/// HTML or SVG in which all text from outside is escaped.
 ///
 /// ```swift
 /// let cell: Markup = "<td>\(text)</td>"
 /// ```
 ///
 /// An interpolated text is escaped, for elements and for attributes in double quotes; `\(markup)`
-/// nests. What comes of it is well-formed XML, as long as the literals are.
+/// nests. The result is well-formed XML, if the literals are.
 package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
     package private(set) var text: String
 
@@ -41,19 +41,19 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
 
         package mutating func appendInterpolation(_ markup: Markup) { text += markup.text }
 
-        /// One after the other, each on its own line.
+        /// The parts, each on its own line.
         package mutating func appendInterpolation(_ parts: [Markup]) {
             text += parts.map(\.text).joined(separator: "\n")
         }
     }
 
-    /// The text as it stands in markup: it cannot end an element or attribute, nor turn the line
-    /// around.
+    /// The text escaped for markup: it can neither end an element or attribute nor reverse the
+    /// line.
     ///
-    /// Characters that XML cannot hold become U+FFFD. Control characters other than line breaks,
-    /// and characters that change the direction of the following text, become spaces.
+    /// Characters that XML does not allow become U+FFFD. Control characters other than line breaks,
+    /// and characters that change the text direction, become spaces.
     package static func escaped(_ text: String) -> String {
-        // Most texts of a page are plain words and numbers, and stay as they are.
+        // Most texts of a page are plain words and numbers, which need no change.
         if text.utf8.allSatisfy(isPlain) { return text }
         var escaped = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -71,7 +71,7 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
         return String(escaped)
     }
 
-    /// Whether a byte is an ASCII character that ``escaped(_:)`` leaves alone.
+    /// Whether a byte is an ASCII character that ``escaped(_:)`` does not change.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""),

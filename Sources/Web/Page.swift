@@ -44,8 +44,8 @@ package enum Page {
         """
     }
 
-    /// A table whose first cells are the headings of their rows; `isText` where the cells are texts
-    /// and not numbers.
+    /// A table whose first column contains row headings; `isText` if the cells are texts and not
+    /// numbers.
     package static func table(
         _ caption: String, _ headings: [String], _ rows: [[Markup]], isText: Bool = false
     )
@@ -67,7 +67,7 @@ package enum Page {
             """
     }
 
-    /// An instant as a clock shows it.
+    /// The local time of an instant.
     static func time(_ date: Date, in zone: TimeZone) -> Markup {
         "<time datetime=\"\(date.rfc3339)\">\(LocalTime(date, in: zone).description)</time>"
     }

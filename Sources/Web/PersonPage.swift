@@ -3,7 +3,7 @@ import Foundation
 import Mirroring
 import Posts
 
-/// A page with all that is known about one person, for whoever asks: one file without scripts or
+/// A page with all stored data about one person, at their request: one file without scripts or
 /// external resources.
 package struct PersonPage: Sendable {
     let report: PersonReport

@@ -4,13 +4,13 @@ import Mirroring
 import Outbox
 import Posts
 
-/// A mirror on one page that a person can open and send on: one file, no script, nothing from
-/// elsewhere.
+/// A report of a mirror that a person can open and forward: one file without scripts or external
+/// resources.
 ///
-/// It reads well without its styles, and is well-formed XML. Texts of others are texts; see
+/// It is readable without its styles, and is well-formed XML. Texts of others are escaped; see
 /// ``Markup``.
 package struct ReportPage: Sendable {
-    /// Longer texts are cut there.
+    /// The most characters of a text that are shown.
     private static let textShown = 300
 
     let report: MirrorReport

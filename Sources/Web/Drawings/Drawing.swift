@@ -1,21 +1,21 @@
 import Foundation
 
-/// A drawing of a page: SVG made on the server, with a title and one sentence that tells its
+/// A drawing on a page: SVG made on the server, with a title and one sentence that states its
 /// finding.
 ///
-/// The same numbers stand in a table or a list beside it. It has no styles of its own: its classes
-/// are those of `style.css`.
+/// A table or a list beside it has the same numbers. It has no styles of its own, only classes of
+/// `style.css`.
 struct Drawing: Sendable {
-    /// How the drawing takes its width.
+    /// How the width of the drawing is determined.
     enum Size: Sendable {
-        /// As wide as there is room, and so many pixels high; its shapes measure across in per
-        /// cent.
+        /// As wide as the page, with a height in pixels; its horizontal coordinates are
+        /// percentages.
         case stretched(height: Int)
         /// Scaled as a whole; the box is `minX minY width height`.
         case scaled(box: String)
     }
 
-    /// Names its parts among others of the page.
+    /// A prefix for the ids of its elements, unique on the page.
     let name: String
     let title: String
     /// The finding that the drawing shows, in one or a few sentences.
@@ -36,7 +36,7 @@ struct Drawing: Sendable {
             """
     }
 
-    /// A small bar in a cell of a table, whose number stands beside it.
+    /// A small bar in a table's cell, beside its number.
     ///
     /// - Parameters:
     ///   - share: Of the whole width, 0 to 1.
@@ -48,14 +48,14 @@ struct Drawing: Sendable {
             """
     }
 
-    /// A square of a color beside its name.
+    /// A colored square, for a legend.
     static func key(_ side: String) -> Markup {
         """
         <svg aria-hidden="true" viewBox="0 0 16 16"><rect class="\(side)" x="2" y="2" width="12" height="12"/></svg>
         """
     }
 
-    /// A coordinate with one digit at most, as short as it can be.
+    /// A coordinate with at most one decimal, as short as possible.
     static func short(_ number: Double) -> String {
         let tenths = (number * 10).rounded() / 10
         return tenths == tenths.rounded() ? String(Int(tenths)) : String(tenths)
@@ -63,7 +63,7 @@ struct Drawing: Sendable {
 }
 
 extension Markup.StringInterpolation {
-    /// Parts one after the other, without anything between them.
+    /// Parts joined without separators.
     mutating func appendInterpolation(joined parts: [Markup]) {
         for part in parts { appendInterpolation(part) }
     }

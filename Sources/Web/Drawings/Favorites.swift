@@ -3,15 +3,16 @@ import Foundation
 import Mirroring
 import Outbox
 
-/// How a favorite rate comes about: a row for each word, whose bar begins where the last one ended.
+/// The composition of a favorite rate: a row for each word, whose bar begins where the previous one
+/// ended.
 ///
-/// Across stands the logarithm of the rate: zero as a thin line, the threshold as a thick one,
-/// through all rows.
+/// The horizontal axis is the logarithm of the rate, with a thin line at zero and a thick one at
+/// the threshold, through all rows.
 struct StepBars: Sendable {
     /// A row of the table.
     struct Row: Sendable {
         let name: String
-        /// `31 / 14`: favorites and other posts with it; empty where that was not noted.
+        /// `31 / 14`: favorites and other posts with it; empty if not recorded.
         let counts: String
         let bar: Markup
         /// `+1.22`.
@@ -19,13 +20,13 @@ struct StepBars: Sendable {
     }
 
     let rows: [Row]
-    /// ln of the rate that comes of all rows.
+    /// ln of the rate that results from all rows.
     let sum: Double
 
-    /// Words that have a row of their own, at most.
+    /// The most words with a row of their own.
     private static let most = 12
 
-    /// - Parameter judgement: What was judged; without its base only the words are shown.
+    /// - Parameter judgement: The judgement; without its base only the words are shown.
     init(_ judgement: ExplainReport.Judgement) {
         var steps = Self.strongest(of: judgement.features).map { feature in
             (
@@ -107,8 +108,8 @@ struct StepBars: Sendable {
     }
 }
 
-/// Whether the classifier knows how sure it is: a dot for each tenth of the chances that it told,
-/// by how often they came true.
+/// The calibration of the classifier: a dot for each tenth of predicted probability, at the
+/// observed share of favorites.
 struct CalibrationPlot: Sendable {
     private static let left = 40.0
     private static let right = 320.0

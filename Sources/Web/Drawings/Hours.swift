@@ -2,11 +2,11 @@ import Control
 import Foundation
 import Posts
 
-/// The hours of human and bot as a dial of 24 hours with noon on top, so that day is above and
-/// night below.
+/// The hours of human and bot as a 24-hour dial with noon on top, so that day is above and night
+/// below.
 ///
 /// The human's spokes point outwards from the ring, the bot's inwards, both as shares on one scale.
-/// In the middle stands how alike they are.
+/// The number in the middle is their likeness.
 struct Dial: Sendable {
     private static let outer = 95.0
     private static let ring = 92.0
@@ -18,7 +18,7 @@ struct Dial: Sendable {
     let human: StatsReport.Rhythm
     let bot: StatsReport.Rhythm
     let likeness: StatsReport.Likeness?
-    /// Where the hand stands; nil for none.
+    /// The time of the hand; nil for none.
     let now: MinuteOfDay?
 
     var drawing: Drawing {
@@ -62,8 +62,8 @@ struct Dial: Sendable {
         "from \(busiest.hour):00 on, \(Words.percent(busiest.share, digits: 1))"
     }
 
-    /// The longest time in which neither ever posts, from an hour to an hour that may be after
-    /// midnight; nil for none.
+    /// The longest range of hours in which neither ever posts, which may cross midnight; nil for
+    /// none.
     private var silence: ClosedRange<Int>? {
         let isSilent = (0..<24).map { human.hours[$0] == 0 && bot.hours[$0] == 0 }
         guard let start = isSilent.firstIndex(of: false) else { return nil }
@@ -143,7 +143,7 @@ struct Dial: Sendable {
         return Drawing.short(x) + " " + Drawing.short(y)
     }
 
-    /// Noon is on top, and time goes as on a clock.
+    /// Noon is on top, and time runs clockwise.
     private static func place(_ radius: Double, hour: Double) -> (x: Double, y: Double) {
         let angle = (hour - 12) * .pi / 12
         return (radius * sin(angle), -radius * cos(angle))
@@ -157,7 +157,7 @@ struct WeekGrid: Sendable {
     private static let top = 20
     private static let row = 30
     private static let cell = 25
-    /// In per cent of the width: where the hours begin.
+    /// The left edge of the hours, in per cent of the width.
     private static let left = 9.5
 
     let human: StatsReport.Rhythm
@@ -204,11 +204,11 @@ struct WeekGrid: Sendable {
         }
     }
 
-    /// The strokes of one side and strength are one path each.
+    /// One path for the strokes of each side and strength.
     private var cells: Markup {
         var paths: [Markup] = []
         for (side, week, y) in [("hl", human.week, 6), ("bl", bot.week, 19)] {
-            // Each side has its own strengths: the few posts of a new bot would make the human's
+            // Each side has its own scale: the human's would make the few posts of a new bot too
             // pale.
             let top = Double(max(1, week.joined().max() ?? 1))
             for strength in 1...Self.strengths {
@@ -235,7 +235,7 @@ struct WeekGrid: Sendable {
     }
 }
 
-/// The last weeks as bars up from a line for the human and down for the bot, on one scale.
+/// The last weeks as bars above a line for the human and below it for the bot, on one scale.
 struct DayBars: Sendable {
     private static let axis = 70.5
     private static let room = 56.0
@@ -294,7 +294,7 @@ extension StatsReport.Rhythm {
     /// The share of each hour of the day; 0 without posts.
     var shares: [Double] { hours.map { posts > 0 ? Double($0) / Double(posts) : 0 } }
 
-    /// The hour in which the most posts come, and their share; nil without posts.
+    /// The hour with the most posts, and their share; nil without posts.
     var busiest: (hour: Int, share: Double)? {
         guard posts > 0, let most = hours.max(), let hour = hours.firstIndex(of: most) else {
             return nil
@@ -302,7 +302,7 @@ extension StatsReport.Rhythm {
         return (hour, Double(most) / Double(posts))
     }
 
-    /// The weekday, 0 for Monday, and the hour in which the most posts come; nil without posts.
+    /// The weekday, 0 for Monday, and the hour with the most posts; nil without posts.
     fileprivate var busiestOfWeek: (day: Int, hour: Int)? {
         guard posts > 0, let most = week.joined().max() else { return nil }
         for (day, hours) in week.enumerated() {
@@ -317,7 +317,7 @@ extension Words {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// `25 Nov`; with the year if it is another one.
+    /// `25 Nov`; with the year if it is not the present one.
     func shortDay(_ day: LocalDay) -> String {
         let (year, month, number) = day.components
         let words = "\(number) \(Self.shortMonths[month - 1])"

@@ -15,7 +15,7 @@ enum FavoritesPage: MirrorPage {
     static let liveParts = ["learned"]
     static let routes: [MirrorRoute] = [.get("/favorites", page), .post("/favorites/try", judge)]
 
-    /// The longest text that is judged, in characters: more than any network takes.
+    /// The longest text to judge, in characters: longer than any network allows.
     private static let longest = 30_000
 
     private static func page(_ request: MirrorRequest) async throws -> WebReply {
@@ -37,7 +37,7 @@ enum FavoritesPage: MirrorPage {
         return .page(PageContent(templates[0], in: section, context))
     }
 
-    /// Judges a post that somebody might write; stores nothing.
+    /// Judges a typed post; stores nothing.
     private static func judge(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             guard let text = request.form.typed("text") else {
@@ -71,8 +71,8 @@ enum FavoritesPage: MirrorPage {
     }
 
     /// - Parameters:
-    ///   - token: The hidden fields of forms; nil where nothing may be sent.
-    ///   - typed: The text and the author that were typed.
+    ///   - token: The hidden fields of forms; nil if the page is read-only.
+    ///   - typed: The typed text and author.
     static func context(
         _ classifier: StatusReport.ClassifierState?, _ taste: StatsReport.Taste, threshold: Double,
         judged: ExplainReport?, words: Words, base: String, token: Markup?,
@@ -224,8 +224,8 @@ extension Words {
         rate.isFinite ? String(format: "%.3g", rate) : "–"
     }
 
-    /// `two of three`: the chance that a rate stands for, which is r of r + 1; in per cent where
-    /// that is no whole number.
+    /// `two of three`: the probability for a rate r, which is r of r + 1; in per cent unless r is
+    /// an integer.
     static func chance(above rate: Double) -> String {
         guard rate.isFinite, rate >= 1, rate < 12, rate == rate.rounded() else {
             return percent(rate.isFinite ? rate / (rate + 1) : 1)
@@ -233,8 +233,8 @@ extension Words {
         return "\(numeral(Int(rate))) of \(numeral(Int(rate) + 1))"
     }
 
-    /// Returns the chance that a rate stands for as a sentence, as `Of six such posts they favorite
-    /// five`, with a full stop.
+    /// Returns the probability for a rate as a sentence, as `Of six such posts they favorite five`,
+    /// with a full stop.
     static func chance(ofRate rate: Double) -> String {
         guard rate.isFinite, rate > 0 else { return "Of such posts they favorite none." }
         let most = 1_000_000.0

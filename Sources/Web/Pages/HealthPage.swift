@@ -9,7 +9,7 @@ extension PageTemplate {
     static let health = PageTemplate("health")
 }
 
-/// How well the mirror is, what each of its parts needs, and the way to take everything back.
+/// The health of the mirror, the needs of each of its parts, and the way to undo everything.
 enum HealthPage: MirrorPage {
     static let section = PageSection.health
     static let templates = [PageTemplate.health]
@@ -170,7 +170,7 @@ enum HealthPage: MirrorPage {
 
     // MARK: Operations
 
-    /// Examines the mirror, as `mirror-bot doctor` does: asks every server.
+    /// Examines the mirror, as `mirror-bot doctor` does: contacts every server.
     private static func look(_ request: MirrorRequest) async throws -> WebReply {
         let findings = await Doctor(mirror: request.mirror).examine(now: request.now)
         let problems = findings.count { $0.verdict != .ok }

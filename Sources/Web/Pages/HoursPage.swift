@@ -3,7 +3,7 @@ import Foundation
 import Mirroring
 import Posts
 
-/// When human and bot post, and how alike that is.
+/// The posting hours of human and bot, and their likeness.
 enum HoursPage: MirrorPage {
     static let section = PageSection.hours
     static let templates = [PageTemplate("hours")]
@@ -82,7 +82,7 @@ enum HoursPage: MirrorPage {
         return ["base": .text(base), "zoneless": false, "drawing": .fields(drawing)]
     }
 
-    /// Returns the likeness that chance alone would leave; `nil` unless it is below that of the
+    /// Returns the likeness that is expected by chance alone; `nil` unless it is below that of the
     /// human's own past.
     private static func expected(_ likeness: StatsReport.Likeness) -> String? {
         guard let expected = likeness.expected, let halves = likeness.halves, expected < halves
@@ -112,7 +112,7 @@ enum HoursPage: MirrorPage {
     private static func hours(_ human: StatsReport.Rhythm, _ bot: StatsReport.Rhythm)
         -> [PageContext]
     {
-        // The difference is that of the numbers beside it, as they are shown.
+        // Rounded as displayed, so that the difference is that of the displayed numbers.
         func shown(_ share: Double) -> Double { (share * 1_000).rounded(.toNearestOrEven) / 10 }
         return (0..<24).map { hour in
             let first = human.shares[hour]

@@ -4,7 +4,7 @@ import Mirroring
 import Posts
 import Settings
 
-/// The page of the mirror's settings and of the time zones that the human lived in.
+/// The page of the mirror's settings and of the noted time zones.
 enum SettingsPage: MirrorPage {
     static let section = PageSection.settings
     static let templates = [PageTemplate("settings")]
@@ -43,8 +43,7 @@ enum SettingsPage: MirrorPage {
         return .page(PageContent(templates[0], in: section, context(report, zones, of: request)))
     }
 
-    /// The settings as `mirror-bot config` shows them; of a stored value that cannot be used only
-    /// the problem.
+    /// The settings as in `mirror-bot config`; for an invalid stored value only the problem.
     private static func report(of mirror: HumanMirror) async throws -> ConfigReport {
         let environment = ProcessInfo.processInfo.environment
         do {
@@ -61,7 +60,7 @@ enum SettingsPage: MirrorPage {
     {
         let all = report.groups.flatMap(\.settings)
         let isRefused = request.refusal != nil
-        // A form that was refused stands open, alone and with what was typed.
+        // A refused form stays open, alone and with the typed values.
         let isAboutZones =
             isRefused && ["/settings/zone", "/zones", "/zones/remove"].contains(request.path)
         let isZoneWrong =
@@ -301,7 +300,7 @@ enum SettingsPage: MirrorPage {
         }
     }
 
-    /// A value that cannot be used is a misuse, as what other forms refuse.
+    /// An invalid value is reported like invalid input of other forms.
     private static func attempt(
         _ request: MirrorRequest, _ body: () async throws -> WebReply
     ) async throws -> WebReply {
@@ -428,6 +427,6 @@ enum SettingsPage: MirrorPage {
 }
 
 extension ConfigReport.Line {
-    /// Whether somebody gave it a value.
+    /// Whether it has a given value.
     fileprivate var isSet: Bool { ![.fallback, .unset, .implied].contains(origin) }
 }

@@ -5,7 +5,7 @@ import Mirroring
 import Posts
 import Settings
 
-/// The human's archived texts: what they are good for, and what stays out.
+/// The human's archived texts: their possible uses, and those that are left out.
 enum TextsPage: MirrorPage {
     static let section = PageSection.texts
     static let templates = [PageTemplate("texts")]
@@ -29,14 +29,14 @@ enum TextsPage: MirrorPage {
     /// Limit of each search field, in Unicode scalars.
     private static let longestWords = 100
     private static let slotsShown = 8
-    /// Bytes of the markup of one excerpt, and of all excerpts of a page.
+    /// The most bytes of markup of one excerpt, and of all excerpts of a page.
     private static let excerptSize = 1_100
     private static let excerptsSize = 3_500
 
     // MARK: Looking
 
     private static func page(_ request: MirrorRequest) async throws -> WebReply {
-        // A refused form tells nothing about the list.
+        // A refused form does not contain the list's query.
         let query = request.refusal == nil ? request.query : .none
         var search = TextList.Search(limit: rows)
         search.reason = query.typed("reason")
@@ -44,10 +44,10 @@ enum TextsPage: MirrorPage {
         search.cursor = query["after"]
         search.reason = search.reason.map { String($0.unicodeScalars.prefix(longestWords)) }
         search.words = search.words.map { String($0.unicodeScalars.prefix(longestWords)) }
-        // Who looks for nothing sees first what may be posted.
+        // Without a search, the texts that may be posted are shown first.
         let usual: TextList.Search.Kind = search.reason == nil && search.words == nil ? .fit : .all
         search.kind = query["fitness"].flatMap(TextList.Search.Kind.init(rawValue:)) ?? usual
-        // One text alone, with the slots that can say it.
+        // A single text, with the slots that could use it.
         let used: String? =
             if request.refusal == nil {
                 request.query.typed("use")
@@ -94,28 +94,28 @@ enum TextsPage: MirrorPage {
         return .page(PageContent(templates[0], in: section, context(shown, of: request)))
     }
 
-    /// The data that the page is made from.
+    /// The data of the page.
     struct Shown {
         var list: TextList
         var search: TextList.Search
         var archive: StatusReport.ArchiveState
-        /// Those of today that can still get another text.
+        /// Today's slots that can still get another text.
         var slots: [PlanReport.Slot]
         var muted: [Forgotten]
         /// The value of `FITNESS`.
         var fitness: String
-        /// Whether one text is shown alone, to be put into a slot.
+        /// Whether a single text is shown, to be put into a slot.
         var isForSlot = false
-        /// Whether a person is asked of each text if the bot may post it.
+        /// Whether the page asks a person of each text if the bot may post it.
         var isReview = false
     }
 
-    /// Whether the page, or the form that was sent from it, is that of the review.
+    /// Whether the page, or the form that was sent from it, belongs to the review.
     private static func isReview(_ request: MirrorRequest) -> Bool {
         request.query["review"] == "1" || request.form["review"] == "1"
     }
 
-    /// Where the form leads back to.
+    /// The page to which the form returns.
     private static func back(_ request: MirrorRequest) -> String {
         isReview(request) ? "/texts?review=1#find" : "/texts"
     }
@@ -202,7 +202,7 @@ enum TextsPage: MirrorPage {
         request.refusal == nil ? "" : request.form[field] ?? request.query[field] ?? ""
     }
 
-    /// Whether a form with the field was refused for what was typed.
+    /// Whether a form with the field was refused because of invalid input.
     private static func isWrong(_ field: String, _ request: MirrorRequest) -> Bool {
         request.refusal?.isMisuse == true && (request.form[field] ?? request.query[field]) != nil
     }
@@ -245,7 +245,7 @@ enum TextsPage: MirrorPage {
         ]
     }
 
-    /// Returns a description of the listed texts, with their number where it is counted.
+    /// Returns a description of the listed texts, with their number if it is counted.
     private static func found(_ shown: Shown) -> String {
         let search = shown.search
         guard !shown.list.texts.isEmpty else {
@@ -302,7 +302,7 @@ enum TextsPage: MirrorPage {
         ]
     }
 
-    /// A link to a page of the web; nil for anything else.
+    /// A link to a web page; nil for any other address.
     private static func link(_ address: String?) -> String? {
         address.flatMap { $0.hasPrefix("https://") || $0.hasPrefix("http://") ? $0 : nil }
     }
@@ -327,7 +327,7 @@ enum TextsPage: MirrorPage {
         return "\(fitness). Planned for \(words.moment(planned.due))"
     }
 
-    /// The beginning of a long text, as long as a page has room for when its signs are escaped.
+    /// The beginning of a long text, limited by the bytes of its escaped form.
     static func excerpt(_ text: String, _ mostBytes: Int = excerptSize) -> String {
         ListWords.cut(Words.cut(text, to: 400), mostBytes)
     }
@@ -536,7 +536,7 @@ enum TextsPage: MirrorPage {
         }
     }
 
-    /// The field `slot` holds the slot's id and its digest: which of them is chosen shows only when
+    /// The field `slot` contains the slot's id and its digest, because the slot is chosen only when
     /// the form is sent.
     private static func pin(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
@@ -664,7 +664,7 @@ enum TextsPage: MirrorPage {
         }
     }
 
-    /// Takes back what was typed, or an entry of the list by its digest.
+    /// Unmutes the typed item, or an entry of the list by its digest.
     private static func unmute(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             var wish: ForgettingWish?

@@ -3,19 +3,19 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// HTTP for the connections that the book admits; the others are told to come again later, and
-/// closed.
+/// HTTP for admitted connections; other connections get an error response with a retry time, and
+/// are closed.
 struct AdmittedChannel: ServerChildChannel {
     let connections: ConnectionBook
     let http: HTTP1Channel
 
-    /// Always makes a value for a channel that is open: without one the channel would never be
-    /// registered, nor closed.
+    /// Always makes a value for an open channel: without one the channel would never be registered,
+    /// nor closed.
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         let isAdmitted = connections.admit(channel)
         return http.setup(channel: channel, logger: logger).map { value in
-            // A server that is cancelled drops the values that it has not begun with, and to let go
-            // of one whose channel is open ends the process.
+            // A cancelled server drops values that it has not started, and releasing one with an
+            // open channel would crash the process.
             channel.closeFuture.whenComplete { _ in withExtendedLifetime(value) {} }
             let pipeline = channel.pipeline.syncOperations
             do {
@@ -39,7 +39,7 @@ struct AdmittedChannel: ServerChildChannel {
     }
 }
 
-/// Answers a connection as soon as it is open, whatever it sends, and closes it.
+/// Answers a connection immediately, whatever it sends, and closes it.
 private final class RefusingHandler: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -56,10 +56,10 @@ private final class RefusingHandler: ChannelInboundHandler, Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
 }
 
-/// Tells the book what happens on a connection.
+/// Reports the events of a connection to the book.
 ///
-/// It stands between the decoder and the request's handler: `read` passes it only while that one
-/// takes more.
+/// It is placed between the decoder and the request's handler, so that it sees `read` only while
+/// the handler accepts more.
 private final class ConnectionWatch: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -84,9 +84,9 @@ private final class ConnectionWatch: ChannelDuplexHandler {
 
     /// The head with `Connection: close` if the connection has to end with the answer.
     ///
-    /// The server behind it sees neither the version nor another spelling of `close`. A client of
-    /// HTTP/1.0 takes the end of the connection for that of the answer, unless the answer says that
-    /// the connection stays, which none does.
+    /// The server behind it handles neither HTTP/1.0 nor other spellings of `close`. A client of
+    /// HTTP/1.0 reads to the end of the connection, unless the response says that it stays open,
+    /// which none does.
     private static func withEnd(_ head: HTTPRequestHead) -> HTTPRequestHead {
         guard head.version != .http1_1 || !head.isKeepAlive else { return head }
         var head = head
@@ -115,8 +115,8 @@ private final class ConnectionWatch: ChannelDuplexHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // Whoever ends the sending half is taken for gone: that is all one sees of a client that
-        // closed its connection. Its place, and what was begun for it, are free at once.
+        // A half-closed connection is treated as closed, because a client that closed its
+        // connection looks the same. Its place, and the work for it, are freed at once.
         if let event = event as? ChannelEvent, event == .inputClosed {
             context.close(promise: nil)
             return

@@ -3,18 +3,17 @@ import HTTPTypes
 import Hummingbird
 import Settings
 
-/// The address from which a request comes, and the share of each limit that it counts to.
+/// The address of a request's client, and the range whose limits it counts against.
 struct Caller: Sendable {
-    /// The range whose members share what one of them may use; nil for this machine, also for a
-    /// proxy on it that is not listed.
+    /// The range whose members share a limit; nil for this machine, also for an unlisted proxy on
+    /// it.
     let share: NetworkRange?
-    /// The address of the other end of the connection, or of the client that a listed proxy names.
+    /// The address of the connection's other end, or of the client that a listed proxy names.
     let shown: String
 
-    /// The caller of a connection without a proxy.
+    /// Creates the caller of a connection without a proxy.
     ///
-    /// - Parameter peer: The address of the other end of the connection; empty for a connection
-    ///   that is gone.
+    /// - Parameter peer: The address of the connection's other end; empty for a closed connection.
     init(peer: String) {
         shown = peer
         guard let address = NetworkAddress(peer) else {
@@ -33,9 +32,8 @@ struct Caller: Sendable {
 
     /// The caller of a request.
     ///
-    /// Every proxy adds the address from which it was called at the end of `X-Forwarded-For`; what
-    /// stands before the last one that is no listed proxy may have been written by the client
-    /// itself.
+    /// Every proxy appends the address of its client to `X-Forwarded-For`; entries before the last
+    /// one that is no listed proxy may be forged by the client.
     init(of request: Request, peer: String, _ settings: WebSettings) {
         var address = NetworkAddress(peer)
         var shown = peer
@@ -50,8 +48,8 @@ struct Caller: Sendable {
             self.shown = shown
             return
         }
-        // A client on the proxy's own machine is this machine; a proxy that names no client counts
-        // as one caller.
+        // A client on the proxy's own machine counts as this machine; a proxy that names no client
+        // counts as one caller.
         self.share = address.isLoopback ? nil : address.neighbors
         self.shown = shown
     }

@@ -3,11 +3,11 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Sends texts compressed to who accepts gzip (RFC 9110, sections 8.4 and 12.5.3).
+/// Compresses texts for clients that accept gzip (RFC 9110, sections 8.4 and 12.5.3).
 ///
-/// The forms of a page hold the session's token. Who lets a browser ask again and again and
-/// compares lengths could find out such a secret, but our cookies are not sent with what other
-/// sites ask for.
+/// The forms of a page contain the session's token. By making a browser request a page repeatedly
+/// and comparing the lengths, an attacker could find such a secret, but browsers do not send our
+/// cookies with requests of other sites.
 struct Compression: RouterMiddleware {
     typealias Context = WebContext
 
@@ -28,7 +28,7 @@ struct Compression: RouterMiddleware {
         let bytes = Collected()
         try await response.body.write(bytes)
         let plain = bytes.buffer
-        // Without memory for a packer the text goes as it is.
+        // If there is no memory for the compressor, the text is sent uncompressed.
         if let packed = Self.packed(plain) {
             response.headers[.contentEncoding] = "gzip"
             response.headers[.contentLength] = nil
@@ -66,7 +66,7 @@ struct Compression: RouterMiddleware {
             archive_write_free(archive)
         }
         archive_entry_set_filetype(entry, UInt32(S_IFREG))
-        // What cannot be compressed grows by five bytes for each block of 16 kB, and by a header.
+        // Incompressible data grows by five bytes for each block of 16 kB, and by a header.
         let room = plain.readableBytes + plain.readableBytes / 1_000 + 512
         var used = 0
         var packed = ByteBufferAllocator().buffer(capacity: room)
@@ -87,7 +87,7 @@ struct Compression: RouterMiddleware {
         return packed
     }
 
-    /// Takes what a body writes.
+    /// Collects a body.
     private final class Collected: ResponseBodyWriter {
         private(set) var buffer = ByteBuffer()
 

@@ -2,37 +2,35 @@ import Foundation
 import NIOCore
 import Settings
 
-/// How many connections there may be, and how long the page waits for their clients.
+/// The limits of connections and of waits for their clients.
 struct ConnectionLimits: Sendable {
     /// Limit of all connections.
     var all = 1_000
-    /// Limit of those of other machines; the rest is for this machine and for proxies that are
-    /// listed.
+    /// The limit for other machines; the rest is for this machine and for listed proxies.
     var fromElsewhere = 900
-    /// Limit of those of other machines that have not shown a session; the rest is for those that
-    /// have.
+    /// The limit for other machines without a session; the rest is for those with one.
     var strangers = 700
-    /// Limit of those of one address of another machine; of IPv6, one /64.
+    /// The limit for one address of another machine; of IPv6, one /64.
     var ofAddress = 100
-    /// How long the head of the first request is waited for.
+    /// The timeout for the head of the first request.
     var firstHead: Duration = .seconds(15)
-    /// How long the head of each other request is waited for.
+    /// The timeout for the head of each further request.
     var nextHead: Duration = .seconds(75)
-    /// How long the body of a request is waited for, in all.
+    /// The timeout for the whole body of a request.
     var body: Duration = .seconds(30)
-    /// How long bytes of an answer wait to be taken.
+    /// The timeout for a client to receive bytes of a response.
     var answer: Duration = .seconds(75)
 }
 
-/// The open connections, with what each of them waits for.
+/// The open connections, with their state.
 ///
-/// A connection is closed when its client was waited for too long. Only the time counts in which
-/// the server reads and the client is to send: while a page is made, or its thread has no
-/// processor, no time passes for the client.
+/// A connection is closed when its client exceeds a timeout. Only the time counts in which the
+/// server reads and the client must send: while a page is made, or its thread has no processor, no
+/// time passes for the client.
 ///
-/// Where a connection would be one too many, the one that waits longest for its client makes room;
-/// only where all are being answered, the new one is refused. So connections that send nothing keep
-/// nobody out.
+/// If a limit is reached, the connection that has waited longest for its client is closed to make
+/// room; only if all are being answered, the new one is refused. So idle connections keep nobody
+/// out.
 final class ConnectionBook: @unchecked Sendable {
     // Sendable because the mutable properties are only touched under `lock`.
     private let lock = NSLock()
@@ -44,9 +42,9 @@ final class ConnectionBook: @unchecked Sendable {
 
     /// - Parameters:
     ///   - limits: The limits.
-    ///   - share: The share of connections from an IP address; nil for this machine and for listed
-    ///     proxies, whose connections are those of many clients.
-    ///   - uptime: Reads a clock that nobody sets.
+    ///   - share: The range of an IP address; nil for this machine and for listed proxies, whose
+    ///     connections are those of many clients.
+    ///   - uptime: Reads the monotonic clock.
     init(
         _ limits: ConnectionLimits = ConnectionLimits(),
         share: @escaping @Sendable (String) -> NetworkRange? = { Caller(peer: $0).share },
@@ -64,7 +62,7 @@ final class ConnectionBook: @unchecked Sendable {
 
     private struct Connection {
         let channel: any Channel
-        /// The address that it counts to; nil for this machine and listed proxies.
+        /// The range that it counts against; nil for this machine and listed proxies.
         let share: NetworkRange?
         /// Connections have ascending numbers.
         let number: Int
@@ -76,7 +74,7 @@ final class ConnectionBook: @unchecked Sendable {
 
     var count: Int { lock.withLock { connections.count } }
 
-    /// The number of connections with a request that was read to its end and is not answered.
+    /// The number of connections with a completely received but unanswered request.
     var answering: Int { lock.withLock { connections.values.count { $0.turn.isServers } } }
 
     /// The number of connections on which a body is waited for.
@@ -84,7 +82,7 @@ final class ConnectionBook: @unchecked Sendable {
 
     // MARK: Admitting
 
-    /// Notes a new connection, unless there is no room for it.
+    /// Adds a new connection, unless there is no room for it.
     func admit(_ channel: any Channel) -> Bool {
         let share = share(channel.remoteAddress?.ipAddress ?? "")
         let (isAdmitted, pushedOut) = lock.withLock { () -> (Bool, (any Channel)?) in
@@ -100,7 +98,7 @@ final class ConnectionBook: @unchecked Sendable {
                 channel: channel, share: share, number: lastNumber, turn: ClientTurn(at: now))
             return (true, old)
         }
-        // Outside of the lock, for closing tells it to the book.
+        // Outside the lock, because closing calls the book.
         pushedOut?.close(promise: nil)
         guard isAdmitted else { return false }
         channel.closeFuture.whenComplete { [self] _ in
@@ -109,8 +107,8 @@ final class ConnectionBook: @unchecked Sendable {
         return true
     }
 
-    /// The connections of which one has to go before one more with this share is admitted; nil if
-    /// there is room.
+    /// Selects the connections of which one must be closed before another one with this range is
+    /// admitted; nil if there is room.
     private func fullScope(_ share: NetworkRange?) -> ((Connection) -> Bool)? {
         let all = connections.values
         if let share {
@@ -134,25 +132,26 @@ final class ConnectionBook: @unchecked Sendable {
                 let waited = (
                     first.value.turn.waited(until: now), second.value.turn.waited(until: now)
                 )
-                // Of those that wait as long, the older one goes.
+                // Among equal waits, the older connection is closed.
                 return waited.0 == waited.1
                     ? first.value.number > second.value.number : waited.0 < waited.1
             }?.key
     }
 
-    /// Notes that a connection showed a session: it is not pushed out for those that did not.
+    /// Records that a connection has a session: it is not closed in favor of connections without
+    /// one.
     func noteSession(of channel: any Channel) {
         lock.withLock { connections[ObjectIdentifier(channel)]?.hasSession = true }
     }
 
-    /// Notes what happens on a connection.
+    /// Records an event of a connection.
     func note(_ event: ClientTurn.Event, on channel: any Channel) {
         lock.withLock { connections[ObjectIdentifier(channel)]?.turn.note(event, at: uptime()) }
     }
 
     // MARK: Deadlines
 
-    /// Closes the connections whose clients were waited for too long.
+    /// Closes the connections whose clients exceeded a timeout.
     func sweep() {
         let overdue = lock.withLock {
             let now = uptime()
@@ -161,7 +160,7 @@ final class ConnectionBook: @unchecked Sendable {
         for channel in overdue { channel.close(promise: nil) }
     }
 
-    /// Closes all connections, those with which the server has not begun among them.
+    /// Closes all connections, including those that the server has not started.
     func closeAll() {
         for channel in lock.withLock({ connections.values.map(\.channel) }) {
             channel.close(promise: nil)
@@ -176,30 +175,30 @@ struct ClientTurn {
         case headWasRead
         case bodyEnded
         case answerEnded
-        /// The server takes bytes from now on, or does not.
+        /// The server starts or stops accepting bytes.
         case isReading(Bool)
         case partIsWritten
         case partHasLeft
     }
 
-    /// Requests whose heads were read and whose answers have not ended.
+    /// Requests whose heads were received and whose responses have not ended.
     private var requests = 0
     private var isFirst = true
     private(set) var isBodyOpen = false
     private var isReading = true
-    /// How long the client was waited for before ``waitingSince``, for the part that is waited for
-    /// now.
+    /// How long the client was waited for before ``waitingSince``, for the current part of the
+    /// request.
     private var waited: Duration = .zero
     /// Nil while the server does not wait for the client.
     private var waitingSince: Duration?
-    /// Parts of answers that have not left.
+    /// Parts of responses that are not sent yet.
     private var writes = 0
     private var writingSince: Duration = .zero
 
     /// - Parameter now: The uptime at which the connection was opened.
     init(at now: Duration) { waitingSince = now }
 
-    /// Whether a request was read to its end and is not answered.
+    /// Whether a completely received request is unanswered.
     var isServers: Bool { requests > 0 && !isBodyOpen }
 
     mutating func note(_ event: Event, at now: Duration) {

@@ -1,11 +1,11 @@
-/// Where a demo stands, as the band on its pages tells it.
+/// The progress of a demo, shown in the band on its pages.
 package enum DemoMoment: Equatable, Sendable {
-    /// It lives a day, the first is 1, in so many seconds.
+    /// It simulates a day, counted from 1, in this many seconds.
     case living(day: Int, of: Int, seconds: Int)
-    /// It is the evening of its last day, and its clock goes at the usual speed.
+    /// It is the evening of its last day, and its clock runs at the normal speed.
     case over(days: Int)
 
-    /// Whether its clock goes faster than a real one.
+    /// Whether its clock runs faster than real time.
     var isFast: Bool { if case .living = self { true } else { false } }
 
     /// A sentence.

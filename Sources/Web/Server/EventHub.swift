@@ -16,32 +16,31 @@ struct StreamOwner: Sendable {
     let share: NetworkRange?
 }
 
-/// The event streams of all pages that are open, which ask the database together.
+/// The event streams of all open pages, which share their queries of the database.
 ///
-/// A stream says which parts of a page may have changed, never what is in them. While nobody looks
-/// nothing is asked.
+/// A stream names the parts of a page that may have changed, never their contents. Without streams
+/// there are no queries.
 actor EventHub {
     private struct Stream {
         let mirror: String
         let owner: StreamOwner?
         let continuation: AsyncStream<String>.Continuation
-        /// The digest of the stamps that the browser knows; `nil` until the first look if it named
+        /// The digest of the stamps that the browser knows; `nil` until the first query if it named
         /// none.
         var known: String?
     }
 
     /// Limit of the open streams.
     static let most = 500
-    /// Limit of the open streams of other machines; the rest is for this one.
+    /// The limit of streams from other machines; the rest is for this one.
     static let mostFromElsewhere = 400
-    /// Limit of the open streams of one session.
+    /// The limit of streams of one session.
     static let mostOfSession = 12
-    /// Limit of the open streams of one address.
+    /// The limit of streams of one address.
     static let mostOfAddress = 60
-    /// How often something is sent to a stream in which nothing changes, so that neither end takes
-    /// it for dead, in seconds.
+    /// The interval, in seconds, at which a keepalive is sent over a stream without changes.
     private static let pulse: TimeInterval = 15
-    /// The ids of all parts that may change, those of the frame among them.
+    /// The ids of all parts that may change, including those of the frame.
     private static let parts = Set(
         MirrorPages.all.flatMap { $0.liveParts } + ["band", "pages", "strip"]
     ).sorted()
@@ -52,12 +51,12 @@ actor EventHub {
     private let storage: any StorageEngine
     private let clock: any WallClock
     private let interval: Duration
-    /// Whether the clock goes so fast now that the time itself is news.
+    /// Whether the clock runs so fast that the time itself is a change.
     private let isFast: @Sendable () -> Bool
     private var streams: [Int: Stream] = [:]
     private var lastID = 0
     private var watcher: Task<Void, Never>?
-    /// How often the database was asked.
+    /// The number of queries of the database.
     private(set) var looks = 0
 
     init(
@@ -74,22 +73,22 @@ actor EventHub {
 
     /// The stream of a mirror's changes.
     ///
-    /// It has its place from now on, until the connection is closed or the stream has ended.
+    /// It occupies its place until the connection is closed or the stream has ended.
     ///
     /// - Parameters:
     ///   - mirror: The mirror's name.
-    ///   - known: The digest of the stamps that the browser knows: of its page, or of the last
-    ///     event that it got.
-    ///   - owner: Whose limits it counts to.
-    ///   - connection: The connection that it is written to.
-    /// - Throws: ``WebProblem`` with 429 for one too many of the same owner, with 503 for one too
-    ///   many in all.
+    ///   - known: The digest of the stamps that the browser knows: from its page, or from its last
+    ///     event.
+    ///   - owner: The owner whose limits it counts against.
+    ///   - connection: Its connection.
+    /// - Throws: ``WebProblem`` with 429 if the owner's limit is reached, with 503 if the total
+    ///   limit is.
     func response(
         of mirror: String, since known: String?, owner: StreamOwner, on connection: any Channel
     ) throws -> Response {
         try requireRoom(for: owner)
         let (id, stream) = open(mirror, since: known, owner: owner)
-        // Without this a closed connection would be noticed only with the next event.
+        // Otherwise a closed connection would be noticed only with the next event.
         connection.closeFuture.whenComplete { [self] _ in
             stream.continuation.finish()
             Task { await close(id) }
@@ -97,7 +96,7 @@ actor EventHub {
         let body = ResponseBody { [self] writer in
             do {
                 try await writer.write(ByteBuffer(string: "retry: 5000\n\n"))
-                // A server that is told to stop waits for its connections.
+                // A server that shuts down waits for its connections.
                 try await withGracefulShutdownHandler {
                     for await event in stream.events {
                         try await writer.write(ByteBuffer(string: event))
@@ -115,7 +114,7 @@ actor EventHub {
         return Response(status: .ok, headers: Self.headers, body: body)
     }
 
-    /// Some proxies keep what comes in pieces until it is whole.
+    /// Some proxies buffer streamed responses.
     static let headers: HTTPFields = [
         .contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no",
     ]
@@ -138,7 +137,7 @@ actor EventHub {
         }
     }
 
-    /// Seconds after which a browser may ask for a stream again that it did not get.
+    /// Seconds after which a browser may retry a refused stream.
     private static let retryAfter = 30
 
     func open(
@@ -160,20 +159,21 @@ actor EventHub {
         streams.removeValue(forKey: id)?.continuation.finish()
     }
 
-    /// Looks for changes as long as somebody listens.
+    /// Queries for changes as long as there are streams.
     private func watch() async {
         defer { watcher = nil }
         var sent = ContinuousClock.now
         var wasFast = false
         while !streams.isEmpty, !Task.isCancelled {
-            // A database that does not answer is asked again; the page says so when it is loaded.
+            // A database error is ignored here and the query repeated; the page reports it when it
+            // is loaded.
             if let stamps = try? await look() { tell(stamps) }
             if sent.duration(to: .now) >= .seconds(Self.pulse) {
                 for stream in streams.values { stream.continuation.yield(": \n\n") }
                 sent = .now
             }
             let isFast = isFast()
-            // Once more when it is over, for then it looks otherwise.
+            // Once more when the fast clock has ended, because the page changes then.
             if isFast || wasFast {
                 for stream in streams.values { stream.continuation.yield(Self.passed) }
             }
@@ -195,7 +195,7 @@ actor EventHub {
                 continue
             }
             streams[id]?.known = digest
-            // A browser names the last id when it opens the stream again.
+            // A browser sends the last event id when it reopens the stream.
             if stream.known != nil {
                 stream.continuation.yield("id: \(digest)\nevent: changed\ndata: \(Self.parts)\n\n")
             }

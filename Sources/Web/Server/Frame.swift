@@ -5,18 +5,18 @@ import Outbox
 import Posts
 import Settings
 
-/// The frame around every page of a mirror: its owner, the links to the nine pages, the verdict,
-/// the result of the last operation, and the time.
+/// The frame of every page of a mirror: its owner, the links to the nine pages, the verdict, the
+/// result of the last operation, and the time.
 struct Frame {
     let context: PageContext
 
     /// - Parameters:
     ///   - content: The page.
-    ///   - request: What it answers.
-    ///   - said: What was done before, and how it is taken back.
-    ///   - isGet: Whether the same page can be asked for again.
+    ///   - request: The request.
+    ///   - said: The result of the last operation, with its undo button.
+    ///   - isGet: Whether the page can be requested again.
     ///   - stamp: The digest of the mirror's stamps before the page was read.
-    ///   - version: That of the program.
+    ///   - version: The program's version.
     /// - Throws: The store's error.
     init(
         _ content: PageContent, of request: MirrorRequest, said: Said?, isGet: Bool, stamp: String?,
@@ -39,7 +39,7 @@ struct Frame {
                 "badgeWords": .text(suggestions == 1 ? "waits for you" : "wait for you"),
             ]
         }
-        // What a form was posted to cannot be looked at.
+        // The address of a POST cannot be requested by GET.
         let again =
             isGet
             ? request.base + request.path + WebFields.query(request.query.pairs)
@@ -125,8 +125,7 @@ struct Frame {
     }
 }
 
-/// The verdict of a mirror in two parts: the word that the shape stands for, and the rest of the
-/// sentence.
+/// The verdict of a mirror in two parts: the word for the shape, and the rest of the sentence.
 enum Verdict {
     /// `healthy, next post 20:13 (in 2 h)` as `Healthy` and `, next post 20:13 (in 2 h)`.
     static func split(_ text: String) -> (word: String, rest: String) {

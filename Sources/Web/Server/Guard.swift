@@ -6,8 +6,8 @@ import Mirroring
 import NIOCore
 import Settings
 
-/// Middleware that checks the session, host and origin of each request and sets the browser policy
-/// of each answer.
+/// Middleware that checks the session, host and origin of each request and sets the security
+/// headers of each response.
 struct Guard: RouterMiddleware {
     typealias Context = WebContext
 
@@ -24,7 +24,8 @@ struct Guard: RouterMiddleware {
         .referrerPolicy: "same-origin",
         .openerPolicy: "same-origin",
         .resourcePolicy: "same-origin",
-        // Also for what is no HTML; pages have a meta element, which a saved copy keeps.
+        // Also for responses other than HTML; pages have a meta element too, which a saved copy
+        // keeps.
         .robotsTag: "noindex",
     ]
 
@@ -43,7 +44,7 @@ struct Guard: RouterMiddleware {
         } catch {
             let problem = WebProblem(error)
             if problem.status.code >= 500 {
-                // Never the text of an error: it may hold what somebody wrote.
+                // Never the text of an error, because it may contain text of other people.
                 site.logger.error(
                     "Page not made",
                     metadata: ["type": "\(type(of: error))", "status": "\(problem.status.code)"])
@@ -53,7 +54,7 @@ struct Guard: RouterMiddleware {
         return Self.secured(response)
     }
 
-    /// The answer with what browsers may do with it.
+    /// The response with the security headers.
     static func secured(_ response: Response) -> Response {
         var response = response
         for field in policy { response.headers[field.name] = field.value }
@@ -65,12 +66,11 @@ struct Guard: RouterMiddleware {
         _ request: Request, _ context: WebContext,
         _ next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
-        // Whoever closed the connection while the request waited for the thread of the pages costs
-        // nothing.
+        // A connection that was closed while the request waited for the page thread needs no work.
         guard context.channel.isActive else { throw WebProblem.gone }
         let path = request.uri.path
         try requireOneHost(request)
-        // Tells nothing and changes nothing; load balancers probe with it (`OPTIONS / HTTP/1.0`).
+        // Reveals and changes nothing; load balancers probe with it (`OPTIONS / HTTP/1.0`).
         if request.method == .options { return Self.methods(of: path) }
         if !site.isForAnyName(request) {
             try requireOwnHost(request)
@@ -88,7 +88,7 @@ struct Guard: RouterMiddleware {
             return try await next(request, context)
         }
         if !isRead, site.isReadOnly, path != "/logout" { throw WebProblem.readOnly }
-        // Nothing is read of a form before it is known who sends it.
+        // A form is read only after its sender is authenticated.
         guard var session = try await site.session(of: request, context) else {
             guard isRead else { throw WebProblem.foreignForm }
             return site.loginPage(next: request.uri.string, request, status: .unauthorized)
@@ -112,7 +112,7 @@ struct Guard: RouterMiddleware {
         return response
     }
 
-    /// A request of the public page, which needs no log-in, and whose forms hold the token of its
+    /// A request of the public page, which needs no login, and whose forms contain the token of its
     /// visitor.
     private func visited(
         _ request: Request, _ context: WebContext, isRead: Bool,
@@ -142,13 +142,14 @@ struct Guard: RouterMiddleware {
 
     // MARK: Host and origin
 
-    /// A request with two hosts is refused: a proxy in front may have believed the other one.
+    /// A request with two hosts is refused, because a proxy in front may have used the other one.
     private func requireOneHost(_ request: Request) throws {
         // The first one is the authority.
         guard request.headers[.host] == nil else { throw WebProblem.ambiguousHost }
     }
 
-    /// A page of another name that resolves to this address reads and changes nothing.
+    /// Protects against DNS rebinding: a page under another name that resolves to this address can
+    /// read and change nothing.
     private func requireOwnHost(_ request: Request) throws {
         let host = Self.hostName(request.head.authority ?? "")
         guard !site.knows(host: host) else { return }
@@ -158,7 +159,7 @@ struct Guard: RouterMiddleware {
             text: "It was called \(host). Whoever runs it adds the name to WEB_HOSTS.")
     }
 
-    /// A form of another site changes nothing.
+    /// Protects against forms of other sites.
     private func requireOwnOrigin(_ request: Request) throws {
         guard let origin = request.headers[.origin] else {
             guard request.headers[.fetchSite] == "same-origin" else { throw WebProblem.noOrigin }
@@ -175,8 +176,8 @@ struct Guard: RouterMiddleware {
         let called = Self.hostName(authority)
         let port = Self.port(parts[1], parts[0])
         let own = Self.port(authority, scheme)
-        // A proxy may have changed the name that the browser called; then the name is listed, with
-        // the port of the scheme.
+        // If a proxy changes the host that the browser used, that name must be listed, with the
+        // port of the scheme.
         let isRenamed = site.settings.hosts.contains(from) && !site.settings.hosts.contains(called)
         let isOwn = from == called && port == own || isRenamed && port == Self.port("", parts[0])
         let isOtherScheme = from == called && parts[0] != scheme
@@ -184,14 +185,15 @@ struct Guard: RouterMiddleware {
         guard parts[0] == scheme else { throw WebProblem.foreignScheme(origin, of: page) }
     }
 
-    /// The port in `name:port`; nil for one that is no number.
+    /// The port in `name:port`; nil if it is not a number.
     private static func port(_ authority: String, _ scheme: String) -> UInt16? {
         let rest = authority.hasPrefix("[") ? authority.drop { $0 != "]" } : authority[...]
         guard let colon = rest.firstIndex(of: ":") else { return scheme == "https" ? 443 : 80 }
         return UInt16(rest[rest.index(after: colon)...])
     }
 
-    /// The name in `name:port`, in lower case, without the brackets of IPv6 and a point at the end.
+    /// The name in `name:port`, in lower case, without the brackets of IPv6 and without a final
+    /// dot.
     static func hostName(_ authority: String) -> String {
         var name = authority.lowercased()
         if name.hasPrefix("[") {
@@ -207,14 +209,13 @@ struct Guard: RouterMiddleware {
 
     /// The answer to OPTIONS.
     ///
-    /// Without a header that allows it, browsers let no other site go on.
+    /// Without headers that allow it, browsers do not let other sites continue.
     private static func methods(of path: String) -> Response {
         let allowed = WebSite.isOpen(path) ? "GET, HEAD, OPTIONS" : "GET, HEAD, POST, OPTIONS"
         return Response(status: .noContent, headers: [.allow: allowed])
     }
 
-    /// Whether a proxy says that it serves the page below a path, to which no address of a page
-    /// leads.
+    /// Whether a proxy reports a path prefix, which the addresses in the pages do not have.
     private static func isBelowAPath(_ request: Request) -> Bool {
         request.headers[values: .forwardedPrefix].contains { prefix in
             !prefix.allSatisfy { "/ ,".contains($0) }
@@ -257,7 +258,7 @@ extension HTTPField.Name {
     static let openerPolicy = named("Cross-Origin-Opener-Policy")
     static let resourcePolicy = named("Cross-Origin-Resource-Policy")
     static let fetchSite = named("Sec-Fetch-Site")
-    /// The token of a form, with what is no form.
+    /// The token of a form, in a request that has no form.
     static let formToken = named("X-Form-Token")
     static let forwardedPrefix = named("X-Forwarded-Prefix")
     static let robotsTag = named("X-Robots-Tag")

@@ -4,23 +4,22 @@ import Foundation
 import Posts
 import Settings
 
-/// Compares passwords, and limits how often.
+/// Compares passwords, and limits the rate of attempts.
 ///
-/// From one address (of IPv6, one /64) five tries are free; after as many wrong ones there is one a
-/// minute, right or wrong. Ten minutes without a try clear the count. All addresses together have a
-/// limit too, which does not hold for this machine and for addresses from which the right password
-/// came.
+/// From one address (of IPv6, one /64) five attempts are free; after five wrong ones there is one a
+/// minute, right or wrong. Ten minutes without an attempt reset the count. All addresses together
+/// have a limit too, from which this machine and addresses with a recent right password are exempt.
 ///
-/// A try costs one hash of what was sent. The slow derivation is done once, at the start: it keeps
-/// somebody who has a cookie from finding the password. The password itself is in the memory of the
-/// process anyway.
+/// An attempt costs one hash. The slow derivation is done once, at the start: it protects the
+/// password from somebody who has a cookie. The password itself is in the memory of the process
+/// anyway.
 actor LoginGate {
     /// The result of a try.
     enum Outcome: Equatable, Sendable {
         case right
         /// The number of further free tries.
         case wrong(left: Int)
-        /// Not compared, or the last free one that was wrong: the next is due after this many
+        /// Not compared, or the last free attempt was wrong: the next is allowed after this many
         /// seconds.
         case tooMany(seconds: Int)
     }
@@ -35,15 +34,15 @@ actor LoginGate {
     /// Limit of wrong passwords from all addresses within ``pause``.
     static let wrongOfAll = 2_000
     private static let memory: TimeInterval = 600
-    /// Limit of the addresses whose tries are remembered; the older half is forgotten beyond it.
+    /// The limit of addresses whose attempts are remembered; beyond it the older half is dropped.
     static let addresses = 10_000
-    /// Limit of the addresses that are remembered for a right password.
+    /// The limit of addresses that are remembered for a right password.
     private static let known = 1_000
     private static let salt = "mirror-bot web page 1"
 
     /// The key of the sessions.
     nonisolated let sessionKey: [UInt8]
-    /// The code of the password, under a key of this process.
+    /// The HMAC of the password, under a key of this process.
     private let expected: [UInt8]
     private let processKey = SealingKey.randomBytes(32)
     private var tries: [NetworkRange?: Tries] = [:]
@@ -65,7 +64,7 @@ actor LoginGate {
         expected = HashFunction.sha256.code(of: typed.utf8, key: processKey)
     }
 
-    /// Compares a password that was typed or sent.
+    /// Compares a password.
     ///
     /// - Parameters:
     ///   - typed: The password.

@@ -3,30 +3,29 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The pages that were made in the present second from the present state of the database.
+/// A cache of the pages made in the present second from the present state of the database.
 ///
-/// A page follows from the database, the clock, the settings and the request. So it is made once
-/// for all requests that fall into one second while nothing is committed, as when many browsers
-/// load it again after one change. A page is therefore never older than the last commit before the
-/// request, and in everything else, such as the time or a fault that only the process knows, at
-/// most one second old.
+/// A page depends on the database, the clock, the settings and the request. So it is made once for
+/// all requests within one second without a commit, as when many browsers reload it after one
+/// change. A cached page is never older than the last commit before the request, and at most one
+/// second old in other respects, such as the time or a fault that only the process knows.
 final class PageCache: @unchecked Sendable {
-    /// When a page was made, and from what.
+    /// The time of a page, and the state that it was made from.
     struct Moment: Equatable, Sendable {
         /// Seconds since 1970.
         let second: Int
-        /// Of the database, read before the page.
+        /// The state of the database, read before the page.
         let state: String
     }
 
-    /// Pages that are kept at once, at most.
+    /// The most pages that are cached.
     static let most = 64
 
     // Sendable because the properties are only touched under `lock`.
     private let lock = NSLock()
     private var moment: Moment?
     private var pages: [String: CachedPage] = [:]
-    /// The requests that wait for a page which another one makes, by the key of the page.
+    /// The requests that wait for another one to make the same page, by the key of the page.
     private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
 
     private enum Turn {
@@ -35,12 +34,12 @@ final class PageCache: @unchecked Sendable {
         case wait
     }
 
-    /// Answers with the page that has this key now, or makes it.
+    /// Returns the cached page for this key, or makes it.
     ///
-    /// Of several requests for one page one makes it, and the others wait for that.
+    /// Of several concurrent requests for a page one makes it, and the others wait for the result.
     ///
-    /// - Parameter make: Only a page is kept.
-    /// - Throws: What `make` throws; it is called again for the next request then.
+    /// - Parameter make: Makes the response; only pages are cached.
+    /// - Throws: What `make` throws; then it is called again for the next request.
     func answer(
         _ key: String, at now: Moment, make: () async throws -> PageAnswer
     ) async throws -> PageAnswer {
@@ -57,7 +56,7 @@ final class PageCache: @unchecked Sendable {
         }
     }
 
-    /// Decides whether a request takes the kept page, makes it or waits; one that makes it calls
+    /// Decides whether a request uses the cached page, makes it or waits; one that makes it calls
     /// ``end(_:)`` afterwards.
     private func turn(_ key: String, at now: Moment) -> Turn {
         lock.withLock {
@@ -85,7 +84,7 @@ final class PageCache: @unchecked Sendable {
         }
     }
 
-    /// Keeps a page, and lets go of those of other moments.
+    /// Caches a page, and drops those of other moments.
     private func keep(_ page: CachedPage, _ key: String, at now: Moment) {
         lock.withLock {
             if moment != now {
@@ -101,7 +100,7 @@ final class PageCache: @unchecked Sendable {
 enum PageAnswer: Sendable {
     /// A page with status 200.
     case page(CachedPage)
-    /// Anything else; no answer to a GET has forms then.
+    /// Any other response; it contains no forms.
     case other(Response)
 
     func response(token: String) -> Response {
@@ -112,19 +111,19 @@ enum PageAnswer: Sendable {
     }
 }
 
-/// The HTML of a page, without the tokens of its forms, which are those of each session.
+/// The HTML of a page, without the tokens of its forms, which differ by session.
 struct CachedPage: Sendable {
-    /// The text before, between and behind the tokens.
+    /// The text before, between and after the tokens.
     private let parts: [String]
 
     /// - Parameters:
     ///   - markup: The page.
-    ///   - place: What stands in it where the token belongs.
+    ///   - place: The placeholder for the token.
     init(_ markup: Markup, tokenAt place: String) {
         parts = markup.text.components(separatedBy: place)
     }
 
-    /// The page as an answer for the session with this token.
+    /// The page as a response for the session with this token.
     func response(token: String) -> Response {
         Response(
             status: .ok, headers: [.contentType: "text/html; charset=utf-8"],

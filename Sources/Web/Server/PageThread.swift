@@ -1,12 +1,11 @@
 import Blocking
 import Hummingbird
 
-/// Lets everything that takes long be made on one thread, which waits where the system has too few
+/// Makes all slow responses on one thread, which has lower priority if the system has too few
 /// processors.
 ///
-/// On the threads that all tasks of the process share, two pages would hold up whatever a worker is
-/// about to send. Files and probes do not wait for pages; nor does OPTIONS, for which nothing is
-/// read.
+/// On the threads that all tasks of the process share, two pages would delay the actions that a
+/// worker is about to send. Files, probes and OPTIONS, which read nothing, do not use it.
 struct PageThread: RouterMiddleware {
     typealias Context = WebContext
 
@@ -27,14 +26,14 @@ struct PageThread: RouterMiddleware {
                 try await next(request, context)
             }
         }
-        // Before they wait for the thread, so that only few of them wait there.
+        // Before they wait for the thread, so that only few can wait there.
         let share = site.caller(of: request, context).share
         guard shares.enter(share) else { return Guard.secured(Self.busy) }
         defer { shares.leave(share) }
         return try await withTaskExecutorPreference(executor) { try await next(request, context) }
     }
 
-    /// A page would take the time of the threads that all share.
+    /// A page would take time of the shared threads.
     private static var busy: Response {
         var response = WebSite.plain("too many requests at once\n", status: .tooManyRequests)
         response.headers[.retryAfter] = "2"

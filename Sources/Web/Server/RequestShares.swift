@@ -1,12 +1,11 @@
 import Foundation
 import Settings
 
-/// Limits how many requests without a session are answered at once, so that they do not hold up
-/// those with one.
+/// Limits the concurrent requests without a session, so that they do not delay those with one.
 final class RequestShares: @unchecked Sendable {
-    /// Of one address.
+    /// The limit for one address.
     static let ofAddress = 10
-    /// Of all addresses of other machines; and of this machine.
+    /// The limit for all addresses of other machines; and for this machine.
     static let ofAll = 60
 
     // Sendable because the counts are only touched under `lock`.
@@ -15,7 +14,7 @@ final class RequestShares: @unchecked Sendable {
     private var fromElsewhere = 0
     private var fromHere = 0
 
-    /// Takes a place; false if there is none.
+    /// Takes a place; returns false if there is none.
     ///
     /// - Parameter share: ``Caller/share``.
     func enter(_ share: NetworkRange?) -> Bool {
@@ -33,7 +32,7 @@ final class RequestShares: @unchecked Sendable {
         }
     }
 
-    /// Gives the place back.
+    /// Returns the place.
     func leave(_ share: NetworkRange?) {
         lock.withLock {
             guard let share else {
@@ -47,16 +46,17 @@ final class RequestShares: @unchecked Sendable {
     }
 }
 
-/// Limits how many proofs one address asks for while their words are good, so that it does not use
-/// up those of a mirror.
+/// Limits the valid proofs that one address has requested, so that it does not use up those of a
+/// mirror.
 ///
-/// It does not hold for this machine, where nobody can be told from the others.
+/// This machine is exempt, because its users cannot be distinguished.
 final class ProofShares: @unchecked Sendable {
-    /// Proofs of one address.
+    /// The limit of proofs for one address.
     static let ofAddress = 10
-    /// Proofs of one address for one account, so that it does not use up those of somebody else's.
+    /// The limit of proofs of one address for one account, so that it does not use up another
+    /// person's.
     static let ofAccount = 2
-    /// Limit of the addresses that are remembered.
+    /// The limit of remembered addresses.
     static let addresses = 10_000
 
     private struct Asked {
@@ -68,12 +68,12 @@ final class ProofShares: @unchecked Sendable {
     private let lock = NSLock()
     private var asked: [NetworkRange: [Asked]] = [:]
 
-    /// Notes that a proof is asked for; false if it is one too many.
+    /// Records a request for a proof; returns false if the limit is reached.
     ///
     /// - Parameters:
     ///   - share: ``Caller/share``.
     ///   - subject: The mirror and the account.
-    ///   - lasts: For how long a proof counts, in seconds.
+    ///   - lasts: How long a proof is valid, in seconds.
     func enter(
         _ share: NetworkRange?, for subject: String, lasts: TimeInterval, now: Date
     ) -> Bool {

@@ -4,7 +4,7 @@ import Hummingbird
 import NIOCore
 import Posts
 
-/// A file that is embedded in the program, under an address that changes with its bytes.
+/// An embedded file, with an address that changes with its contents.
 struct WebAsset: Sendable {
     static let style = WebAsset("style.css", type: "text/css; charset=utf-8")
     static let script = WebAsset("live.js", type: "text/javascript; charset=utf-8")
@@ -12,7 +12,7 @@ struct WebAsset: Sendable {
     static let icon = WebAsset("icon.svg", type: "image/svg+xml")
     /// Lets a browser keep the page as an app (W3C Web Application Manifest).
     static let manifest = WebAsset("app.webmanifest", type: "application/manifest+json")
-    /// Those that a browser asks for with any page.
+    /// The files that a browser requests with any page.
     static let ofEveryPage = [style, script, icon, manifest]
     static let all = ofEveryPage + [upload]
 
@@ -29,10 +29,10 @@ struct WebAsset: Sendable {
         self.bytes = ByteBuffer(bytes: bytes)
     }
 
-    /// Its bytes.
+    /// Its size in bytes.
     var size: Int { bytes.readableBytes }
 
-    /// With the hash; a browser keeps it for a year.
+    /// With the hash; browsers cache it for a year.
     var address: String { "\(path)?v=\(hash)" }
 
     func response(to request: Request) -> Response {

@@ -4,16 +4,16 @@ import Mirroring
 import Settings
 import Storage
 
-/// An answer that is no page of a mirror: what is wrong, in the words of the page that says so.
+/// A response that is no page of a mirror: an error, with the words of its page.
 struct WebProblem: Error, Sendable {
     let status: HTTPResponse.Status
     let title: String
     let text: String
-    /// The state whose shape and color the page shows.
+    /// The state that determines the shape and color on the page.
     var state = "unset"
-    /// Where the way back leads; nil for `/`, and on the public page for no way back.
+    /// The link back; nil for `/`, and on the public page for none.
     var back: String?
-    /// Seconds after which it may be tried again; nil for no such hint.
+    /// Seconds until a retry; nil for no such header.
     var retryAfter: Int?
 
     static let notFound = WebProblem(
@@ -43,10 +43,10 @@ struct WebProblem: Error, Sendable {
             "Nothing was done. The browser did not say from which page the form came: the request has no Origin. "
             + "A reverse proxy in front of this page has to pass it on.")
 
-    /// A form that came from another address than the page has.
+    /// The error for a form that came from another address than the page's.
     ///
-    /// Both are named, because a proxy that passes on another Host is told from an attack only by
-    /// them.
+    /// Both are named, because only by them a proxy that passes another Host can be distinguished
+    /// from an attack.
     ///
     /// - Parameters:
     ///   - origin: As the browser sent it.
@@ -59,7 +59,7 @@ struct WebProblem: Error, Sendable {
                 + "sent, with its port (in nginx: proxy_set_header Host $http_host).")
     }
 
-    /// A form that came by https to a page that was called by http, or the other way round.
+    /// The error for a form from https to a page requested by http, or vice versa.
     ///
     /// - Parameters: As those of ``foreignOrigin(_:of:)``.
     static func foreignScheme(_ origin: String, of page: String) -> WebProblem {
@@ -74,7 +74,7 @@ struct WebProblem: Error, Sendable {
             + "\(page.prefix(shownLength))."
     }
 
-    /// Limit of the characters that an answer repeats of a header.
+    /// The most characters of a header that a response repeats.
     private static let shownLength = 200
 
     static let noHost = WebProblem(
@@ -85,7 +85,7 @@ struct WebProblem: Error, Sendable {
         status: .badRequest, title: "The request could not be read",
         text: "It names more than one host.")
 
-    /// Of a connection that was closed while the request waited for its turn; nobody reads it.
+    /// For a connection that was closed while the request waited for its turn; nobody reads it.
     static let gone = WebProblem(
         status: .requestTimeout, title: "The connection was closed", text: "Nothing was done.")
 

@@ -8,11 +8,11 @@ import NIOCore
 import ServiceLifecycle
 package import Settings
 
-/// The web page of the mirrors of a database, until the process is told to stop.
+/// The web page of the mirrors of a database; runs until the process is shut down.
 package struct WebServer: Service {
-    /// How often connections are looked for that wait for their clients too long.
+    /// The interval of checks for clients that exceed a timeout.
     private static let interval: Duration = .seconds(1)
-    /// Limits of what stands above a request's body, in bytes and in number.
+    /// Limits of the data before a request's body, in bytes and in number.
     private static let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
         maxHeaderFieldSize: 16 * 1_024, maxHeaderListSize: 32 * 1_024, maxHeaderFieldCount: 100)
 
@@ -27,14 +27,15 @@ package struct WebServer: Service {
 
     /// - Parameters:
     ///   - installation: The open database; it is not closed here.
-    ///   - settings: Where to listen, and who may look.
-    ///   - isReadOnly: Whether nothing can be changed.
+    ///   - settings: The address, and the access rules.
+    ///   - isReadOnly: Whether changes are forbidden.
     ///   - build: The program.
-    ///   - onBegin: Lets a worker begin with a mirror, and returns whether one does; nil for a
-    ///     process that runs none.
-    ///   - demo: Tells where the demo stands that is shown; nil for no demo.
-    ///   - onListening: Told the port once connections are accepted.
-    /// - Throws: `ConfigurationError` for a page that would be open to other machines.
+    ///   - onBegin: Asks the worker to begin with a mirror, and returns whether it does; nil for a
+    ///     process without a worker.
+    ///   - demo: Returns the progress of the shown demo; nil for no demo.
+    ///   - onListening: Called with the port once connections are accepted.
+    /// - Throws: `ConfigurationError` if the page would be accessible from other machines without a
+    ///   login.
     package init(
         _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool,
         build: MetricsReport.Build,
@@ -50,8 +51,8 @@ package struct WebServer: Service {
     }
 
     /// - Parameters:
-    ///   - setup: Holds the parts of set-ups that live in this process.
-    ///   - connections: Admits connections, and closes those whose clients are waited for too long.
+    ///   - setup: The state of set-ups in this process.
+    ///   - connections: Admits connections, and closes those whose clients exceed a timeout.
     /// - Throws: As ``init(_:_:isReadOnly:build:onBegin:demo:onListening:)``.
     init(
         _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool,
@@ -108,7 +109,7 @@ package struct WebServer: Service {
         }
         do {
             try await application.run()
-            // What it reads stays as it was stored.
+            // The data that it has read stays stored.
             await setup.end()
         } catch {
             await setup.end()
@@ -132,7 +133,7 @@ package struct WebServer: Service {
 }
 
 extension WebSettings.Listening {
-    /// The same address with the port that was given.
+    /// The same address with another port.
     package func at(_ port: Int) -> String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
@@ -141,7 +142,7 @@ extension WebSettings.Listening {
 /// The context of a request: its connection, session and form.
 struct WebContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The IP address of the other end of the connection.
+    /// The IP address of the connection's other end.
     let peer: String
     let channel: any Channel
     /// The session; `nil` if the request needs none.
@@ -157,9 +158,9 @@ struct WebContext: RequestContext {
         peer = source.channel.remoteAddress?.ipAddress ?? ""
     }
 
-    /// A part of the path that the route names, decoded.
+    /// A decoded part of the path that the route names.
     ///
-    /// - Throws: ``WebProblem`` with 404 for one that is no text.
+    /// - Throws: ``WebProblem`` with 404 if it is invalid.
     func parameter(_ name: String) throws -> String {
         guard let text = parameters.get(name).flatMap({ WebFields.decodedPath($0) }) else {
             throw WebProblem.notFound

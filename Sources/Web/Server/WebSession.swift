@@ -5,17 +5,16 @@ import Posts
 import Storage
 
 /// A browser's session: an identifier that only that browser knows, from which the token of its
-/// forms follows.
+/// forms is derived.
 ///
-/// Nothing of it is stored, so that a form that was open while the server restarted is still
-/// accepted.
+/// It is not stored, so a form that was open during a restart of the server is still accepted.
 struct WebSession: Sendable {
     /// 22 characters of the system's generator of random numbers, 132 bits.
     let id: String
-    /// Whether the browser has to be told it.
+    /// Whether the response must set the cookie.
     var isNew = false
 
-    /// The token that each form of the session holds.
+    /// The token for the session's forms.
     var csrf: String {
         WebSession.text(
             of: HashFunction.sha256.code(of: "mirror-bot csrf".utf8, key: id.utf8).prefix(16))
@@ -34,13 +33,13 @@ struct WebSession: Sendable {
     }
 }
 
-/// Makes, reads and ends sessions.
+/// Creates, validates and ends sessions.
 ///
-/// With a password the cookie is the identifier, the time of its end and a code over both, with a
-/// key that follows from the password: another password ends all sessions. Without one it is the
+/// With a password the cookie consists of the identifier, its expiry and a code over both, with a
+/// key derived from the password: a new password ends all sessions. Without one it is the
 /// identifier alone.
 struct WebSessions: Sendable {
-    /// How long a session lasts, in seconds.
+    /// The usual duration of a session, in seconds.
     static let usual: TimeInterval = 12 * 3_600
     static let long: TimeInterval = 30 * 86_400
     private static let secureName = "__Host-mirror-bot"
@@ -50,12 +49,12 @@ struct WebSessions: Sendable {
 
     /// The key of the codes; nil without a password.
     let key: [UInt8]?
-    /// Limit of the cookies of a request that are looked at.
+    /// The most cookies of a request that are checked.
     private static let cookies = 4
 
-    /// The sessions that the request's cookies open, whether they were logged out or not.
+    /// The valid sessions of the request's cookies, including those that were logged out.
     ///
-    /// A browser may have kept one of plain http besides the one of https.
+    /// A browser may have one from plain http besides the one from https.
     func sessions(of headers: HTTPFields, now: Date) -> [WebSession] {
         let cookies = Cookies(headers)
         return [Self.secureName, Self.plainName].flatMap(cookies.all).prefix(Self.cookies)
@@ -64,17 +63,17 @@ struct WebSessions: Sendable {
 
     // MARK: Visitors
 
-    /// The visitor of the public page whose cookie the request has; a new one without a cookie.
+    /// The visitor of the public page from the request's cookie; a new one without a cookie.
     ///
-    /// It opens nothing else: its cookie has another name, and the pages of a mirror do not look at
-    /// it.
+    /// It gives access to nothing else: its cookie has another name, which the pages of a mirror
+    /// ignore.
     static func visitor(of headers: HTTPFields) -> WebSession {
         let cookies = Cookies(headers)
         let ids = [secureVisitor, plainVisitor].flatMap(cookies.all).filter(isID)
         return ids.first.map { WebSession(id: $0) } ?? .new()
     }
 
-    /// The header that gives a visitor to the browser, until its window closes.
+    /// The header that sets a visitor's cookie, until the browser's window is closed.
     static func visitorCookie(_ visitor: WebSession, isSecure: Bool) -> String {
         (isSecure ? secureVisitor : plainVisitor) + "=" + visitor.id + flags(isSecure: isSecure)
     }
@@ -97,12 +96,12 @@ struct WebSessions: Sendable {
         WebSession.text(of: HashFunction.sha256.code(of: "\(id).\(end)".utf8, key: key))
     }
 
-    /// The header that gives the session to the browser.
+    /// The header that sets the session's cookie.
     ///
     /// - Parameters:
     ///   - isLong: Whether it outlasts the browser's window.
-    ///   - isSecure: Whether the browser came over https. On plain http the cookie has another
-    ///     name, for not every browser takes a `__Host-` one there.
+    ///   - isSecure: Whether the request came over https. On plain http the cookie has another
+    ///     name, because not every browser accepts a `__Host-` one there.
     func cookie(_ session: WebSession, isLong: Bool, isSecure: Bool, now: Date) -> String {
         let lasts = isLong ? Self.long : Self.usual
         var value = session.id
@@ -113,7 +112,7 @@ struct WebSessions: Sendable {
         return Self.header(value, isSecure: isSecure) + (isLong ? "; Max-Age=\(Int(lasts))" : "")
     }
 
-    /// The header that takes it away.
+    /// The header that deletes the cookie.
     func endingCookie(isSecure: Bool) -> String {
         Self.header("", isSecure: isSecure) + "; Max-Age=0"
     }
@@ -127,9 +126,9 @@ struct WebSessions: Sendable {
     }
 }
 
-/// The sessions that were logged out, until they would have ended anyway.
+/// The sessions that were logged out, until they would have expired anyway.
 ///
-/// They are rows, so that a copied cookie opens nothing in another process of the same database or
+/// They are stored, so that a copied cookie is invalid in another process of the same database and
 /// after a restart.
 struct EndedSessions: Sendable {
     let storage: any StorageEngine
@@ -141,7 +140,7 @@ struct EndedSessions: Sendable {
         return !rows.isEmpty
     }
 
-    /// Ends a session, and removes those that have ended anyway.
+    /// Ends a session, and removes the expired ones.
     ///
     /// - Throws: The store's error.
     func add(_ session: WebSession, now: Date) async throws {
@@ -188,7 +187,7 @@ struct Cookies {
     }
 }
 
-/// Sentences that stand on top of the next page of a session.
+/// The result of a session's last operation, to be shown on top of its next page.
 final class SaidSentences: @unchecked Sendable {
     private static let kept = 200
 

@@ -10,7 +10,7 @@ extension WebSite {
     /// Mirrors on a page.
     private static let listed = 50
 
-    /// 303 to the only mirror; else all of them, or those that a person looks for.
+    /// Redirects with 303 to the only mirror; else lists all, or those that match a search.
     func index(_ request: Request, _ context: WebContext) async throws -> Response {
         guard let session = context.session else { throw WebProblem.foreignForm }
         return try await page(for: session, key: Self.pageKey(request)) {
@@ -55,7 +55,7 @@ extension WebSite {
         return .page(CachedPage(TemplateLibrary.standard.render(.index, frame), tokenAt: token))
     }
 
-    /// Makes the mirror that a person wants to set up, and leads to its first step.
+    /// Makes a mirror to set up, and redirects to its first step.
     func makeMirror(_ context: WebContext) async throws -> Response {
         let name = context.form.typed("name") ?? installation.namedMirror
         guard MirrorSettings.isName(name) else {
@@ -69,7 +69,7 @@ extension WebSite {
         return Self.seeOther(MirrorRequest.base(of: name) + SetupPage.path)
     }
 
-    /// The filter for mirrors of which something waits.
+    /// The filter for mirrors with waiting items.
     private static let asking = "asking"
 
     private func list(_ status: MirrorsStatus, _ search: MirrorsStatus.Query) -> PageContext {
@@ -174,12 +174,12 @@ extension MirrorsStatus {
 }
 
 extension Health.Verdict.State {
-    /// In the order in which they need somebody.
+    /// In the order of urgency.
     fileprivate static let byNeed: [Health.Verdict.State] = [
         .failing, .unset, .hindered, .paused, .healthy,
     ]
 
-    /// The state as pages call it.
+    /// The state in words of the pages.
     var words: String {
         switch self {
         case .healthy: "healthy"

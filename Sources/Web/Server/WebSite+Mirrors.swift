@@ -52,8 +52,8 @@ extension WebSite {
     ) async throws -> Response {
         guard let session = context.session else { throw WebProblem.foreignForm }
         let isSeen = request.headers[.fetchMode].map { $0 == "navigate" } ?? true
-        // A sentence about what was done stands on one page, once, and the set-up shows what only
-        // this process knows.
+        // Not cached: a page with the result of an operation, which is shown once, and the set-up,
+        // which shows state of this process.
         guard request.method != .post, pattern != SetupPage.path,
             !(isSeen && said.has(for: session.id))
         else {
@@ -76,7 +76,7 @@ extension WebSite {
         let name = try context.parameter("mirror")
         let mirror = try await installation.mirror(named: name)
         let now = mirror.clock.now
-        // Looking changes nothing, not even how times are kept.
+        // Viewing a page changes nothing, not even the stored local times.
         let record =
             visit.isGet ? try await mirror.table.record() : try await mirror.table.requireHere()
         let zone =
@@ -91,7 +91,7 @@ extension WebSite {
             parameters: try Self.parameters(of: pattern, context), query: query, form: context.form,
             access: try await access(token: visit.token, request), kept: kept,
             setup: setup)
-        // Read before the page: what changes meanwhile is told twice rather than never.
+        // Read before the page, so that a change meanwhile is reported twice rather than never.
         let stamps =
             visit.isGet
             ? try await MirrorStamps(of: [mirror.name], in: installation.storage, now: now) : nil
@@ -100,18 +100,18 @@ extension WebSite {
             stamp: stamps?.digest(of: mirror.name))
     }
 
-    /// The inputs of an answer other than the handler's reply.
+    /// The inputs of a response other than the handler's reply.
     private struct Visit {
         let session: WebSession
         /// The token of its forms.
         let token: String
         let isGet: Bool
-        /// Whether a person sees the answer: the script asks for pages too, and shows parts of
+        /// Whether a person sees the response: the script requests pages too, and shows parts of
         /// them.
         let isSeen: Bool
     }
 
-    /// The path behind `/m/NAME`.
+    /// The path after `/m/NAME`.
     private static func rest(of path: String) -> String {
         let parts = path.split(separator: "/", maxSplits: 2)
         return parts.count > 2 ? "/" + parts[2] : ""

@@ -11,7 +11,7 @@ import Posts
 import Settings
 import Storage
 
-/// The part of the page for everybody, where a mirror has one (`PUBLIC_PAGE`).
+/// The public part of the web page, for mirrors that have one (`PUBLIC_PAGE`).
 extension WebSite {
     /// Whether a path belongs to the public page, which needs no log-in.
     static func isPublic(_ path: String) -> Bool { path.hasPrefix("/public/") }
@@ -31,7 +31,7 @@ extension WebSite {
         }
     }
 
-    /// `/public/NAME` of a path below it, as the request wrote it.
+    /// `/public/NAME` of a path below it, as the request spells it.
     static func publicBase(of path: String) -> String {
         "/public/" + (path.split(separator: "/").dropFirst().first ?? "")
     }
@@ -49,7 +49,7 @@ extension WebSite {
 
         var base: String { "/public/" + WebFields.encoded(mirror.name) }
 
-        /// The account that the visitor has proven to be theirs.
+        /// The account that the visitor has proven to own.
         var account: AccountID? {
             guard case .proven(let account) = proof?.progress else { return nil }
             return account
@@ -57,15 +57,15 @@ extension WebSite {
 
         /// Returns the stored data about the owner of the proven account; `nil` without a proof.
         ///
-        /// The times are in UTC: those of the human's clock would tell where they live.
+        /// The times are in UTC, because those of the human's zone would reveal where they live.
         func report() async throws -> PersonReport? {
             guard let account else { return nil }
             return try await PersonReport(on: account, in: mirror, zone: .gmt, now: now)
         }
     }
 
-    /// - Throws: ``WebProblem/notFound`` for a mirror without a public page, as for a name that no
-    ///   mirror has.
+    /// - Throws: ``WebProblem/notFound`` for a mirror without a public page, and for an unknown
+    ///   name.
     private func visit(_ context: WebContext) async throws -> Visit {
         let name = try context.parameter("mirror")
         guard let visitor = context.visitor else { throw WebProblem.notFound }
@@ -147,7 +147,7 @@ extension WebSite {
             return Self.seeOther(visit.base + "#you")
         }
         let people = visit.mirror.people
-        // Whom nobody answers any more, for whatever reason, keeps that reason.
+        // A person who is denied already keeps the earlier reason.
         guard try await people.stance(of: account) != .deny else {
             return Self.seeOther(visit.base + "#you")
         }
@@ -155,8 +155,8 @@ extension WebSite {
             _ = try await Desk(visit.mirror, zone: nil).perform(
                 DenyPeople(account: account.reference, wish: .stop))
         } catch let error where !(error is StorageError) {
-            // Without the dictionary nothing can be unlearned now; the person is left alone all the
-            // same.
+            // Without the dictionary nothing can be unlearned now; the person is left alone
+            // nevertheless.
             guard try await people.stance(of: account) == .deny else { throw error }
             logger.warning("Posts not unlearned", metadata: ["type": "\(type(of: error))"])
         }

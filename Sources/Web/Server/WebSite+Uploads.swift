@@ -9,12 +9,12 @@ import Posts
 import Settings
 import Storage
 
-/// Archives that a browser sends for the set-up of a mirror.
+/// Archives that a browser uploads for the set-up of a mirror.
 ///
-/// `upload.js` sends a file in pieces. Each is answered with the number of bytes that are there,
-/// from which it goes on, or with `done`.
+/// `upload.js` sends a file in pieces. The response to each contains the number of received bytes,
+/// from which it continues, or `done`.
 extension WebSite {
-    /// Behind `/m/NAME`.
+    /// The path after `/m/NAME`.
     static let uploadPath = SetupPage.path + "/upload"
 
     /// Whether a request may hold a piece of a file in the place of a form.
@@ -32,7 +32,7 @@ extension WebSite {
         router.post(path) { request, context in try await self.receive(request, context) }
     }
 
-    /// The file that a request is about.
+    /// The file of a request.
     private struct Upload {
         let mirror: HumanMirror
         let file: UploadFolder.File

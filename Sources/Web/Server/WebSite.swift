@@ -16,7 +16,7 @@ final class WebSite: Sendable {
     let settings: WebSettings
     let isReadOnly: Bool
     let build: MetricsReport.Build
-    /// Tells where the demo stands that is shown; nil for no demo.
+    /// Returns the progress of the shown demo; nil for no demo.
     private let demo: (@Sendable () -> DemoMoment)?
     let sessions: WebSessions
     private let endedSessions: EndedSessions
@@ -28,8 +28,8 @@ final class WebSite: Sendable {
     let setup: SetupWork
     let uploads: UploadFolder
     private let pages = PageCache()
-    /// Stands in pages of ``pages`` where the token of a form belongs; random, so that no stored
-    /// text has it.
+    /// The placeholder for form tokens in cached ``pages``; random, so that no stored text contains
+    /// it.
     private let tokenPlace = WebSession.new().csrf
     /// Nil without a password.
     private let gate: LoginGate?
@@ -75,7 +75,7 @@ final class WebSite: Sendable {
 
     /// Returns the demo's state for the band of every page; `nil` if no demo is shown.
     ///
-    /// - Parameter tellsMore: Whether it tells what a mirror does, too.
+    /// - Parameter tellsMore: Whether to describe also what a mirror does.
     func band(tellsMore: Bool = false) -> PageContext? {
         demo.map { ["state": .text($0().words), "tellsMore": .flag(tellsMore)] }
     }
@@ -94,11 +94,11 @@ final class WebSite: Sendable {
         return probes.contains(path) || open.contains(path) || path == metricsPath
     }
 
-    /// Whether a request is answered by whatever name it calls the server: that of a probe, and of
-    /// a program that asks for the measures.
+    /// Whether a request is answered for any host name: that of a probe, and of a program that
+    /// collects metrics.
     ///
-    /// Browsers send a Host with every request, and for a name that was made to resolve to this
-    /// machine they know no password.
+    /// For metrics, browsers are excluded: they send a Host with every request, and under a name
+    /// that was made to resolve to this machine they have no password.
     func isForAnyName(_ request: Request) -> Bool {
         let path = request.uri.path
         if Self.probes.contains(path) { return true }
@@ -134,22 +134,21 @@ final class WebSite: Sendable {
 
     // MARK: Hosts and sessions
 
-    /// Whether browsers may call the server by this name: a listed one, `localhost`, or an address,
-    /// which no other name can resolve to in its place.
+    /// Whether browsers may use this host name: a listed one, `localhost`, or an IP address, which
+    /// cannot be faked by name resolution.
     func knows(host: String) -> Bool {
         if host == "localhost" || settings.hosts.contains(host)
             || host == settings.listening.host.lowercased()
         {
             return true
         }
-        // A host that is no address is unknown.
+        // A host that is no IP address is unknown.
         return (try? SocketAddress(ipAddress: host, port: 0)) != nil
     }
 
-    /// The session of a request; a new one where nobody has to log in here, nil where somebody has
-    /// to.
+    /// The session of a request; a new one if no login is required, nil if one is.
     ///
-    /// - Throws: The store's error where it cannot be read whether the session was logged out.
+    /// - Throws: The store's error if it cannot be read whether the session was logged out.
     func session(of request: Request, _ context: WebContext) async throws -> WebSession? {
         let found = try await openSession(of: request)
         if settings.userHeader != nil {
@@ -159,7 +158,7 @@ final class WebSite: Sendable {
         return gate == nil ? found ?? .new() : found
     }
 
-    /// Whether a request counts as one without a session: none is shown, or none is asked for.
+    /// Whether a request counts as one without a session: it has none, or needs none.
     func isStranger(_ request: Request, _ context: WebContext) -> Bool {
         if Self.isPublic(request.uri.path) || request.uri.path == "/login" { return true }
         guard gate != nil || settings.userHeader != nil, !isNamed(request, context) else {
@@ -170,14 +169,14 @@ final class WebSite: Sendable {
 
     private func openSession(of request: Request) async throws -> WebSession? {
         for session in sessions.sessions(of: request.headers, now: now) {
-            // Without a password a cookie opens nothing, so that there is nothing to log out of.
+            // Without a password a cookie gives no access, so there is no logout.
             guard gate != nil else { return session }
             if try await !endedSessions.has(session) { return session }
         }
         return nil
     }
 
-    /// Whether a proxy says who is logged in there.
+    /// Whether a proxy reports a logged-in user.
     private func isNamed(_ request: Request, _ context: WebContext) -> Bool {
         guard let name = settings.userHeader.flatMap({ HTTPField.Name($0) }) else { return false }
         return settings.isLoggedIn(request.headers[values: name], by: context.peer)
@@ -198,9 +197,9 @@ final class WebSite: Sendable {
                 session, isLong: isLong, isSecure: Self.isSecure(request), now: now))
     }
 
-    /// The scheme by which the browser came: `https` only to a proxy that says so.
+    /// The scheme that the browser used: `https` only if a proxy reports it.
     ///
-    /// Of several proxies the first one is named first.
+    /// With several proxies, the first value is that of the browser's.
     static func scheme(of request: Request) -> String {
         let told = request.headers[.forwardedProtocol]?.split(separator: ",").first ?? ""
         return told.trimmingCharacters(in: .whitespaces).lowercased() == "https" ? "https" : "http"
@@ -208,7 +207,7 @@ final class WebSite: Sendable {
 
     static func isSecure(_ request: Request) -> Bool { scheme(of: request) == "https" }
 
-    /// Whether others on the way to the browser can read what is typed into a page.
+    /// Whether typed text is sent to this page over an unencrypted connection.
     private static func isUnencrypted(_ request: Request) -> Bool {
         let host = Guard.hostName(request.head.authority ?? "")
         return !isSecure(request) && !WebSettings.Listening.isLoopback(host)
@@ -224,14 +223,14 @@ final class WebSite: Sendable {
 
     // MARK: Pages
 
-    /// Answers with the page that was made in the same second from the same state of the database,
-    /// or makes it.
+    /// Returns the page that was made in the same second from the same state of the database, or
+    /// makes it.
     ///
-    /// Nothing of a demo is kept, for it says on each page where it stands.
+    /// Pages of a demo are not cached, because each shows the demo's progress.
     ///
     /// - Parameters:
     ///   - key: The cache key, one for each page: ``pageKey(_:)``.
-    ///   - make: Makes the answer with forms that hold this token. Only a page is kept.
+    ///   - make: Makes the response with forms that contain this token. Only pages are cached.
     /// - Throws: The store's error, and what `make` throws.
     func page(
         for session: WebSession, key: String, make: (_ token: String) async throws -> PageAnswer
@@ -298,7 +297,7 @@ final class WebSite: Sendable {
         return "\(left < words.count ? words[left] : "\(left)") \(left == 1 ? "try" : "tries")"
     }
 
-    /// The form that asks for the password, or the sentence that says who else logs people in.
+    /// The form for the password, or the sentence that names the other way to log in.
     func loginPage(
         next: String, _ request: Request, status: HTTPResponse.Status, wrong: String? = nil
     ) -> Response {
@@ -329,7 +328,7 @@ final class WebSite: Sendable {
 
     private static let themeCookie = "mirror-bot-theme"
 
-    /// The colors that the browser keeps.
+    /// The theme in the browser's cookie.
     static func theme(of request: Request) -> Access.Theme? {
         Cookies(request.headers).all(themeCookie).first.flatMap(Access.Theme.init)
     }
@@ -397,7 +396,7 @@ final class WebSite: Sendable {
         return response
     }
 
-    /// The mirrors whose metrics a query asks for; nil for a wrong query.
+    /// The mirrors for which metrics are requested; nil for an invalid query.
     ///
     /// Fields of other names are ignored.
     private static func metricsScope(of query: String) -> MetricsReport.Scope? {
@@ -438,7 +437,7 @@ final class WebSite: Sendable {
         Response(status: .seeOther, headers: [.location: path])
     }
 
-    /// A path of this server; `/` for anything else.
+    /// A path of this server; `/` for any other text.
     static func ownPath(_ path: String?) -> String {
         guard let path, path.hasPrefix("/"), !path.hasPrefix("//"),
             path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
@@ -446,7 +445,7 @@ final class WebSite: Sendable {
         return path
     }
 
-    /// A page of one narrow column, outside of the frame of a mirror.
+    /// A page with one narrow column, outside the frame of a mirror.
     func alone(
         _ content: Markup, title: String, status: HTTPResponse.Status, theme: Access.Theme? = nil,
         isPublic: Bool = false
@@ -463,8 +462,8 @@ final class WebSite: Sendable {
             status: status)
     }
 
-    /// - Parameter path: That of the request. On the public page nothing leads to the log-in, which
-    ///   is not for its visitors.
+    /// - Parameter path: The path of the request. On the public page there is no link to the login,
+    ///   which is not for its visitors.
     func answer(_ problem: WebProblem, to path: String) -> Response {
         let content = TemplateLibrary.standard.render(
             .problem,

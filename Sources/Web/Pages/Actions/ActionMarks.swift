@@ -4,20 +4,20 @@ import Mirroring
 import Outbox
 import Posts
 
-/// How lists name and draw an action.
+/// The words and symbols of an action in lists.
 struct ActionMarks: Sendable {
     /// The id of a symbol of the frame.
     let symbol: String
     /// A class of `style.css`.
     let mark: String
-    /// As `Reply to `, with the name behind it.
+    /// Such as `Reply to `, to be followed by the name.
     let what: String
-    /// The name; empty for nobody.
+    /// The person's name; empty for none.
     let whom: String
-    /// Where it stands, in a word or two.
+    /// Its state, in a word or two.
     let state: String
 
-    /// - Parameter reason: The stored code of why it ended or waits.
+    /// - Parameter reason: The stored code of the reason why it ended or waits.
     init(_ kind: ActionKind, _ state: ActionState, reason: String? = nil, whom: String?) {
         self.whom = whom ?? ""
         what =
@@ -84,21 +84,20 @@ struct ActionMarks: Sendable {
     }
 }
 
-/// Helpers that long lists share: short times, cut texts, and the size limit of their markup.
+/// Helpers of long lists: short times, shortened texts, and the size limit of their markup.
 enum ListWords {
-    /// Bytes of a name that a row shows; the person's own page shows all.
+    /// The most bytes of a name in a row; the person's own page shows all of it.
     private static let nameSize = 120
 
-    /// Bytes of markup that the rows of a list may have, so that the page with style and script
-    /// stays below 60 kB.
+    /// The most bytes of markup in the rows of a list, so that the page with style and script stays
+    /// below 60 kB.
     static let budget = 18_000
 
     static func name(_ name: String) -> String { cut(name, nameSize) }
 
-    /// A text, cut where its markup would have more bytes; a page has room for so many, whatever
-    /// the letters are.
+    /// A text, cut at a number of bytes of its markup, because the limit of a page is in bytes.
     static func cut(_ text: String, _ bytes: Int) -> String {
-        // Most texts are short enough at the first look.
+        // For most texts a simple upper bound is enough.
         guard text.utf8.count > bytes / longestEscape, Markup.escaped(text).utf8.count > bytes
         else { return text }
         var kept = ""
@@ -123,19 +122,19 @@ enum ListWords {
         return year == words.today.components.year ? text : "\(text) \(year)"
     }
 
-    /// The same with the clock time of another day, as `2 Dec, 09:12`.
+    /// The short date with the time of day, as `2 Dec, 09:12`.
     static func shortMoment(_ date: Date, _ words: Words) -> String {
         words.day(of: date) == words.today
             ? words.clock(date) : "\(short(date, words)), \(words.clock(date))"
     }
 
-    /// Loads a list of so many rows, or of fewer if these would be too heavy for a page.
+    /// Loads a list with a number of rows, or with fewer if their markup exceeds the limit.
     ///
     /// - Parameters:
     ///   - limit: The most rows.
-    ///   - load: Loads a list of at most so many rows; asked a second time if the first list is too
-    ///     heavy.
-    ///   - texts: The texts of each row that come from outside.
+    ///   - load: Loads a list with at most this many rows; called a second time if the first list
+    ///     is too large.
+    ///   - texts: The texts of each row from outside.
     static func fitting<List>(
         _ limit: Int, budget: Int = budget, load: (Int) async throws -> List,
         texts: (List) -> [[String?]]
@@ -158,9 +157,9 @@ enum ListWords {
 }
 
 extension MirrorRequest {
-    /// The digest that the form held for one of several things.
+    /// The digest in the form for one of several items.
     ///
-    /// - Throws: `ChangeRefusal` if it held none, or one that cannot be one.
+    /// - Throws: `ChangeRefusal` if it is missing or invalid.
     func seen(of id: String) throws -> Seen {
         guard let text = form["seen-\(id)"], let seen = Seen(text) else {
             throw ChangeRefusal(.unusable, "the form does not say what was seen; look again")

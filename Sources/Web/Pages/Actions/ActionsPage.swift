@@ -8,13 +8,11 @@ import Settings
 extension PageTemplate {
     static let actions = PageTemplate("actions")
     static let action = PageTemplate("action")
-    /// The table of how a favorite rate comes about, which ``action`` and the page Favorites
-    /// contain.
+    /// The table of a favorite rate's composition, which ``action`` and the page Favorites contain.
     static let steps = PageTemplate("steps")
 }
 
-/// The list of actions that the bot took or left alone, and the page of one action with its
-/// reasons.
+/// The list of actions that the bot did or skipped, and the page of one action with its reasons.
 enum ActionsPage: MirrorPage {
     static let section = PageSection.actions
     static let templates = [PageTemplate.actions, .action, .steps]
@@ -42,7 +40,7 @@ enum ActionsPage: MirrorPage {
     ]
 
     private static let rowsShown = 25
-    /// Bytes of a text that a row shows.
+    /// The most bytes of a text in a row.
     private static let textSize = 240
 
     // MARK: The list
@@ -108,8 +106,8 @@ enum ActionsPage: MirrorPage {
         return "\(Words.number(list.actions.count)) of \(Words.count(total, "action"))"
     }
 
-    /// How many actions there are in all, of each kind and ending that is not chosen already, with
-    /// links to them.
+    /// The total number of actions of each kind and ending that is not selected, with links to
+    /// them.
     private static func totals(
         _ list: ActionList, _ request: MirrorRequest, _ query: ActionQuery
     ) -> PageContext? {
@@ -126,7 +124,7 @@ enum ActionsPage: MirrorPage {
         ]
     }
 
-    /// The rows below the headings of their days.
+    /// The rows, grouped under headings of their days.
     private static func days(
         _ actions: [ReportedAction], _ report: ExplainReport?, _ opened: OpenedAction?,
         _ request: MirrorRequest,
@@ -170,8 +168,8 @@ enum ActionsPage: MirrorPage {
 
     private static func rowText(_ action: ReportedAction) -> String? { action.text ?? action.about }
 
-    /// Why, with the rate of a favorite and the words that spoke most for it in the place of a
-    /// sentence that all have.
+    /// The reason; for a favorite its rate and the strongest words, because all favorites have the
+    /// same sentence.
     private static func rowWhy(_ action: ReportedAction) -> String? {
         if let reason = action.reasonText { return reason }
         guard action.kind == .favorite, let rate = action.rate else { return action.why }
@@ -221,7 +219,7 @@ enum ActionsPage: MirrorPage {
         return confirmation
     }
 
-    /// So many a confirmation shows: the boxes that one page has.
+    /// The most actions in one confirmation: the checkboxes of one page.
     private static let mostAtOnce = 50
 
     private static func undo(_ request: MirrorRequest) async throws -> WebReply {
@@ -251,7 +249,7 @@ struct ActionQuery: Sendable {
     private(set) var day: LocalDay?
     private(set) var before: String?
 
-    /// How actions ended, as the form offers it.
+    /// The endings of actions in the form.
     enum Ending: String, CaseIterable {
         case all, done, skipped, failed, undone
 
@@ -279,7 +277,7 @@ struct ActionQuery: Sendable {
 
     init() {}
 
-    /// - Throws: `ChangeRefusal` for a part that cannot be used.
+    /// - Throws: `ChangeRefusal` for an invalid part.
     init(_ fields: WebFields) throws {
         if let text = fields.typed("kind"), text != "all" {
             guard let kind = ActionKind(rawValue: text) else { throw Self.unusable("kind", text) }
@@ -316,7 +314,7 @@ struct ActionQuery: Sendable {
         return search
     }
 
-    /// The action whose id the words are; nil if they are none, or that of several.
+    /// The action whose id was typed; nil if there is none, or several.
     func idInWords(_ mirror: HumanMirror) async throws -> String? {
         guard let words, words.count >= ActionNameError.usualLength, words.allSatisfy(\.isHexDigit)
         else { return nil }
@@ -325,12 +323,12 @@ struct ActionQuery: Sendable {
         return found.count == 1 ? found[0].id : nil
     }
 
-    /// Whether nothing is looked for but what there is.
+    /// Whether no filter is set.
     var isPlain: Bool {
         kind == nil && ending == .all && person == nil && words == nil && day == nil
     }
 
-    /// The query of a link, at the same place of the list.
+    /// The query of a link, at the same position of the list.
     func fields() -> [(String, String?)] { fields(before: before) }
 
     func fields(before place: String?) -> [(String, String?)] {
@@ -360,8 +358,8 @@ struct ActionQuery: Sendable {
         }
     }
 
-    /// The searches for one kind, and for one ending, where none is chosen: what they look for in
-    /// words, and how much they find.
+    /// The narrower searches by kind and ending, as far as none is selected, with their labels and
+    /// numbers of results.
     func narrower(_ totals: ActionTotals) -> [(query: ActionQuery, label: String, count: Int)] {
         var searches: [(query: ActionQuery, label: String, count: Int)] = []
         for (kind, label) in Self.kindLabels where self.kind == nil {
@@ -381,7 +379,7 @@ struct ActionQuery: Sendable {
         ($0, $0 == .reply ? "replies" : "\($0.rawValue)s")
     }
 
-    /// A part that the form has no field for, and the way to do without it.
+    /// A filter that the form has no field for, with the link to remove it.
     var only: (words: String, name: String, link: String, without: [(String, String?)])? {
         var others = self
         others.before = nil

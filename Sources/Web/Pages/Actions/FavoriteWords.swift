@@ -1,7 +1,7 @@
 /// Rates of favorites and reasons, as sentences.
 enum FavoriteWords {
     /// Returns `Rate 5.1, more than your threshold of 2. Of six such posts they favorite five.`,
-    /// where they is the human.
+    /// where "they" is the human.
     static func sentence(_ rate: Double, threshold: Double?) -> String {
         let comparison = threshold.map {
             ", \(rate > $0 ? "more" : "not more") than your threshold of \(Words.rate($0))"
@@ -9,7 +9,7 @@ enum FavoriteWords {
         return "Rate \(Words.rate(rate))\(comparison ?? ""). \(Words.chance(ofRate: rate))"
     }
 
-    /// Returns a reason that is stored without a capital and a full stop as a sentence.
+    /// Returns a stored reason, which has no capital letter and no full stop, as a sentence.
     static func sentence(_ reason: String) -> String {
         let text = Words.capitalized(reason)
         return text.hasSuffix(".") || text.hasSuffix("?") || text.isEmpty ? text : text + "."

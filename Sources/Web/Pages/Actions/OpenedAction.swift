@@ -3,14 +3,15 @@ import Foundation
 import Outbox
 import Posts
 
-/// One action with its course, the rules that spoke, and how a favorite was judged.
+/// The details of one action: its course, the rules that were applied, and the judgement of a
+/// favorite.
 struct OpenedAction: Sendable {
     private let report: ExplainReport
     private let request: MirrorRequest
     private let query: ActionQuery
     private let state: ActionState?
 
-    /// Bytes of the text, of the post that it is about, and of a further part.
+    /// The most bytes of the text, of the post that it answers, and of a further part.
     private static let textSize = 2_400
     private static let aboutSize = 1_200
     private static let partSize = 500
@@ -28,7 +29,7 @@ struct OpenedAction: Sendable {
 
     /// - Parameters:
     ///   - level: The level of its heading.
-    ///   - isAlone: Whether it stands for itself and not below its row.
+    ///   - isAlone: Whether it has a page of its own instead of being below its row.
     func context(level: Int, isAlone: Bool) -> PageContext {
         let marks = ActionMarks(
             report.kind, state ?? .planned, reason: report.rules.first?.code,
@@ -245,7 +246,7 @@ struct OpenedAction: Sendable {
         }
     }
 
-    /// Why there is no way to change it here.
+    /// Why it cannot be changed here.
     private var unchangeable: String? {
         switch state {
         case .undone: "It was taken back, and never comes again."

@@ -30,7 +30,7 @@ enum UndoWords {
         return deleted > 0 ? sentence + " What was sent counts as used." : sentence
     }
 
-    /// Returns the notes that a person should read before an undo.
+    /// Returns the notes for a person to read before an undo.
     static func notes(_ outlook: UndoOutlook) -> [String] {
         var notes: [String] = []
         if outlook.impossible > 0 {

@@ -9,8 +9,8 @@ extension PageTemplate {
     static let waiting = PageTemplate("waiting")
 }
 
-/// The page of the items that wait for a person, the most urgent first, and of the copies that the
-/// mirror asks about.
+/// The page of the items that wait for a person, the most urgent first, and of the copies that may
+/// have to be undone.
 enum WaitingPage: MirrorPage {
     static let section = PageSection.waiting
     static let templates = [PageTemplate.waiting]
@@ -27,7 +27,7 @@ enum WaitingPage: MirrorPage {
 
     private static let rowsShown = 20
     private static let proposedShown = 10
-    /// Bytes of a text that is to be sent, of a further part, and of the post that it is about.
+    /// The most bytes of a text to send, of a further part, and of the post that it answers.
     private static let textSize = 6_000
     private static let partSize = 1_500
     private static let aboutSize = 2_400
@@ -178,7 +178,7 @@ enum WaitingPage: MirrorPage {
         ]
     }
 
-    /// Why it was chosen, until when it makes sense, and what it costs.
+    /// Why it was chosen, when it expires, and its price.
     private static func why(_ row: SuggestionList.Suggestion, _ words: Words) -> String {
         var parts: [String] = []
         if let rate = row.rate {
@@ -217,8 +217,8 @@ enum WaitingPage: MirrorPage {
 
     // MARK: Deciding
 
-    /// `approve`, `decline`, `done` or `reopen` with an id counts alone; else `all` with the ticked
-    /// `id`s.
+    /// Decides about a single id in `approve`, `decline`, `done` or `reopen` if there is one; else,
+    /// by `all`, about the ticked `id`s.
     private static func decide(_ request: MirrorRequest) async throws -> WebReply {
         let form = request.form
         if let id = form["approve"] {
@@ -245,8 +245,8 @@ enum WaitingPage: MirrorPage {
         }
     }
 
-    /// - Parameter id: Whose digest the form holds; nil for a way back, whose form was made before
-    ///   the change.
+    /// - Parameter id: The id whose digest the form has; nil for an undo button, whose form was
+    ///   made before the change.
     private static func one<Operation: PersonOperation>(
         _ operation: Operation, of id: String?, _ request: MirrorRequest
     ) async throws -> WebReply where Operation.Outcome == SuggestionDecision {
@@ -257,8 +257,8 @@ enum WaitingPage: MirrorPage {
         }
     }
 
-    /// Decides about those that are ticked and were shown, one after the other: what became of one
-    /// does not depend on another.
+    /// Decides about the ticked and shown items, one after the other; their results are
+    /// independent.
     private static func many<Operation: PersonOperation>(
         _ request: MirrorRequest, _ operation: (String) -> Operation
     ) async throws -> WebReply where Operation.Outcome == SuggestionDecision {
@@ -323,7 +323,7 @@ enum WaitingPage: MirrorPage {
 
     // MARK: Copies that outlived their originals
 
-    /// `do` = `keep` lets the ticked copies stay, `do` = `back` asks whether to take them back.
+    /// With `do` = `keep` keeps the ticked copies; with `do` = `back` asks whether to undo them.
     private static func answerProposal(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: { try await page($0, after: nil) }) {
             let ids = request.form.all("id").uniqued()

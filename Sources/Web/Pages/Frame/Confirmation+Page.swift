@@ -1,7 +1,7 @@
 import Posts
 
 extension Confirmation {
-    /// The page that asks.
+    /// The page with the question.
     func page(of request: MirrorRequest) -> PageContent {
         let words = request.words
         let shown = things.map { thing -> PageContext in

@@ -6,7 +6,7 @@ package enum PageSection: String, CaseIterable, Sendable {
 
     package var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 
-    /// Behind `/m/NAME`.
+    /// The path after `/m/NAME`.
     var path: String { self == .today ? "" : "/\(rawValue)" }
 }
 
@@ -19,7 +19,7 @@ package protocol MirrorPage: Sendable {
         get
     }
     static var templates: [PageTemplate] { get }
-    /// The ids of the elements that `live.js` replaces when something changed.
+    /// The ids of the elements that `live.js` replaces after a change.
     static var liveParts: [String] { get }
 }
 
@@ -30,7 +30,7 @@ extension MirrorPage {
     package static var liveParts: [String] { [] }
 }
 
-/// A method and a path below `/m/NAME`, and what answers it.
+/// A method and a path below `/m/NAME`, with its handler.
 package struct MirrorRoute: Sendable {
     package typealias Handler = @Sendable (MirrorRequest) async throws -> WebReply
 
@@ -43,7 +43,7 @@ package struct MirrorRoute: Sendable {
         MirrorRoute(method: .get, pattern: pattern, answer: answer)
     }
 
-    /// Answers only requests of this server's own forms, and none where the server is read-only.
+    /// Accepts only this server's own forms, and none if the server is read-only.
     package static func post(_ pattern: String, _ answer: @escaping Handler) -> MirrorRoute {
         MirrorRoute(method: .post, pattern: pattern, answer: answer)
     }

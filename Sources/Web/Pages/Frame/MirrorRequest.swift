@@ -3,29 +3,29 @@ package import Foundation
 package import Mirroring
 package import Posts
 
-/// A request about one mirror: from what a page is made.
+/// A request about one mirror, with the data to make a page from.
 package struct MirrorRequest: Sendable {
     package let mirror: HumanMirror
-    /// The mirror's record as it was when the request came.
+    /// The mirror's record at the time of the request.
     package let record: MirrorRecord
     /// The human's time zone; nil while unknown.
     package let zone: TimeZone?
     package let now: Date
-    /// The path behind `/m/NAME`, such as `/slots/4e17b0c2a913`.
+    /// The path after `/m/NAME`, such as `/slots/4e17b0c2a913`.
     package let path: String
     /// The parts of the path that the route's pattern names, decoded.
     package let parameters: [String: String]
     package let query: WebFields
     /// The fields of a POST; empty for a GET.
     ///
-    /// After a refusal a page finds here what was typed.
+    /// The form; after a refusal it contains the typed values.
     package let form: WebFields
     package let access: Access
     /// The report values that this process caches.
     package let kept: KeptReports
-    /// The parts of set-ups that this process holds.
+    /// The state of set-ups in this process.
     package let setup: SetupWork
-    /// Why the POST that led here did nothing; nil for a GET.
+    /// Why the preceding POST did nothing; nil for a GET.
     ///
     /// The frame shows it, and sets the status.
     package private(set) var refusal: Refusal?
@@ -59,9 +59,9 @@ package struct MirrorRequest: Sendable {
     /// The desk that carries out operations.
     package var desk: Desk { Desk(mirror, zone: zone) }
 
-    /// The digest that the form held; nil if it held none.
+    /// The digest in the form; nil if there is none.
     ///
-    /// - Throws: `ChangeRefusal` for one that cannot be one.
+    /// - Throws: `ChangeRefusal` if it is invalid.
     package func seen() throws -> Seen? {
         guard let text = form["seen"] else { return nil }
         guard let seen = Seen(text) else {
@@ -70,23 +70,22 @@ package struct MirrorRequest: Sendable {
         return seen
     }
 
-    /// The fields that each form of the page has to hold, as `{{{token}}}`: the token, and the
-    /// digest of what is shown.
+    /// The hidden fields of each form, for `{{{token}}}`: the token, and the digest of the shown
+    /// item.
     package func hidden(seen: Seen? = nil) -> Markup {
         let digest: Markup =
             seen.map { "<input type=\"hidden\" name=\"seen\" value=\"\($0.description)\">" } ?? ""
         return "<input type=\"hidden\" name=\"csrf\" value=\"\(access.csrf)\">\(digest)"
     }
 
-    /// Carries out an operation, and answers with 303 to a page that says so.
+    /// Carries out an operation, and redirects with 303 to a page with the result.
     ///
     /// - Parameters:
-    ///   - operation: Is told the form's `seen`.
-    ///   - backTo: The path and query below `/m/NAME` to go to, such as `/waiting`.
-    ///   - page: What is shown, with the refusal on top and what was typed, if nothing could be
-    ///     done.
-    ///   - saying: The sentence, and the way back; also of an outcome that was so already, as after
-    ///     a second press of the button.
+    ///   - operation: Gets the form's `seen`.
+    ///   - backTo: The path and query below `/m/NAME` to redirect to, such as `/waiting`.
+    ///   - page: The page after a refusal, with the refusal on top and the typed values.
+    ///   - saying: The sentence with the result, and an undo button; also if nothing had to be
+    ///     changed, as after a second press of the button.
     /// - Throws: The store's error.
     package func perform<Operation: PersonOperation>(
         _ operation: Operation, backTo: String, refusedBy page: MirrorRoute.Handler,
@@ -119,7 +118,7 @@ package struct MirrorRequest: Sendable {
         }
     }
 
-    /// The same request after something was refused.
+    /// The same request with a refusal.
     package func refused(_ refusal: Refusal) -> MirrorRequest {
         var request = self
         request.refusal = refusal
@@ -135,7 +134,7 @@ package struct MirrorRequest: Sendable {
 
 /// Why nothing was done, for the top of a page.
 package struct Refusal: Sendable {
-    /// 400 for what was typed, 409 for what is not any more as it was seen.
+    /// 400 for invalid input, 409 for an item that differs from what was seen.
     package let isMisuse: Bool
     /// A sentence, as "20:13 is being sent".
     package let text: String
@@ -151,8 +150,8 @@ package struct Refusal: Sendable {
 }
 
 extension ChangeRefusal {
-    /// The sentence without what only a terminal understands: a clause that names a command is left
-    /// out, and options are called as fields of a page are.
+    /// The sentence for a page instead of a terminal: a clause with a command is left out, and
+    /// options are named like form fields.
     package var pageText: String {
         let clauses = description.components(separatedBy: "; ")
         let kept = clauses.prefix(1) + clauses.dropFirst().filter { !$0.contains("mirror-bot ") }
@@ -160,20 +159,20 @@ extension ChangeRefusal {
     }
 }
 
-/// The permissions of a request, and the values that its forms need.
+/// The permissions of a request, and the values for its forms.
 package struct Access: Sendable {
-    /// The light or dark colors that a person chose; nil for the system's.
+    /// The light or dark theme that a person chose; nil for the system's.
     package enum Theme: String, CaseIterable, Sendable { case light, dark }
 
-    /// The token that each form holds.
+    /// The token for forms.
     package let csrf: String
     /// No form is shown, and each POST is answered with 403.
     package let isReadOnly: Bool
     package let theme: Theme?
-    /// Whether there is something to log out from.
+    /// Whether a logout is possible.
     package let hasLogin: Bool
     /// Whether the server has more than one mirror.
     package let hasIndex: Bool
-    /// Whether others on the way can read what is typed.
+    /// Whether typed text is sent over an unencrypted connection.
     package let isUnencrypted: Bool
 }

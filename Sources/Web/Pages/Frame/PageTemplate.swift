@@ -1,7 +1,7 @@
 import Embedded
 import Mustache
 
-/// A template that is embedded in the program.
+/// An embedded template.
 ///
 /// Each page declares its own beside its code, and registers them in ``MirrorPage/templates``:
 /// ```swift

@@ -2,12 +2,12 @@ import Mustache
 
 /// A value of a template's context.
 ///
-/// Texts are escaped by their type, whether a template writes `{{name}}` or `{{{name}}}`.
+/// A value for templates, whose type decides whether it is escaped, both in `{{name}}` and in
+/// `{{{name}}}`.
 ///
-/// A template writes `{{name}}` for texts, `{{{name}}}` for markup, `{{#name}}…{{/name}}` for
-/// flags, lists and fields. Of Mustache's own escaping nothing is used: it looks at characters, and
-/// a quotation mark with a combining mark behind it is another character to it, and still ends an
-/// attribute.
+/// A template uses `{{name}}` for texts, `{{{name}}}` for markup, `{{#name}}…{{/name}}` for flags,
+/// lists and fields. Mustache's own escaping is not used: it works on characters, so that it misses
+/// a quotation mark with a combining mark, which still ends an attribute.
 package enum PageValue: Sendable {
     /// A text of any origin.
     case text(String)
@@ -17,7 +17,7 @@ package enum PageValue: Sendable {
     case list([PageValue])
     case none
 
-    /// A text, or nothing.
+    /// A text, or no value.
     package static func text(_ text: String?) -> PageValue { text.map { .text($0) } ?? .none }
     package static func markup(_ markup: Markup?) -> PageValue {
         markup.map { .markup($0) } ?? .none
@@ -66,7 +66,7 @@ extension PageValue: MustacheCustomRepresentation, MustacheParent {
         return fields[name]
     }
 
-    /// HTML that is put in as it is; it has no parts that a template could name.
+    /// HTML that is inserted unchanged; templates cannot access parts of it.
     private struct Rendered: MustacheCustomRenderable, MustacheParent {
         let text: String
 
@@ -78,7 +78,7 @@ extension PageValue: MustacheCustomRepresentation, MustacheParent {
 }
 
 extension PageValue: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Empty where a template writes fields or a list as if they were a text.
+    /// Empty if a template uses fields or a list as a text.
     package var description: String {
         switch self {
         case .text(let text): Markup.escaped(text)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The fields of a query or a form, in their order; a name may come several times.
+/// The fields of a query or a form, in their order; a name may occur several times.
 package struct WebFields: Sendable {
     private let fields: [(name: String, value: String)]
 
@@ -10,8 +10,8 @@ package struct WebFields: Sendable {
         self.fields = fields.map { (name: $0.0, value: $0.1) }
     }
 
-    /// Reads `application/x-www-form-urlencoded`; nil for bytes that are no UTF-8, and for NUL,
-    /// which no store takes.
+    /// Parses `application/x-www-form-urlencoded`; nil for invalid UTF-8, and for NUL, which no
+    /// store accepts.
     init?(encoded text: some StringProtocol) {
         var fields: [(String, String)] = []
         for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
@@ -30,7 +30,7 @@ package struct WebFields: Sendable {
     /// The first value of the name; nil for none.
     package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-    /// The first value of the name that is more than blanks, without blanks at its ends.
+    /// The first value of the name that is not blank, trimmed.
     package func typed(_ name: String) -> String? {
         guard let text = self[name]?.trimmingCharacters(in: .whitespacesAndNewlines), !text.isEmpty
         else { return nil }
@@ -40,10 +40,10 @@ package struct WebFields: Sendable {
     /// All values of the name.
     package func all(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
-    /// All of them, as ``query(_:)`` takes them.
+    /// All fields, in the form of ``query(_:)``.
     var pairs: [(String, String?)] { fields.map { ($0.name, $0.value) } }
 
-    /// As a query, with `?`; empty without fields.
+    /// A query with `?`; empty without fields.
     package static func query(_ fields: [(String, String?)]) -> String {
         let pairs = fields.compactMap { name, value in
             value.map { encoded(name) + "=" + encoded($0) }
@@ -65,7 +65,7 @@ package struct WebFields: Sendable {
     private static let plain = Set(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8)
 
-    /// A part of a path, decoded; nil for one that is no UTF-8 or has a NUL.
+    /// A decoded part of a path; nil for invalid UTF-8 or a NUL.
     static func decodedPath(_ text: some StringProtocol) -> String? {
         decoded(Array(text.utf8), plusIsSpace: false)
     }

@@ -5,27 +5,26 @@ package import Posts
 package enum WebReply: Sendable {
     /// A page in the frame. Its status is 200, or that of the request's refusal.
     case page(PageContent)
-    /// 303 to a path of this server; `saying` stands on top of the next page that this session
-    /// gets.
+    /// 303 to a path of this server; the next page of this session shows `saying` on top.
     case seeOther(String, saying: Said? = nil)
-    /// A page that asks first.
+    /// A page that asks for a confirmation.
     case confirm(Confirmation)
     /// A file to save.
     case file(String, type: String, name: String)
-    /// 404 with a way back, for something that is not there (any more).
+    /// 404 with a link back, for an item that does not exist (any more).
     case missing(String)
 }
 
-/// A page: a template, its context, and what the frame says of it.
+/// A page: a template, its context, and the values for the frame.
 package struct PageContent: Sendable {
     package let template: PageTemplate
     /// As in "Today · mika · mirror-bot".
     package let title: String
     package let section: PageSection
-    /// Where it is looked at, behind `/m/NAME`.
+    /// The page's path after `/m/NAME`.
     package let path: String
     package let context: PageContext
-    /// Whether the page shows the verdict itself, so that the frame shows no strip.
+    /// Whether the page shows the verdict itself, so that the frame does not.
     package let showsVerdict: Bool
     /// Why nothing was done; set by ``MirrorRequest/attempt(refusedBy:_:)``.
     var refusal: Refusal?
@@ -48,7 +47,7 @@ package struct PageContent: Sendable {
 package struct Said: Sendable {
     /// A button that posts to an operation's route.
     package struct Button: Sendable {
-        /// The verb on it.
+        /// The verb of its label.
         package let verb: String
         /// A path of this server.
         package let action: String
@@ -71,9 +70,9 @@ package struct Said: Sendable {
     }
 }
 
-/// A page that shows what an operation will do, and asks.
+/// A page that shows what an operation will do, and asks for a confirmation.
 package struct Confirmation: Sendable {
-    /// Something that is acted on.
+    /// An item that the operation affects.
     package struct Thing: Sendable {
         package var at: Date?
         /// The id of a symbol, such as `a-favorite`; nil for none.
@@ -100,7 +99,7 @@ package struct Confirmation: Sendable {
         }
     }
 
-    /// A text that a person types to confirm; the operation compares it.
+    /// A text to type as a confirmation; the operation compares it.
     package struct Typed: Sendable {
         package let field: String
         /// As "Type the account to say yes: tom@social.example".
@@ -112,7 +111,7 @@ package struct Confirmation: Sendable {
         }
     }
 
-    /// A text that a person may type, and the operation reads.
+    /// An optional text field that the operation reads.
     package struct Input: Sendable {
         package let field: String
         package let label: String
@@ -129,7 +128,7 @@ package struct Confirmation: Sendable {
     }
 
     package let section: PageSection
-    /// A question, as "Take back these three?".
+    /// The question, such as "Take back these three?".
     package let question: String
     package var lead: String?
     package var things: [Thing] = []
@@ -139,14 +138,14 @@ package struct Confirmation: Sendable {
     package let action: String
     package var fields: [(String, String)] = []
     package var seen: Seen?
-    /// The button: the verb with its number, as "Take back 3".
+    /// The button: the verb with the number, such as "Take back 3".
     package let verb: String
     package var isGrave = true
     package var typed: Typed?
     package var inputs: [Input] = []
-    /// The link that is the other way, as "Keep them".
+    /// The link for not doing it, such as "Keep them".
     package let otherWay: String
-    /// The path below `/m/NAME` that it leads to.
+    /// The path of that link below `/m/NAME`.
     package let back: String
 
     package init(

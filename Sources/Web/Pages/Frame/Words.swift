@@ -1,7 +1,7 @@
 package import Foundation
 package import Posts
 
-/// How pages write times and numbers.
+/// Formats times and numbers for pages.
 package struct Words: Sendable {
     package let zone: TimeZone
     package let now: Date
@@ -33,7 +33,7 @@ package struct Words: Sendable {
         return day == today ? clock(date) : "\(heading(day)), \(clock(date))"
     }
 
-    /// `Wednesday, 25 November`; with the year if it is another one.
+    /// `Wednesday, 25 November`; with the year if it is not the present one.
     package func heading(_ day: LocalDay) -> String {
         let (year, month, number) = day.components
         let words = "\(Self.weekdays[day.weekday - 1]), \(number) \(Self.months[month - 1])"
@@ -48,7 +48,7 @@ package struct Words: Sendable {
         return seconds > 0 ? "in \(span)" : "\(span) ago"
     }
 
-    /// `<time datetime="…">20:13</time>`: the machine's time with words for it.
+    /// `<time datetime="…">20:13</time>`: the machine-readable time with text.
     package func time(_ date: Date, _ words: String? = nil) -> Markup {
         "<time datetime=\"\(date.rfc3339)\">\(words ?? clock(date))</time>"
     }
@@ -75,7 +75,7 @@ package struct Words: Sendable {
         "December",
     ]
 
-    /// `Wednesdays`: the weekday of the day, as what happens on all of them.
+    /// `Wednesdays`: the day's weekday in the plural.
     package static func weekday(of day: LocalDay) -> String { weekdays[day.weekday - 1] }
 
     // MARK: Numbers
@@ -91,7 +91,7 @@ package struct Words: Sendable {
         return number < 0 ? "−" + grouped : grouped
     }
 
-    /// `1 post`, `1,284 posts`; `plural` where it is not the word with an s.
+    /// `1 post`, `1,284 posts`; `plural` for an irregular word.
     package static func count(_ number: Int, _ word: String, _ plural: String? = nil) -> String {
         "\(Self.number(number)) \(number == 1 ? word : plural ?? word + "s")"
     }
@@ -102,7 +102,7 @@ package struct Words: Sendable {
         return String(format: "%.\(digits)f", share * 100) + " %"
     }
 
-    /// `$0.015`, `$5.00`: at least two digits behind the point, and as many as it has, up to four.
+    /// `$0.015`, `$5.00`: at least two decimals, and up to four if needed.
     package static func dollars(_ amount: Double) -> String {
         guard amount.isFinite else { return "–" }
         var digits = String(format: "%.4f", amount)
@@ -115,8 +115,8 @@ package struct Words: Sendable {
         text.prefix(1).uppercased() + text.dropFirst()
     }
 
-    /// A text that is cut after so many characters, or after four times as many bytes: a single
-    /// character may hold thousands of them.
+    /// A text that is cut at a number of characters, or at four times as many bytes, because a
+    /// single character may have thousands of them.
     package static func cut(_ text: String, to length: Int = 500) -> String {
         let cut = String(text.prefix(length))
         guard cut.utf8.count > 4 * length else {

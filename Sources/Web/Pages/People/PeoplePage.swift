@@ -10,7 +10,7 @@ extension PageTemplate {
     static let person = PageTemplate("person")
 }
 
-/// The list of people who are answered or left alone, and the page about one person.
+/// The list of people who are answered or left alone, and the page of one person.
 enum PeoplePage: MirrorPage {
     static let section = PageSection.people
     static let templates = [PageTemplate.people, .person]
@@ -49,7 +49,8 @@ enum PeoplePage: MirrorPage {
             search.limit = limit
             return try await PeopleList(of: request.mirror, search)
         } texts: { list in
-            // The account stands in two addresses, and in a field's name and value.
+            // Each account is counted four times: in two addresses, and in a field's name and
+            // value.
             list.people.map {
                 [
                     $0.account, $0.account, ListWords.name(PersonWords.name($0)),
@@ -166,7 +167,7 @@ enum PeoplePage: MirrorPage {
         try await PeopleBook(mirror: request.mirror).account(request.parameters["account"] ?? "")
     }
 
-    /// Rows of each part of a person's page, and their accounts.
+    /// The most rows of each part of a person's page, and the most accounts.
     static let partShown = 8
     static let accountsShown = 6
     /// Bytes of a text on a person's page.
@@ -274,7 +275,7 @@ enum PeoplePage: MirrorPage {
         ]
     }
 
-    /// - Parameter post: Its address, or its identity where no browser shows it.
+    /// - Parameter post: Its address, or its identity if it has no web page.
     private static func part(
         _ at: Date, _ state: String, _ text: String, _ post: String, _ words: Words
     ) -> PageContext {
@@ -304,7 +305,8 @@ enum PeoplePage: MirrorPage {
     private static func change(_ request: MirrorRequest) async throws -> WebReply {
         let form = request.form
         return try await request.attempt(refusedBy: { refused in
-            // Who was shown what a denial does is shown what it does now.
+            // After a refused confirmation of a denial, shows the confirmation again with the
+            // present effects.
             guard refused.form["deny"] == nil else { return .confirm(try await denial(refused)) }
             return try await page(refused, after: nil)
         }) {
@@ -323,7 +325,7 @@ enum PeoplePage: MirrorPage {
                 }
                 return try await allow(account, request)
             case "deny":
-                // What cannot be meant is refused here, where it was typed.
+                // Invalid input is refused here, where it was typed.
                 _ = try await PersonHolding(of: account, in: request.mirror)
                 return .seeOther(
                     request.link("/confirm/\(DenyPeople.name)", [("account", account)]))

@@ -12,7 +12,7 @@ enum PersonWords {
             .shown ?? line.account
     }
 
-    /// Returns the stance in words, with the class and the symbol of its state.
+    /// Returns the stance in words, with the CSS class and the symbol of its state.
     static func said(
         stance: String?, reason: String?, onDenied: String?, isForgotten: Bool
     ) -> (text: String, mark: String, symbol: String?) {
@@ -35,7 +35,7 @@ enum PersonWords {
         }
     }
 
-    /// How a post of theirs was learned.
+    /// The state in which a post of theirs was learned, in words.
     static func learned(_ state: String) -> String {
         switch state {
         case "seen": "passed over"

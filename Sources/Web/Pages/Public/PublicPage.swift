@@ -22,7 +22,7 @@ struct PublicPage {
     let base: String
     let csrf: String
     let isReadOnly: Bool
-    /// The account that was typed, if it is shown again with what is wrong.
+    /// The typed account, if it is shown again with an error.
     let typed: String?
     let wrong: String?
 
@@ -156,7 +156,7 @@ struct PublicPage {
         return context
     }
 
-    /// Adds the newest rows of a part of the report, and how many there are.
+    /// Adds the newest rows of a part of the report, and their total number.
     private func add<Element>(
         _ key: String, _ all: some Collection<Element>, to context: inout PageContext,
         row: (Element) -> PageContext

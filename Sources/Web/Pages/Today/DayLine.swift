@@ -3,8 +3,7 @@ import Foundation
 import Outbox
 import Posts
 
-/// The drawing of a day: above the line when the human posts on such days, below it what the bot
-/// does.
+/// The drawing of a day: above the line the human's posts on such days, below it the bot's.
 struct DayLine {
     let report: DayReport
     let words: Words
@@ -12,7 +11,7 @@ struct DayLine {
     let next: String?
 
     private static let minutes = Double(MinuteOfDay.count)
-    /// The height of the human's highest bar, of the line and of the lanes below it, in px.
+    /// The height of the human's highest bar, of the line and of the lanes below it, in pixels.
     private static let highest = 52.0
     private static let axis = 64.0
     private static let slots = 86.0
@@ -32,7 +31,7 @@ struct DayLine {
 
     private static func percent(_ minute: Int) -> Double { Double(minute) / minutes * 100 }
 
-    /// Which part of a text stands at a place, so that the text does not leave the drawing.
+    /// The text anchor at a position, which keeps a label inside the drawing.
     private static func anchor(at percent: Double) -> Markup {
         if percent < 5 { return "start" }
         return percent > 95 ? "end" : "middle"
@@ -69,7 +68,7 @@ struct DayLine {
         }
     }
 
-    /// The human's half hours, as one path of strokes.
+    /// The human's half hours, as strokes of one path.
     private var bars: Markup {
         let most = report.humanHalfHours.max() ?? 0
         guard most > 0 else { return "" }
@@ -191,15 +190,15 @@ struct DayLine {
 }
 
 extension Markup {
-    /// One after the other, with nothing between them.
+    /// Joins parts without separators.
     init(joining parts: [Markup]) { self.init(rendered: parts.map(\.text).joined()) }
 }
 
-/// The state of a slot as pages show it: one shape and one word each.
+/// The state of a slot on pages, with one shape and one word each.
 enum SlotState: String, Sendable {
     case planned, pinned, preview, suggested, sending, done, skipped, expired, failed, undone
-    /// A slot that a person moved or kept, and that has no text: nothing is sent unless a person
-    /// gives it one.
+    /// A slot that a person moved or kept, without a text: nothing is sent unless a person chooses
+    /// one.
     case textless
 
     init(_ slot: PlanReport.Slot) {
@@ -230,7 +229,7 @@ enum SlotState: String, Sendable {
         }
     }
 
-    /// The class of its words.
+    /// The CSS class of its words.
     var tag: String {
         switch self {
         case .pinned, .preview, .sending: "planned"
@@ -239,7 +238,7 @@ enum SlotState: String, Sendable {
         }
     }
 
-    /// Whether it is still to be sent as far as its state tells.
+    /// Whether its state allows that it is still sent.
     var isAhead: Bool { [.planned, .pinned, .preview, .suggested, .sending].contains(self) }
     /// Whether a person can change it.
     var canChange: Bool { [.planned, .pinned, .preview, .textless].contains(self) }

@@ -2,15 +2,15 @@ import Control
 import Foundation
 import Posts
 
-/// A slot in a list: its time, its state in words, its text, why, and what can be done.
+/// A slot in a list: its time, its state, its text, the reason, and its controls.
 struct SlotView {
     let context: PageContext
 
     /// - Parameters:
-    ///   - isNext: Whether it is the next one that is sent.
-    ///   - isUnpaid: Whether there is no money for it.
-    ///   - hasControls: Whether it is changed here, and not on a page of its own.
-    ///   - isOpen: Whether that is such a page.
+    ///   - isNext: Whether it is the next one to be sent.
+    ///   - isUnpaid: Whether the budget does not cover it.
+    ///   - hasControls: Whether it can be changed here, and not on a page of its own.
+    ///   - isOpen: Whether this is the slot's own page.
     init(
         _ slot: PlanReport.Slot, day: LocalDay, _ request: MirrorRequest, isNext: Bool,
         isUnpaid: Bool = false,
@@ -69,7 +69,7 @@ struct SlotView {
         "\(request.base)/confirm/\(operation)" + WebFields.query([("post", post)])
     }
 
-    /// The state in words, with the reason in the place of the state where there is one.
+    /// The state in words, or its reason if it has one.
     private static func words(_ slot: PlanReport.Slot, _ state: SlotState, _ coming: String?)
         -> String
     {

@@ -11,7 +11,7 @@ extension PageTemplate {
     fileprivate static let oneSlot = PageTemplate("one-slot")
 }
 
-/// The first page of a mirror: is it well, what comes next, what waits.
+/// The first page of a mirror: its health, the next slots, and the waiting items.
 package enum TodayPage: MirrorPage {
     package static let section = PageSection.today
     package static let templates: [PageTemplate] = [.today, .slot, .oneSlot]
@@ -32,9 +32,9 @@ package enum TodayPage: MirrorPage {
             "reroll": confirmReroll, "pause": confirmPause,
         ]
 
-    /// Slots that carry their controls; the others link to a page of their own.
+    /// The most slots with controls; the others link to a page of their own.
     private static let withControls = 8
-    /// Slots that are listed.
+    /// The most slots in the list.
     private static let listed = 40
 
     // MARK: The page
@@ -79,7 +79,7 @@ package enum TodayPage: MirrorPage {
         let day = report.day
         let isToday = day == words.today
         let slots = report.plan?.slots ?? []
-        // By the clock alone; what is left out is marked as such on either side of it.
+        // Divided by time alone; skipped slots are marked on either side.
         let ahead = slots.filter { $0.due > request.now || SlotState($0) == .sending }
         let past = slots.filter { slot in !ahead.contains { $0.id == slot.id } }.reversed()
         let next =
@@ -147,10 +147,10 @@ package enum TodayPage: MirrorPage {
 
     // MARK: A post for a day without one
 
-    /// How many texts a person may be shown for it.
+    /// The most texts that a person may be offered.
     private static let offersAtMost = 20
 
-    /// A text that could be sent now: where nothing was posted today, and nothing is to come,
+    /// A text that could be sent now, offered if nothing was posted today, and nothing is planned,
     /// though the mirror works.
     private static func offer(
         _ report: DayReport, _ status: StatusReport, _ request: MirrorRequest
@@ -260,7 +260,7 @@ package enum TodayPage: MirrorPage {
         ]
     }
 
-    /// Whether a person left the slot out and its time is still to come.
+    /// Whether a person skipped the slot and its time is still to come.
     static func canRestore(_ slot: PlanReport.Slot, _ request: MirrorRequest) -> Bool {
         SlotState(slot) == .skipped && slot.reason == Action.Reason.byPerson
             && slot.due > request.now
@@ -443,7 +443,7 @@ package enum TodayPage: MirrorPage {
         guard let day = request.parameters["day"].flatMap({ LocalDay($0) }) else {
             return .missing("There is no such day.")
         }
-        // A second press has the seen of the first, and so draws nothing.
+        // A second press of the button has the same `seen`, and so draws the same.
         let seed = "page \(request.form["seen"] ?? "") \(Int(request.now.timeIntervalSince1970))"
         return try await request.perform(
             RerollDay(day: day, seed: seed),
@@ -516,7 +516,7 @@ package enum TodayPage: MirrorPage {
 }
 
 extension PageValue {
-    /// The text with its first letter large.
+    /// The text with a capital first letter.
     fileprivate var capitalized: PageValue {
         guard case .text(let text) = self else { return self }
         return .text(Words.capitalized(text))

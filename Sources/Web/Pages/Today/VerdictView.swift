@@ -4,7 +4,7 @@ import Mirroring
 import Posts
 import Settings
 
-/// The verdict of a mirror as Today shows it: one word, one sentence, since when, what to do.
+/// The verdict of a mirror on the page Today: one word, one sentence, since when, what to do.
 struct VerdictView {
     let context: PageContext
 
