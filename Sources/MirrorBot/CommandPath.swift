@@ -5,11 +5,10 @@ import Settings
 /// The error for an argument that is not a command, with the name of the nearest command.
 struct UnknownCommand: Error, CustomStringConvertible {
     let description: String
-    /// The command whose part it should be.
+    /// The command that lacks such a subcommand.
     let parent: any ParsableCommand.Type
 
-    /// Nil if every word before the first option names a command, or none is near to what was
-    /// meant.
+    /// Nil if every word before the first option names a command, or if none is similar.
     static func first(in arguments: [String], of root: any ParsableCommand.Type) -> UnknownCommand?
     {
         var parent = root
@@ -41,7 +40,7 @@ struct UnknownCommand: Error, CustomStringConvertible {
     }
 }
 
-/// How a command is called.
+/// The command line of a command.
 enum CommandPath {
     /// `mirror-bot people link`.
     static func words(to command: any ParsableCommand.Type, under root: any ParsableCommand.Type)
@@ -51,7 +50,7 @@ enum CommandPath {
             .joined(separator: " ")
     }
 
-    /// The usage of the command, and where its help is.
+    /// The usage of the command, and the command that shows its help.
     static func usage(of command: any ParsableCommand.Type, under root: any ParsableCommand.Type)
         -> String
     {

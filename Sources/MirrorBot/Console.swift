@@ -2,30 +2,30 @@ import Foundation
 import Storage
 import Synchronization
 
-/// Everything that a command takes from its process: streams, environment, working folder and log.
+/// The resources that a command takes from its process: streams, environment, working folder and
+/// log.
 ///
-/// A command asks ``current`` instead of the process, so that many commands can run in one process
-/// at the same time. The program's own console is ``process``; ``MirrorBot/status(of:in:)`` runs a
-/// command with another one.
+/// A command uses ``current`` instead of the process, so that several commands can run in one
+/// process at the same time. The program's own console is ``process``; ``MirrorBot/status(of:in:)``
+/// runs a command with another one.
 ///
 /// `current` is a task-local value: child tasks inherit it, but other threads do not. An object
-/// that other threads call keeps the console that was current when it was made.
+/// that other threads call keeps the console of its creation.
 struct Console: Sendable {
-    /// The console of the command that this task runs.
+    /// The console of the current task's command.
     @TaskLocal static var current = process
 
     /// The environment variables.
     var environment: [String: String]
-    /// The folder that relative paths start from, as an absolute path; nil for the working folder
-    /// of the process.
+    /// The base of relative paths, as an absolute path; nil for the working folder of the process.
     var folder: String?
     var input: Input
     var output: Output
     var error: Output
-    /// Whether the process exists for this command alone, which then handles its signals and may
+    /// Whether the process belongs to this command alone, which then handles its signals and may
     /// end it.
     var ownsProcess = false
-    /// How the loggers write that are made while this console is current.
+    /// The output of loggers that are created while this console is current.
     let log: LogOutput
 
     init(
@@ -41,29 +41,27 @@ struct Console: Sendable {
 
     /// Standard input.
     struct Input: Sendable {
-        /// Whether a person types it at a terminal, which is then the one of the process.
+        /// Whether it is a terminal, namely that of the process.
         var isInteractive: Bool
-        /// The path that is opened where a command reads a file and `-` was given.
+        /// The path that is opened for the input file `-`.
         var path: String
         /// Returns the next line without its line break; nil at the end.
         var readLine: @Sendable () -> String?
-        /// Shows a prompt and returns the next line, which is not shown while it is typed; nil at
-        /// the end.
+        /// Shows a prompt and returns the next line, without echo; nil at the end.
         ///
-        /// Unless it is given, the keys are read from the terminal of the process.
+        /// If nil, the keys are read from the terminal of the process.
         var readSecret: (@Sendable (_ prompt: String) throws -> String?)?
     }
 
     /// Standard output or standard error.
     struct Output: Sendable {
         var terminal: Terminal
-        /// Writes a text as it is; one that cannot be written is an error of `flush`, or lost if
-        /// that never fails.
+        /// Writes a text unchanged; a failure is reported by `flush`, or lost if that never fails.
         var write: @Sendable (String) -> Void
         /// Writes what is buffered, and throws ``CommandError`` if anything could not be written.
         var flush: @Sendable () throws -> Void = {}
 
-        /// Writes a text for people, with the signs that the terminal can show.
+        /// Writes a text for people, with signs that the terminal supports.
         func show(_ text: String) { write(terminal.shown(text)) }
 
         /// Writes a line.
@@ -73,7 +71,7 @@ struct Console: Sendable {
         }
     }
 
-    /// The path that a command opens for a name that a person gave; `-` is standard input.
+    /// The path to open for a name in a command; `-` is standard input.
     func path(_ name: String) -> String {
         if name == "-" { return input.path }
         guard let folder, !name.hasPrefix("/") else { return name }
@@ -82,8 +80,7 @@ struct Console: Sendable {
 }
 
 extension Console {
-    /// The console of the program: the streams, the variables and the working folder of its
-    /// process.
+    /// The program's console: the streams, the variables and the working folder of its process.
     static let process = {
         let environment = ProcessInfo.processInfo.environment
         let output = StandardOutput()
@@ -112,19 +109,19 @@ extension Console {
     }()
 }
 
-/// The standard output of the process, with a buffer that is emptied before anything is written to
-/// the standard error: in one pipe or file both stand in the order in which they were written.
+/// The standard output of the process, with a buffer that is flushed before anything is written to
+/// the standard error, so that their order is kept if both go to one pipe or file.
 private final class StandardOutput: Sendable {
     private struct State {
         var bytes: [UInt8] = []
-        /// The first failure; what follows it is lost.
+        /// The first failure; later output is lost.
         var failure: Int32?
     }
 
     private static let bufferBytes = 1 << 16
 
     private let state = Mutex(State())
-    /// A person sees each line at once.
+    /// On a terminal, each line is written at once.
     private let isInteractive = isatty(STDOUT_FILENO) == 1
 
     func write(_ text: String) {
@@ -138,8 +135,7 @@ private final class StandardOutput: Sendable {
 
     /// Writes what is buffered.
     ///
-    /// - Returns: The first failure of all writes; nil if a reader that has seen enough has closed
-    ///   its pipe.
+    /// - Returns: The first failure of all writes; nil if the reader has closed the pipe.
     @discardableResult
     func empty() -> Int32? {
         state.withLock { state in
@@ -158,7 +154,7 @@ private final class StandardOutput: Sendable {
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
-                // Another program has set the pipe so that nobody waits.
+                // Another program has made the pipe nonblocking.
                 var place = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&place, 1, -1)
             } else if errno != EINTR {
@@ -169,17 +165,17 @@ private final class StandardOutput: Sendable {
 }
 
 /// Prints on the standard output of ``Console/current``: within this module it replaces the
-/// function of the standard library, which always prints on that of the process.
+/// standard library's function, which always prints on that of the process.
 ///
-/// A type with a `print` of its own calls `Console.current.output.writeLine`.
+/// A type with a method named `print` calls `Console.current.output.writeLine`.
 func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {
     let text = items.map { "\($0)" }.joined(separator: separator)
     let output = Console.current.output
     output.writeLine(output.terminal.shown(text), terminator: terminator)
 }
 
-/// The standard error of ``Console/current``, for everything that is not an answer.
+/// The standard error of ``Console/current``, for all output that is not the result.
 enum StandardError {
-    /// Writes a text as it is; one that cannot be written is lost.
+    /// Writes a text unchanged; a failure is ignored.
     static func write(_ text: String) { Console.current.error.show(text) }
 }

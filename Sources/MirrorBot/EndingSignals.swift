@@ -1,12 +1,12 @@
 import Foundation
 import UnixSignals
 
-/// The signals that end a command: an interrupt, a request to end, and the loss of its terminal.
+/// The signals that end a command: an interrupt, a termination request, and the loss of its
+/// terminal.
 enum EndingSignals {
-    /// The signals that a command traps to end in order.
+    /// The signals that a command traps to end gracefully.
     ///
-    /// Without SIGHUP if the process was started with that ignored, as `nohup` does to let it
-    /// outlive its terminal.
+    /// Without SIGHUP if the process was started with that signal ignored, as by `nohup`.
     static let trapped: [UnixSignal] = {
         let always: [UnixSignal] = [.sigint, .sigterm]
         return disposition(of: SIGHUP) == .ignored ? always : always + [.sighup]
@@ -27,7 +27,7 @@ enum EndingSignals {
         #else
             let handler = action.__sigaction_u.__sa_handler
         #endif
-        // Functions cannot be compared; these two are the numbers 0 and 1.
+        // Functions cannot be compared; SIG_DFL and SIG_IGN are the numbers 0 and 1.
         switch unsafeBitCast(handler, to: Int.self) {
         case unsafeBitCast(SIG_DFL, to: Int.self): return .usual
         case unsafeBitCast(SIG_IGN, to: Int.self): return .ignored
@@ -38,20 +38,20 @@ enum EndingSignals {
 
 /// Restores the settings of the terminal before a signal ends the process.
 ///
-/// Without it the person's shell would not show what they type next.
+/// Otherwise the person's shell would not echo their input.
 enum EchoRestoration {
     private static let signals = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
-    /// The settings to restore; allocated once, for a handler may not allocate.
+    /// The settings to restore; allocated once, because a handler must not allocate.
     nonisolated(unsafe) private static let settings = UnsafeMutablePointer<termios>.allocate(
         capacity: 1)
 
-    /// Prepares for the signals that would end the process, until `end(_:)` is called with the
-    /// result.
+    /// Installs handlers for the signals that would end the process, until `end(_:)` is called with
+    /// the result.
     ///
-    /// Signals that are ignored or handled stay so.
+    /// Signals that are ignored or handled are left alone.
     ///
     /// - Parameter original: The settings to restore.
-    /// - Returns: The signals that are prepared for.
+    /// - Returns: The signals with an installed handler.
     static func begin(_ original: termios) -> [Int32] {
         settings.initialize(to: original)
         let usual = signals.filter { EndingSignals.disposition(of: $0) == .usual }
@@ -65,7 +65,7 @@ enum EchoRestoration {
 
     /// Calls only functions that signal-safety(7) allows.
     private static let restoreAndEnd: @convention(c) (Int32) -> Void = { number in
-        // In the background the settings are those of the shell, and a change would stop the
+        // In the background the settings are those of the shell, and changing them would stop the
         // process.
         let group = tcgetpgrp(STDIN_FILENO)
         if group < 0 || group == getpgrp() {

@@ -24,16 +24,16 @@ enum ExitStatus: Int32 {
     case configuration = 78
 }
 
-/// An error on its way to the person at the terminal.
+/// An error in its form for the terminal.
 struct Failure {
     private let error: any Error
     private let command: any ParsableCommand.Type
     private let root: any ParsableCommand.Type
 
     /// - Parameters:
-    ///   - error: What went wrong.
+    ///   - error: The error.
     ///   - command: The command that failed.
-    ///   - root: The command line that it belongs to, which words the parser's errors.
+    ///   - root: The root command, which formats the parser's errors.
     init(
         _ error: any Error, of command: any ParsableCommand.Type,
         under root: any ParsableCommand.Type
@@ -43,8 +43,7 @@ struct Failure {
         self.root = root
     }
 
-    /// Prints what went wrong, or the help or version that was asked for, and returns the exit
-    /// code.
+    /// Prints the error, or the requested help or version, and returns the exit code.
     func tell() -> Int32 {
         if let misuse {
             let text =
@@ -64,7 +63,7 @@ struct Failure {
         let text = root.fullMessage(for: error, columns: HelpText.unwrapped)
         guard !text.isEmpty else { return code.rawValue }
         if code == .success {
-            // A version, a script or a description for programs stays as it is.
+            // A version, a script or a machine-readable description is printed unchanged.
             let isHelp = text.hasPrefix("OVERVIEW: ")
             print(isHelp ? HelpText(columns: Terminal.output.columns).help(text) : text)
             return flush() ?? code.rawValue
@@ -77,7 +76,7 @@ struct Failure {
         return code.rawValue
     }
 
-    /// Writes what is buffered; returns the exit code and says why if that fails.
+    /// Flushes the output; on failure prints the reason and returns the exit code.
     private func flush() -> Int32? {
         do {
             try Console.current.output.flush()
@@ -90,7 +89,7 @@ struct Failure {
     /// Ends the process at once, without the exit handlers of the C libraries, whose threads may
     /// still run.
     static func leave(_ code: Int32) -> Never {
-        // The process ends, whatever becomes of its output.
+        // The process ends, even if the output fails.
         try? Console.process.output.flush()
         fflush(nil)
         _exit(code)
@@ -119,7 +118,7 @@ struct Failure {
         }
     }
 
-    /// A use of a command that only shows when it runs, or a command that is none; nil for any
+    /// A usage error that is found only when the command runs, or an unknown command; nil for any
     /// other error.
     private var misuse: (message: String, command: any ParsableCommand.Type)? {
         switch error {
@@ -182,14 +181,14 @@ struct Failure {
         status == .bug ? "this is a bug; please report it with the command and the line above" : nil
     }
 
-    /// ArgumentParser's own errors are internal to it; their exit code tells them apart.
+    /// ArgumentParser's own error types are internal; they are recognized by their exit code.
     private var isParserError: Bool {
         let code = root.exitCode(for: error)
         return code == .validationFailure || code == .success
     }
 }
 
-/// A command that cannot go on, with its exit code.
+/// An error of a command, with its exit code.
 struct CommandError: Error, CustomStringConvertible {
     let status: ExitStatus
     let description: String
@@ -200,7 +199,8 @@ struct CommandError: Error, CustomStringConvertible {
     }
 }
 
-/// The end of the input where an answer was expected, or Ctrl-C where keys are read one by one.
+/// The input ended where an answer was expected, or Ctrl-C was pressed while keys are read one by
+/// one.
 struct InputEnded: Error, CustomStringConvertible {
     static let nothing = InputEnded(cause: "nothing was entered")
 

@@ -4,21 +4,21 @@ import Foundation
 /// The parser's help and usage texts, arranged for a terminal.
 ///
 /// The parser begins descriptions at a fixed column, which leaves no room for them on a narrow
-/// terminal, writes a usage on one line, and repeats the options that commands share in each.
+/// terminal, writes a usage on one line, and repeats the commands' common options in each.
 struct HelpText {
-    /// Columns for which the parser writes every paragraph and every description on one line.
+    /// A width at which the parser writes every paragraph and every description on one line.
     static let unwrapped = 100_000
 
     /// The column at which the parser begins descriptions.
     private static let descriptionColumn = 26
-    /// The fewest columns at which descriptions stand beside their labels.
+    /// The fewest columns at which descriptions are beside their labels.
     private static let leastColumns = 60
-    /// The options that commands share, as they stand in a usage.
+    /// The common options of commands, in the form of a usage.
     private static let sharedOptions = SharedOptions.usageString().matches(of: /\ \[[^\]]+\]/).map {
         String($0.output)
     }
 
-    /// A command with no other options than those that commands share.
+    /// A command with only the common options.
     private struct SharedOptions: AsyncParsableCommand {
         @OptionGroup var options: MirrorOptions
         @OptionGroup var output: ChangeOutput
@@ -49,9 +49,9 @@ struct HelpText {
         return arranged.joined(separator: "\n")
     }
 
-    /// Arranges a usage, without the options that commands share.
+    /// Formats a usage, without the common options.
     ///
-    /// - Parameter text: The usage that the parser wrote, behind its title.
+    /// - Parameter text: The usage from the parser, without its title.
     func usage(_ text: String) -> String {
         let title = text.prefix { $0 != " " } + " "
         var usage = String(text.dropFirst(title.count))
@@ -60,7 +60,7 @@ struct HelpText {
             let end = usage.firstRange(of: /\ [<\[(-]/)?.lowerBound ?? usage.endIndex
             usage.insert(contentsOf: " [<options>]", at: end)
         }
-        // An option is not cut from its value.
+        // An option is kept together with its value.
         let whole = usage.replacing(/\[[^\]]+\]/) { $0.output.replacing(" ", with: "\u{A0}") }
         return title
             + Printable.wrapped(whole, columns: columns - title.count)
@@ -71,7 +71,7 @@ struct HelpText {
     private static let margin = String(repeating: " ", count: descriptionColumn)
 
     /// A line of a list: a label and its description, a long label alone, or the description of the
-    /// label before.
+    /// previous label.
     private func entry(_ line: String, isFollowed: Bool) -> [String] {
         let label = line.prefix(Self.margin.count)
         guard line.count > Self.margin.count, label.hasPrefix("  "), label.hasSuffix(" "),
@@ -89,7 +89,7 @@ struct HelpText {
         return [String(label) + description[0].dropFirst(label.count)] + description.dropFirst()
     }
 
-    /// A line of text; what continues an indented one is indented further.
+    /// A line of text; continuation lines of an indented one are indented further.
     private func paragraph(_ line: String) -> [String] {
         guard Printable.width(line) > columns else { return [line] }
         let indent = String(line.prefix { $0 == " " })

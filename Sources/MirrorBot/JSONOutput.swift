@@ -5,8 +5,8 @@ enum JSONOutput {
     /// Prints `value` as JSON with sorted keys in `snake_case` and RFC 3339 dates, safe to show.
     ///
     /// - Parameters:
-    ///   - value: What to print.
-    ///   - isOneLine: Without line breaks.
+    ///   - value: The value to print.
+    ///   - isOneLine: Whether to omit line breaks.
     /// - Throws: What encoding the value throws.
     static func print(_ value: some Encodable, isOneLine: Bool = false) throws {
         let encoder = JSONEncoder()
@@ -18,8 +18,8 @@ enum JSONOutput {
             escaped(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 
-    /// The same JSON, with `\u` in place of what a terminal might obey instead of showing it:
-    /// control characters, and signs that change the direction of a line or cannot be seen.
+    /// The same JSON, with `\u` escapes for characters that a terminal might interpret: control
+    /// characters, and invisible or direction-changing ones.
     static func escaped(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: isInvisible) else { return json }
         var text = ""
@@ -33,7 +33,7 @@ enum JSONOutput {
         return text
     }
 
-    /// Line breaks stand only between the parts of JSON, whose texts have them escaped already.
+    /// Line breaks occur only between the parts of JSON, because they are escaped in texts.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         guard scalar.value >= 0x7F else { return scalar.value < 0x20 && scalar != "\n" }
         switch scalar.properties.generalCategory {

@@ -4,9 +4,9 @@ import Mirroring
 import Posts
 import Settings
 
-/// How the loggers of a console write: one event a line on its standard error.
+/// The output of a console's loggers: one event a line on its standard error.
 ///
-/// A logger keeps the handler that it was made with.
+/// A logger keeps its initial handler.
 final class LogOutput: @unchecked Sendable {
     // Sendable because `make` is only touched under `lock`.
     typealias Format = LogSettings.Format
@@ -15,20 +15,19 @@ final class LogOutput: @unchecked Sendable {
     private let lock = NSLock()
     private var make: @Sendable (String) -> any LogHandler
 
-    /// Writes on this stream with the defaults of the settings until it is told otherwise.
+    /// Writes on this stream with the default settings until ``follow(_:)``.
     init(on stream: Console.Output) {
         self.stream = stream
         make = { LineLogHandler(label: $0, format: .logfmt, level: .info, stream: stream) }
     }
 
-    /// Lets the loggers of the process be those of the console that is current when they are made;
-    /// calling it again does nothing.
+    /// Makes all new loggers of the process use the current console; calling it again does nothing.
     static func install() { _ = installed }
 
     // The logging system accepts this only once in a process.
     private static let installed: Void = LoggingSystem.bootstrap { Console.current.log.handler($0) }
 
-    /// Lets loggers that are made from now on write as the settings say.
+    /// Makes new loggers write according to the settings.
     func follow(_ configuration: MirrorConfiguration) {
         let log = configuration.process.log
         let level = Logger.Level(rawValue: log.level) ?? .info
@@ -43,19 +42,19 @@ final class LogOutput: @unchecked Sendable {
         }
     }
 
-    /// Lets loggers that are made from now on write nothing.
+    /// Makes new loggers write nothing.
     func silence() { lock.withLock { make = { _ in SwiftLogNoOpLogHandler() } } }
 
     private func handler(_ label: String) -> any LogHandler { lock.withLock { make }(label) }
 }
 
-/// Writes each event as one line; what it holds cannot break the line.
+/// Writes each event as one line; its contents cannot break the line.
 struct LineLogHandler: LogHandler {
     let label: String
     let format: LogOutput.Format
-    /// In which a person reads the time; programs read it in UTC.
+    /// The zone of timestamps for people; programs get UTC.
     let zone: TimeZone
-    /// Where the lines go, whatever console is current when an event happens.
+    /// The stream for the lines, independent of the console that is current at an event.
     let stream: Console.Output
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
@@ -111,10 +110,10 @@ struct LineLogHandler: LogHandler {
             + String(format: "%@%02d:%02d", offset < 0 ? "-" : "+", minutes / 60, minutes % 60)
     }
 
-    /// A logfmt value: bare when it is one plain word.
+    /// A logfmt value: unquoted if it is one plain word.
     private static func quoted(_ value: String) -> String {
-        // By scalars: a quote that carries an accent is another character, but still ends the value
-        // for a reader.
+        // Compared by scalars: a quote with an accent is a different character, but still ends the
+        // value for a parser.
         let safe = Printable.line(value).unicodeScalars
         let isPlain = !safe.isEmpty && !safe.contains { " \"=\\".unicodeScalars.contains($0) }
         guard !isPlain else { return String(safe) }

@@ -114,8 +114,8 @@ struct MirrorBot: AsyncParsableCommand {
     ///
     /// - Parameters:
     ///   - arguments: The words after the program's name.
-    ///   - console: What the command has in the place of its process.
-    /// - Returns: The exit code; why it is not 0 was written to the console's standard error.
+    ///   - console: The console to use instead of the process.
+    /// - Returns: The exit code; on failure the reason was written to the console's standard error.
     static func status(of arguments: [String], in console: Console = .process) async -> Int32 {
         LogOutput.install()
         return await Printable.$hasUnicode.withValue(console.output.terminal.isUnicode) {
@@ -144,13 +144,12 @@ struct MirrorBot: AsyncParsableCommand {
 extension MirrorBot {
     /// The command that the arguments name.
     ///
-    /// - Throws: ``UnknownCommand`` for a word that is none but nearly one; ``MissingSlot``; the
-    ///   parser's errors.
+    /// - Throws: ``UnknownCommand`` for a misspelled command; ``MissingSlot``; the parser's errors.
     private static func parse(_ arguments: [String]) async throws -> any ParsableCommand {
         do {
             return try await asyncParseAsRoot(arguments)
         } catch {
-            // Anything but a usage error is help or a version that was asked for.
+            // All other results of the parser are requested help or versions.
             guard exitCode(for: error) == .validationFailure else { throw error }
             if let unknown = UnknownCommand.first(in: arguments, of: MirrorBot.self) {
                 throw unknown

@@ -4,8 +4,8 @@ import Settings
 
 /// The names of mirrors for a shell that completes words.
 enum MirrorNames {
-    /// Returns the completions of `--mirror`: the mirrors of the database that the words and the
-    /// environment name.
+    /// Returns the completions of `--mirror`: the mirrors of the database that the command line and
+    /// the environment name.
     ///
     /// Creates no file and prints nothing. Returns an empty list on any error.
     @Sendable static func complete(_ words: [String], _: Int, _ beginning: String) async -> [String]
@@ -15,12 +15,12 @@ enum MirrorNames {
         let (values, _) = SettingValues.loadAll(
             flags: home.map { [Setting.home.name: $0] } ?? [:], environment: environment,
             folder: Console.current.folder)
-        // Settings that cannot be used name no database.
+        // Invalid settings name no database.
         guard
             let configuration = try? MirrorConfiguration(
                 values, environment: environment, readsAccounts: false)
         else { return [] }
-        // A shell that completes a word has no place for an error.
+        // A shell cannot display an error during completion.
         let names = try? await names(configuration)
         return (names ?? []).filter { $0.hasPrefix(beginning) }
     }

@@ -6,7 +6,7 @@ import Mirroring
 import Posts
 import Settings
 
-/// The flags of every command that changes something for a person.
+/// The flags of every command that makes a change for a person.
 struct ChangeOutput: ParsableArguments {
     @Flag(help: "Print JSON.")
     var json = false
@@ -52,7 +52,7 @@ struct MirrorOptions: ParsableArguments {
     @Option(help: ArgumentHelp("logfmt, json or pretty.", valueName: "format"))
     var logFormat: String?
 
-    /// The flags that were given: the setting each overrides, its name and its value.
+    /// The given flags: the setting that each overrides, its name and its value.
     private var given: [(setting: Setting, flag: String, value: String)] {
         let flags: [(Setting, String, String?)] = [
             (.mirror, "--mirror", mirror), (.timeZone, "--time-zone", timeZone),
@@ -62,10 +62,10 @@ struct MirrorOptions: ParsableArguments {
         return flags.compactMap { setting, flag, value in value.map { (setting, flag, $0) } }
     }
 
-    /// The flags as a command gets them that works on the same mirror.
+    /// The flags in the form for another command on the same mirror.
     var words: [String] { given.map { "\($0.flag)=\($0.value)" } }
 
-    /// The flags without which a proposed command would not find the mirror, as a shell reads them.
+    /// The flags, quoted for a shell, that a proposed command needs to find the mirror.
     var mirrorWords: [String] {
         given.filter { [Setting.mirror.name, Setting.home.name].contains($0.setting.name) }
             .flatMap { [$0.flag, ShellWord.quoted(Printable.line($0.value))] }
@@ -78,11 +78,11 @@ struct MirrorOptions: ParsableArguments {
         }
     }
 
-    /// The configuration as flags, environment and `.env` give it, with its settings.
+    /// The configuration from flags, environment and `.env`.
     ///
     /// A wrong value of a flag is a wrong use of the command, and named as the flag.
     ///
-    /// - Parameter readsAccounts: False for commands that make an account's settings in the first
+    /// - Parameter readsAccounts: False for commands that create an account's settings in the first
     ///   place.
     /// - Throws: `ValidationError` for a flag, `ConfigurationError` for a variable.
     func configuration(readsAccounts: Bool = true) async throws -> MirrorConfiguration {
@@ -96,14 +96,14 @@ struct MirrorOptions: ParsableArguments {
         }
     }
 
-    /// Every setting as it was found, and everything that is wrong with any of them.
+    /// All settings, with all their problems.
     ///
-    /// - Returns: The values, and an error for each that cannot be used.
+    /// - Returns: The values, and an error for each invalid one.
     /// - Throws: `ValidationError` for a flag.
     func checkedValues() async throws -> (values: SettingValues, problems: [ConfigurationError]) {
         var (values, problems) = self.values()
-        // What is not of its form is taken for the default, and would be blamed for what follows
-        // from that.
+        // An invalid network is replaced by the default, whose consequences would be reported as
+        // further errors.
         let isReadable = !problems.contains { $0.setting.hasSuffix(Setting.network.name) }
         if isReadable {
             let wrong = Set(problems.map(\.setting))
@@ -130,7 +130,7 @@ struct MirrorOptions: ParsableArguments {
         return (values, problems)
     }
 
-    /// The error as it is about a flag, if one was given for its variable.
+    /// The error in terms of a flag, if one was given for its variable.
     private func named(_ error: ConfigurationError) -> any Error {
         guard let wrong = given.first(where: { $0.setting.name == error.setting }) else {
             return error
@@ -138,8 +138,8 @@ struct MirrorOptions: ParsableArguments {
         return ValidationError(wrong.flag + error.description.dropFirst(error.setting.count))
     }
 
-    /// Opens a database that is there, for a command that copies all that is in it; nobody asks
-    /// whether the mirror is, or whether its stored settings can be used.
+    /// Opens an existing database, for a command that copies all its contents, without checking
+    /// that the mirror exists or that its stored settings are valid.
     static func openWhicheverThereAre(
         _ configuration: MirrorConfiguration, _: HumanMirror.Making
     ) async throws -> HumanMirror {
@@ -152,15 +152,16 @@ struct MirrorOptions: ParsableArguments {
     /// Opens the mirror, runs `body` on it and closes it again.
     ///
     /// - Parameters:
-    ///   - readsAccounts: False for commands that make an account's settings in the first place.
-    ///   - keepsNothing: True for commands that need no database that lasts.
-    ///   - looksOnly: True for commands that also tell of a mirror that lives elsewhere now.
-    ///   - lasts: The body works for as long as the mirror does, and a move ends it.
-    ///   - making: What may be made where it is not there yet.
+    ///   - readsAccounts: False for commands that create an account's settings in the first place.
+    ///   - keepsNothing: True for commands that need no persistent database.
+    ///   - looksOnly: True for read-only commands, which also work for a mirror that has been moved
+    ///     away.
+    ///   - lasts: Whether the body runs as long as the mirror, so that a move ends it.
+    ///   - making: What may be created if it is missing.
     ///   - opening: How the mirror is opened.
-    ///   - body: Given the open mirror.
+    ///   - body: Gets the open mirror.
     /// - Returns: What `body` returns.
-    /// - Throws: `ConfigurationError` for a database that would not last; what opening or `body`
+    /// - Throws: `ConfigurationError` for a database that is not persistent; what opening or `body`
     ///   throws.
     func withMirror<Value>(
         readsAccounts: Bool = true, keepsNothing: Bool = false, looksOnly: Bool = false,
@@ -196,25 +197,25 @@ struct MirrorOptions: ParsableArguments {
 
     /// The reaction of a command about all mirrors to a missing database.
     enum MissingDatabase {
-        /// It fails with the first step of the setup.
+        /// It fails, with the first step of the setup.
         case refused
-        /// It makes the embedded one.
+        /// It creates the embedded database.
         case made
-        /// It works on an empty one in memory, of which nothing is kept.
+        /// It uses an empty database in memory, which is not kept.
         case pretended
     }
 
-    /// Opens what the mirrors of a database share, runs `body` and closes it again.
+    /// Opens the resources shared by the mirrors of a database, runs `body` and closes them again.
     ///
-    /// None of its mirrors is opened, so that one that cannot be used hides no other.
+    /// None of its mirrors is opened, so that an unusable one does not affect the others.
     ///
     /// - Parameters:
-    ///   - missing: What is done where there is no database.
-    ///   - readsAccounts: False for commands to which the accounts of the environment mean nothing.
+    ///   - missing: What to do without a database.
+    ///   - readsAccounts: False for commands that do not use the accounts of the environment.
     ///   - opening: How it is opened.
-    ///   - body: Given the open installation.
+    ///   - body: Gets the open installation.
     /// - Returns: What `body` returns.
-    /// - Throws: `ConfigurationError` for a database that would not last, or is not there; what
+    /// - Throws: `ConfigurationError` for a database that is missing or not persistent; what
     ///   opening or `body` throws.
     func withInstallation<Value>(
         _ missing: MissingDatabase = .refused, readsAccounts: Bool = true,
@@ -241,7 +242,7 @@ struct MirrorOptions: ParsableArguments {
         return try await afterwards(installation.close) { try await body(installation) }
     }
 
-    /// Fails with the first step of the setup where there is no database.
+    /// Fails, with the first step of the setup, if there is no database.
     private func requireDatabase(_ configuration: MirrorConfiguration) async throws {
         do {
             try configuration.process.requireDatabase()
@@ -252,10 +253,10 @@ struct MirrorOptions: ParsableArguments {
         }
     }
 
-    /// Opens the mirror to look at it; one that is not there is an empty one in memory, and nothing
-    /// is made.
+    /// Opens the mirror for reading; a missing one is an empty one in memory, and nothing is
+    /// created.
     ///
-    /// - Parameter body: Given the open mirror.
+    /// - Parameter body: Gets the open mirror.
     /// - Throws: As ``withMirror``.
     func withWhatIsThere<Value>(_ body: (HumanMirror) async throws -> Value) async throws -> Value {
         try await withMirror(
@@ -270,12 +271,12 @@ struct MirrorOptions: ParsableArguments {
             }, body)
     }
 
-    /// Opens a mirror that is here with its record, which is read once.
+    /// Opens an existing mirror with its record, which is read once.
     ///
     /// - Parameters:
-    ///   - making: What may be made where it is not there yet.
+    ///   - making: What may be created if it is missing.
     ///   - opening: How the mirror is opened.
-    ///   - body: Given the open mirror, and its record as it was then.
+    ///   - body: Gets the open mirror, and its record at that time.
     /// - Returns: What `body` returns.
     /// - Throws: As ``withMirror``.
     func withRecord<Value>(
@@ -292,8 +293,8 @@ struct MirrorOptions: ParsableArguments {
         }
     }
 
-    /// Fails if the mirror was moved away while a command changed something of it, which may not
-    /// have come along.
+    /// Fails if the mirror was moved away during a command's change, which may not have been moved
+    /// with it.
     private func requireStill(_ mirror: HumanMirror) async throws {
         do {
             try await mirror.table.requireHere()
@@ -305,14 +306,14 @@ struct MirrorOptions: ParsableArguments {
         }
     }
 
-    /// Opens a mirror whose zone is known, for a command that looks or steers and leaves the
-    /// minutes as they are.
+    /// Opens a mirror with a known zone, for a command that reads or steers and does not change
+    /// local times.
     ///
     /// - Parameters:
-    ///   - making: What may be made where it is not there yet.
-    ///   - body: Given the open mirror and the zone in which its minutes are recorded.
+    ///   - making: What may be created if it is missing.
+    ///   - body: Gets the open mirror and the zone of its recorded local times.
     /// - Returns: What `body` returns.
-    /// - Throws: `ConfigurationError` for a zone that is not known; as ``withMirror``.
+    /// - Throws: `ConfigurationError` if the zone is unknown; as ``withMirror``.
     func withZone<Value>(
         making: HumanMirror.Making = .nothing, _ body: (HumanMirror, TimeZone) async throws -> Value
     ) async throws -> Value {

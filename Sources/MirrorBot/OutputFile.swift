@@ -1,22 +1,22 @@
 import Foundation
 import Storage
 
-/// A file that a command makes: whole or not at all, and for its owner alone unless it holds
-/// nothing that people wrote.
+/// A file that a command writes, completely or not at all, and readable for its owner alone unless
+/// it contains no text of people.
 struct OutputFile {
     /// The name that stands for standard output.
     static let standardOutput = "-"
 
     let path: String
-    /// Whether a file that is there is replaced.
+    /// Whether an existing file is replaced.
     let isForced: Bool
     /// The file's permissions, regardless of the umask.
     private let mode: mode_t
 
     /// - Parameters:
     ///   - name: A path, or `-`.
-    ///   - isForced: Whether a file that is there is replaced.
-    ///   - mode: Who may read and write it.
+    ///   - isForced: Whether an existing file is replaced.
+    ///   - mode: The permissions.
     init(_ name: String, isForced: Bool, mode: mode_t = 0o600) {
         self.mode = mode
 
@@ -26,7 +26,7 @@ struct OutputFile {
         self.isForced = isForced
     }
 
-    /// Fails where ``write(_:)`` would certainly; called before work that takes its time.
+    /// Fails if ``write(_:)`` would certainly fail; called before long work.
     ///
     /// - Throws: ``CommandError`` for usage.
     func check() throws {
@@ -40,7 +40,7 @@ struct OutputFile {
         }
     }
 
-    /// Writes the text; what was there stays until the new file is whole.
+    /// Writes the text; an existing file stays until the new one is complete.
     ///
     /// - Throws: ``CommandError``.
     func write(_ text: String) throws {

@@ -2,19 +2,19 @@ import Foundation
 import Logging
 import ServiceLifecycle
 
-/// Ends the process when a shutdown takes longer than was promised.
+/// Ends the process if a shutdown takes too long.
 ///
-/// Whatever does not answer, such as a database behind a dead connection, could keep a worker from
-/// ending for longer than a platform waits before it kills. Nothing is lost then: what was not put
-/// away is found by the next worker.
+/// An unresponsive resource, such as a database behind a dead connection, could delay the end of a
+/// worker until the platform kills it. Nothing is lost by this: the next worker finds the
+/// unfinished work.
 struct ShutdownWatchdog: Service {
-    /// How long a shutdown may take, in seconds of the real clock.
+    /// The time limit of a shutdown, in seconds of the real clock.
     static let patience: TimeInterval = 9.5
 
     func run() async throws {
-        // Throws when the group is cancelled without a shutdown; the other services then end it.
+        // Throws if the group is cancelled without a shutdown; then the other services end it.
         guard (try? await gracefulShutdown()) != nil else { return }
-        // A thread of its own, for the others may all be waiting.
+        // A thread of its own, because all others may be blocked.
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: Self.patience)
             Logger(label: "mirror-bot").warning(

@@ -2,14 +2,14 @@ import Foundation
 
 /// The display capabilities of a standard stream.
 struct Terminal {
-    /// Whether a person looks at it.
+    /// Whether it is a terminal with a person.
     let isInteractive: Bool
     let hasColor: Bool
-    /// The width of the screen; 100 where nothing tells one.
+    /// The width of the screen; 100 if unknown.
     let columns: Int
-    /// Whether the width is known, so that longer lines would be broken on the screen.
+    /// Whether the width is known, so that longer lines must be broken.
     let hasWidth: Bool
-    /// Whether it shows Unicode, as the locale says.
+    /// Whether it supports Unicode, by its locale.
     let isUnicode: Bool
 
     /// The terminals of ``Console/current``.
@@ -35,7 +35,7 @@ struct Terminal {
         self.isUnicode = isUnicode
     }
 
-    /// The encoding of the first variable of locale(7) that is set; where none is, output is UTF-8.
+    /// Determined by the first variable of locale(7) that is set; UTF-8 if none is.
     private static func isUnicode(_ environment: [String: String]) -> Bool {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first {
             !$0.isEmpty
@@ -44,14 +44,13 @@ struct Terminal {
         return name.contains("utf-8") || name.contains("utf8")
     }
 
-    /// The text with the signs of our own views that this terminal can show; each takes as many
-    /// cells as before.
+    /// The text with signs that this terminal supports; the width stays the same.
     func shown(_ text: String) -> String {
         guard !isUnicode, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
         return String(text.map { Self.plainSigns[$0] ?? $0 })
     }
 
-    /// The signs of views, as ASCII has them.
+    /// ASCII replacements for the signs of views.
     private static let plainSigns: [Character: Character] = [
         "✔": "v", "✖": "X", "×": "x", "●": "*", "◐": "~", "○": "o", "★": "+", "☆": "?", "→": ">",
         "↩": "<", "…": "~",

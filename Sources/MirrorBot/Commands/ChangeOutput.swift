@@ -6,17 +6,16 @@ import Posts
 import Settings
 
 extension MirrorOptions {
-    /// Asks a mirror's desk for a change, and tells what came of it.
+    /// Performs an operation at a mirror's desk, and prints the result.
     ///
     /// - Parameters:
-    ///   - operation: What is to be done.
-    ///   - output: How to tell of it, and what the person saw.
-    ///   - needsZone: Whether the change is about days, which without a time zone there are none.
-    ///   - making: What may be made where it is not there yet.
+    ///   - operation: The operation.
+    ///   - output: The output options, with the digest that the person saw.
+    ///   - needsZone: Whether the operation is about days, which requires a time zone.
+    ///   - making: What may be created if it is missing.
     ///   - opening: How the mirror is opened.
-    ///   - ask: Asks the person first, and returns what they were shown; what it throws ends the
-    ///     command.
-    ///   - lines: What is told a person.
+    ///   - ask: Asks the person first, and returns what they were shown; an error ends the command.
+    ///   - lines: The result as text.
     /// - Throws: What the desk throws; as ``withZone``.
     func change<Operation: PersonOperation>(
         _ operation: Operation, _ output: ChangeOutput, needsZone: Bool = false,
@@ -45,7 +44,7 @@ extension MirrorOptions {
 }
 
 extension PersonOutcome {
-    /// How the change is taken back, as a line for the person; none where nothing does.
+    /// How the change is reverted, as a line for the person; empty if it cannot be.
     var wayBackLines: [String] {
         wayBack.map { ["to take it back: \(Printable.line($0.command))"] } ?? []
     }

@@ -42,7 +42,7 @@ struct ConfigCommand: AsyncParsableCommand {
         throw last
     }
 
-    /// The values with what is set for the mirror; a database that cannot be read is no problem of
+    /// The values with those stored for the mirror; a database that cannot be read is no problem of
     /// any value.
     private func withSettings(_ values: SettingValues) async -> SettingValues {
         do {

@@ -90,16 +90,16 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 }
 
-/// Work that a signal asks to put away what it has made before the process ends.
+/// Work that a signal asks to clean up before the process ends.
 ///
-/// The first signal begins a graceful shutdown, and ends the process when the work has ended. A
+/// The first signal begins a graceful shutdown, and ends the process after the work has ended. A
 /// second one ends it at once.
 private struct SignalledWork: Service {
     let work: @Sendable () async throws -> Void
 
     func run() async throws { try await work() }
 
-    /// Runs the work; where the process is not the command's own, signals are left alone.
+    /// Runs the work; if the process does not belong to the command alone, signals are left alone.
     static func run(_ work: @escaping @Sendable () async throws -> Void) async throws {
         guard Console.current.ownsProcess else { return try await work() }
         let service = ServiceGroupConfiguration.ServiceConfiguration(
@@ -124,9 +124,9 @@ private struct SignalledWork: Service {
         }) { try await group.run() }
     }
 
-    /// Ends the process as the signal would have without us.
+    /// Ends the process as the signal would by default.
     private static func end(by number: Int32) {
-        // The signal ends the process, whatever becomes of its output.
+        // The signal ends the process, even if the output fails.
         try? Console.process.output.flush()
         fflush(nil)
         signal(number, SIG_DFL)
@@ -134,7 +134,7 @@ private struct SignalledWork: Service {
     }
 }
 
-/// The signal that a process got first.
+/// The first signal that a process received.
 private final class ReceivedSignal: @unchecked Sendable {
     // Sendable because `number` is only touched under `lock`.
     private let lock = NSLock()
@@ -152,7 +152,7 @@ private final class ReceivedSignal: @unchecked Sendable {
     }
 }
 
-/// The findings, as they are printed.
+/// The findings in their printed form.
 private struct DoctorReport: Encodable {
     let schema = "mirror-bot/doctor/1"
     let findings: [Finding]

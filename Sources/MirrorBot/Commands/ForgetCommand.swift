@@ -85,7 +85,7 @@ struct ForgetTextCommand: AsyncParsableCommand {
                 ]
             }
         }
-        // The subject as found before it was forgotten.
+        // The subject as found before the forgetting.
         var subject: Forgetting.Subject?
         let ask = { (desk: Desk) async throws -> Seen? in
             let forgetting = try await desk.forgetting()
@@ -107,7 +107,7 @@ struct ForgetTextCommand: AsyncParsableCommand {
         return .days(from: from ?? "", to: to)
     }
 
-    /// Asks before anything is deleted.
+    /// Asks for a confirmation before anything is deleted.
     private func confirm(_ subject: Forgetting.Subject, _ forgetting: Forgetting) async throws {
         let question: String
         switch subject {
@@ -171,7 +171,7 @@ struct ForgetListCommand: AsyncParsableCommand {
     }
 }
 
-/// Returns a muted or forgotten value as a person reads it.
+/// Returns a muted or forgotten value for people.
 private func shownMute(_ kind: String, _ value: String) -> String {
     Printable.line(kind == "span" ? value.replacingOccurrences(of: "/", with: " to ") : value)
 }

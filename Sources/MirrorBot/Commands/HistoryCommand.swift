@@ -72,7 +72,7 @@ struct HistoryCommand: AsyncParsableCommand {
         }
     }
 
-    /// As `in all: 3 posts done, 1 reply skipped`, for a page that does not list them all.
+    /// Such as `in all: 3 posts done, 1 reply skipped`, for a page that does not list all of them.
     private static func line(_ totals: ActionTotals) -> String {
         let counts = totals.counts.map { count in
             let plural = count.kind == .reply ? "replies" : "\(count.kind.rawValue)s"

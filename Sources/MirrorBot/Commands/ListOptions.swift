@@ -2,7 +2,7 @@ import ArgumentParser
 import Control
 import Foundation
 
-/// The options of commands that print a list page by page, but for its length.
+/// The options of commands that print a list page by page, except the page length.
 struct PageOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -30,7 +30,7 @@ struct ListOptions: ParsableArguments {
         }
     }
 
-    /// Tells how the next page is shown, if there is one.
+    /// Prints how to show the next page, if there is one.
     static func tell(next: String?) {
         guard let next else { return }
         let place = Printable.line(next)
@@ -44,9 +44,9 @@ extension Array<String> {
 }
 
 extension PersonTime {
-    /// The instant that `--since` means.
+    /// The instant of `--since`.
     ///
-    /// - Throws: `ValidationError` for what is none.
+    /// - Throws: `ValidationError` for an invalid value.
     func since(_ text: String, now: Date) throws -> Date {
         guard let start = pastInstant(text, now: now) else {
             throw ValidationError(

@@ -84,7 +84,7 @@ struct LoginCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withMirror(readsAccounts: false, keepsNothing: print, making: .mirror) {
             mirror in
-            // What is only printed changes nothing here, not even whose mirror this is.
+            // A login that is only printed changes nothing here, not even the bound account.
             guard print else { return try await logIn(to: mirror) }
             try await mirror.scratch().closing(after: logIn)
         }
@@ -99,7 +99,7 @@ struct LoginCommand: AsyncParsableCommand {
             try agree(to: opened.replacement)
             outcome = try await mirror.keep(opened, isKept: !print)
         } catch {
-            // Nobody has the token that the network has issued.
+            // The token that the network has issued is not used.
             if let problem = await login.withdraw() { StandardError.tell("warning: \(problem)") }
             throw error
         }
@@ -111,11 +111,10 @@ struct LoginCommand: AsyncParsableCommand {
         if outcome.isKept { await NextStep.print(for: try await mirror.withCurrentSettings()) }
     }
 
-    /// Asks whether an account gives way to the one of this login.
+    /// Asks whether an account may be replaced by that of this login.
     ///
-    /// - Throws: `LoginRefusal` for an account of which something was learned, or as which
-    ///   something was sent, unless the person wants that; ``CommandError`` for a person who does
-    ///   not agree.
+    /// - Throws: `LoginRefusal` for an account that was already used for learning or sending,
+    ///   unless the person confirms; ``CommandError`` if the person declines.
     private func agree(to replacement: OpenedLogin.Replacement?) throws {
         guard let replacement else { return }
         let before = replacement.before
@@ -163,14 +162,13 @@ struct LoginCommand: AsyncParsableCommand {
     }
 }
 
-/// A file that a person put a secret into.
+/// A file with a secret.
 private enum TokenFile {
     private static let mostBytes = 4_096
 
-    /// The secret, without white space around it.
+    /// The secret, without surrounding white space.
     ///
-    /// - Throws: ``CommandError`` for a file that cannot be read, or holds nothing or more than one
-    ///   line.
+    /// - Throws: ``CommandError`` for a file that cannot be read, is empty, or has several lines.
     static func secret(_ name: String) throws -> Secret {
         if name == "-" { return try Question.secret("") }
         let path = Console.current.path(name)

@@ -13,7 +13,7 @@ struct MigrateCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        // A release migrates before anybody has set an account's last variable.
+        // A release migrates before all variables of accounts are set.
         let configuration = try await options.configuration(readsAccounts: false)
         try configuration.process.requireLastingStorage()
         let update = try await TablesUpdate(of: configuration.process.storage)

@@ -101,7 +101,7 @@ struct MirrorsRemoveCommand: AsyncParsableCommand {
             readsAccounts: false, looksOnly: true,
             opening: { configuration, making in
                 var configuration = configuration
-                // A setting that cannot be used does not keep a mirror from being removed.
+                // An invalid setting must not prevent the removal of a mirror.
                 configuration.mirror.ignoresStored = true
                 return try await HumanMirror.open(configuration, making: making)
             }
@@ -124,7 +124,7 @@ struct MirrorsRemoveCommand: AsyncParsableCommand {
 
 /// The names of mirrors as arguments.
 enum MirrorArgument {
-    /// Refuses texts that are no names of mirrors, repeated ones, and `--mirror` beside them.
+    /// Refuses invalid and repeated mirror names, and `--mirror` beside them.
     ///
     /// - Throws: `ValidationError`.
     static func check(_ names: [String], _ options: MirrorOptions) throws {
@@ -141,7 +141,7 @@ enum MirrorArgument {
     }
 }
 
-/// A file that a command reads whole.
+/// A file that a command reads completely.
 enum InputFile {
     private static let chunk = 1 << 20
 
@@ -177,11 +177,10 @@ enum InputFile {
 }
 
 extension MirrorOptions {
-    /// Asks the desks of several mirrors for the same change, one after the other, and tells what
-    /// came of each.
+    /// Performs the same operation on several mirrors, one after the other, and prints each result.
     ///
-    /// - Throws: `ConfigurationError` if one of the names is no mirror's, before anything is
-    ///   changed; what the desks throw.
+    /// - Throws: `ConfigurationError` for an unknown mirror, before anything is changed; what the
+    ///   desks throw.
     fileprivate func change<Operation: PersonOperation>(
         _ names: [String], _ operation: Operation, json: Bool,
         _ lines: (Operation.Outcome) -> [String]

@@ -65,7 +65,7 @@ struct MoveCommand: AsyncParsableCommand {
         }
     }
 
-    /// Opens what there is; whichever mirrors, if all are meant.
+    /// Opens the database; with all mirrors, whichever there are.
     private func open(
         _ configuration: MirrorConfiguration, _ making: HumanMirror.Making
     ) async throws -> HumanMirror {
@@ -109,7 +109,7 @@ struct MoveCommand: AsyncParsableCommand {
         for line in Self.next(location, key: key) { Self.print(line) }
     }
 
-    /// Asks before an older copy is written over.
+    /// Asks before an older copy is overwritten.
     private func confirm(_ move: MirrorMove, _ name: String, at location: StorageLocation)
         async throws
     {
@@ -158,7 +158,7 @@ struct MoveCommand: AsyncParsableCommand {
             try location.check()
             return try await Storage.open(location)
         } catch var error as StorageError {
-            // Written for the setting that usually names a database.
+            // The message names the usual setting for a database, not this one.
             error.operation = error.operation.replacing(Setting.databaseURL.name, with: "--to")
             error.cause = error.cause.replacing(Setting.databaseURL.name, with: "--to")
                 .replacing("\(Setting.home.name) or --home names", with: "--to names")
@@ -168,7 +168,7 @@ struct MoveCommand: AsyncParsableCommand {
 
     // MARK: Words
 
-    /// A `print` of one's own hides that of the module.
+    /// A method named `print` would hide the module's function.
     private static func print(_ line: String) { Console.current.output.writeLine(line) }
 
     private static func print(_ receipt: MirrorMove.Receipt) {
@@ -185,7 +185,7 @@ struct MoveCommand: AsyncParsableCommand {
         print("  all \(total) rows were compared; \(receipt.written) were written")
     }
 
-    /// Returns the steps by which a person makes the mirror run at its new place.
+    /// Returns the steps to start the mirror at its new place.
     private static func next(_ location: StorageLocation, key: String?) -> [String] {
         var lines: [String] = []
         switch (key, location) {
@@ -222,7 +222,7 @@ private struct MoveReport: Encodable {
     let keyPlace: String?
 }
 
-/// Shows how far a move is, where a person looks at it.
+/// Shows the progress of a move on a terminal.
 private final class MoveProgress: @unchecked Sendable {
     // Sendable because `isShown` is only touched under `lock`.
     private let lock = NSLock()

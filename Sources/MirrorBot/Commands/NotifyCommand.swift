@@ -37,7 +37,7 @@ struct NotifyCommand: AsyncParsableCommand {
         }
     }
 
-    /// Asks nothing of the database: this has to work when that does not.
+    /// Uses no database, because this must work without one.
     private func sendTest() async throws {
         let configuration = try await options.configuration(readsAccounts: false)
         Console.current.log.follow(configuration)
@@ -71,21 +71,21 @@ private struct NoticeTestReport: Encodable {
     let receipts: [NoticeReceipt]
 }
 
-/// The notices to a person, as they are printed.
+/// The notices in their printed form.
 private struct NoticeReport: Encodable {
     struct Entry: Encodable {
         let cause: NoticeCause
         /// `nil` while the cause does not hold.
         let since: Date?
         let lastTold: Date?
-        /// How often the next message was tried in vain.
+        /// The number of failed attempts to send the next message.
         let attempts: Int
     }
 
     let schema = "mirror-bot/notices/1"
     let mirror: String
     let notices: [Entry]
-    /// The last messages that were delivered, the newest first.
+    /// The last delivered messages, the newest first.
     let told: [ToldNotice]
 
     init(_ mirror: String, _ rows: [NoticeRow], _ told: [ToldNotice]) {

@@ -90,7 +90,7 @@ struct PeopleListCommand: AsyncParsableCommand {
 }
 
 extension PeopleList.Line {
-    /// The account with the letters that its host's name has, and what there is to say of it.
+    /// The account, with non-ASCII letters of its host, and notes about it.
     fileprivate var row: (name: String, notes: [String?]) {
         (
             AccountID(reference: account, localHost: nil)?.shown ?? account,
@@ -203,7 +203,7 @@ struct PeopleDenyCommand: AsyncParsableCommand {
     }
 }
 
-/// An account with the letters that its host's name has.
+/// An account with non-ASCII letters of its host.
 private func shownAccount(_ account: String) -> String {
     Printable.line(AccountID(reference: account, localHost: nil)?.shown ?? account)
 }

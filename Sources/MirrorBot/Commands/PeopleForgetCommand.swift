@@ -110,7 +110,7 @@ struct PeopleReportCommand: AsyncParsableCommand {
     }
 }
 
-/// The report as text: whole, for it is the answer to somebody's question.
+/// The report as text: complete, because it answers a person's request.
 private struct PersonView {
     let report: PersonReport
     let zone: TimeZone

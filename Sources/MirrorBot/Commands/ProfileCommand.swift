@@ -35,7 +35,7 @@ struct ProfileCommand: AsyncParsableCommand {
     }
 }
 
-/// Shows what the bot's profile would say, and writes it if the person agrees.
+/// Shows the proposed profile of the bot, and writes it if the person agrees.
 struct ProfileOffer {
     private let mirror: HumanMirror
 
@@ -44,9 +44,9 @@ struct ProfileOffer {
     /// Shows the proposal, and writes it if the person agrees.
     ///
     /// - Parameter agrees: Puts a question to the person, and returns whether the answer is yes.
-    /// - Returns: True if the profile says whose mirror it is, or the person was told what to put
-    ///   there; false if they declined.
-    /// - Throws: ``CommandError`` if somebody else changed the profile meanwhile; as
+    /// - Returns: True if the profile names its operator, or the person was told what to write;
+    ///   false if they declined.
+    /// - Throws: ``CommandError`` if the profile was changed meanwhile; as
     ///   `HumanMirror.profileProposal()`; what `agrees` throws.
     func make(if agrees: (String) throws -> Bool) async throws -> Bool {
         let proposal = try await mirror.profileProposal()
@@ -64,7 +64,7 @@ struct ProfileOffer {
         return true
     }
 
-    /// Prints the proposal as JSON, and writes it if that is wanted.
+    /// Prints the proposal as JSON, and writes it on request.
     func printed(writing: Bool) async throws {
         let proposal = try await mirror.profileProposal()
         try JSONOutput.print(proposal)

@@ -53,8 +53,7 @@ struct RebindCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the account that the mirror is bound to, that of the credentials, and the
-    /// consequences.
+    /// Returns the bound account, that of the credentials, and the consequences.
     static func lines(_ rebinding: Rebinding) -> [String] {
         let bound = rebinding.bound.map { Printable.line($0.name()) } ?? "none yet"
         let start = "\(rebinding.role.rawValue): now \(bound); logged in is "

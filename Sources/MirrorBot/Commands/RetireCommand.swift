@@ -66,7 +66,7 @@ struct RetireCommand: AsyncParsableCommand {
         try await options.change(wish, output, asking: { try await ask($0) }, lines)
     }
 
-    /// Shows what is about to end, and asks for a yes.
+    /// Shows the consequences, and asks for a confirmation.
     private func ask(_ desk: Desk) async throws -> Seen? {
         let subject = try await RetirementSubject(desk.mirror, last: last)
         guard !yes else { return subject.seen }

@@ -8,13 +8,13 @@ import Settings
 import Storage
 import UnixSignals
 
-/// A mirror that runs until it is told to stop.
+/// A mirror that runs until the process is shut down.
 ///
-/// All of it is a service, the reading of settings and the waiting for a database included: who
-/// listens to signals does so from the first moment.
+/// All of it is a service, including reading the settings and waiting for a database, so that
+/// signals are handled from the first moment.
 struct RunningMirror: Service {
     let options: MirrorOptions
-    /// The service manager that is told how the process is; nil for none.
+    /// The service manager to notify; nil for none.
     let manager: ServiceManager?
     /// The web page to serve beside the worker; nil for none.
     let page: WebOptions?
@@ -28,7 +28,7 @@ struct RunningMirror: Service {
                 try await WebOptions.beside(
                     page, mirror.installation, onBegin: { $0 == mirror.name && begun.begin($0) }
                 ) {
-                    // A person sets it up on the page, and says when it begins.
+                    // A person sets it up on the page, and starts it there.
                     if page != nil, try await !mirror.setupPosition().isReady {
                         mirror.logger.notice("Mirror not set up yet, the page leads through it")
                         guard await begun.waitsFor(mirror.name) else { return }
@@ -52,11 +52,11 @@ struct RunningMirror: Service {
     }
 }
 
-/// The mirrors that a process works for, until it is told to stop.
+/// The mirrors of a process, which run until it is shut down.
 struct RunningFleet: Service {
     let options: MirrorOptions
     let selection: MirrorFleet.Selection
-    /// The service manager that is told how the process is; nil for none.
+    /// The service manager to notify; nil for none.
     let manager: ServiceManager?
     /// The web page to serve beside the worker; nil for none.
     let page: WebOptions?
@@ -90,9 +90,9 @@ struct RunningFleet: Service {
     }
 }
 
-/// Thrown when a process is told to stop while it waits for its database.
+/// Thrown if a process is shut down while it waits for its database.
 struct StoppedBeforeItBegan: Error {
-    /// Opens a database, waiting for its server; told to stop, it waits no longer.
+    /// Opens a database, waiting for its server; a shutdown ends the wait.
     static func watching<Value: Sendable>(_ opening: @escaping @Sendable () async throws -> Value)
         async throws -> Value
     {
@@ -103,18 +103,18 @@ struct StoppedBeforeItBegan: Error {
         }
     }
 
-    /// Anything else is worth an exit code even now.
+    /// All other errors keep their exit code even now.
     private static func mayComeOfStopping(_ error: any Error) -> Bool {
         error is CancellationError || (error as? StorageError)?.isTransient == true
     }
 }
 
-/// Running a service as all that a process does.
+/// Runs a service as the only work of a process.
 enum ServiceProcess {
     /// Runs a service until one of ``EndingSignals/trapped``.
     ///
-    /// - Parameter service: Given the service manager that started the process; nil for none.
-    /// - Throws: What ends it for another reason.
+    /// - Parameter service: Gets the service manager that started the process; nil for none.
+    /// - Throws: An error that ends it.
     static func run(_ service: (ServiceManager?) -> any Service) async throws {
         let manager = ServiceManager(environment: Console.current.environment)
         let ownsProcess = Console.current.ownsProcess
@@ -125,10 +125,9 @@ enum ServiceProcess {
                     failureTerminationBehavior: .cancelGroup)
             ],
             gracefulShutdownSignals: ownsProcess ? EndingSignals.trapped : [],
-            // The settings say how to log, and are not read yet. A group has nothing to tell but
-            // its own steps.
+            // The settings of logging are not read yet, and a group logs only its own steps.
             logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() })
-        // Services are told to stop from the last to the first.
+        // Services are shut down from the last to the first.
         if ownsProcess {
             configuration.services.append(
                 .init(
@@ -150,7 +149,7 @@ extension HumanMirror {
     /// Runs `body` with a worker of this mirror, for one pass.
     ///
     /// - Parameters:
-    ///   - isAccompanied: Whether a person is told what they should know, where that is set.
+    ///   - isAccompanied: Whether to send notices, if they are configured.
     ///   - body: Uses the worker.
     /// - Throws: What `body` throws.
     func withWorker(isAccompanied: Bool, _ body: (Worker) async throws -> Void) async throws {

@@ -61,9 +61,9 @@ struct SetCommand: AsyncParsableCommand {
 
 /// Values of settings as arguments.
 enum SettingWords {
-    /// The values by the names of their variables.
+    /// The values by variable name.
     ///
-    /// - Throws: `ValidationError` for a word that is no `NAME=VALUE`, or names a variable again.
+    /// - Throws: `ValidationError` for a word that is no `NAME=VALUE`, or repeats a variable.
     static func values(_ words: [String]) throws -> [String: String] {
         var values: [String: String] = [:]
         for word in words {
@@ -108,7 +108,7 @@ struct UnsetCommand: AsyncParsableCommand {
     }
 }
 
-/// Opens the mirror without what is set for it, which may be what is to be mended.
+/// Opens the mirror without its stored settings, which may be the ones to repair.
 private func openWithoutSettings(
     _ configuration: MirrorConfiguration, _ making: HumanMirror.Making
 ) async throws -> HumanMirror {

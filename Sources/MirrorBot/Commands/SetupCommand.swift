@@ -134,13 +134,13 @@ struct SetupCommand: AsyncParsableCommand {
 
     // MARK: Answers
 
-    /// The network that was given for an account.
+    /// The given network of an account.
     func network(of role: AccountRole) -> NetworkName? { (role == .human ? human : bot) ?? network }
 
-    /// The options of `login` that were given for an account.
+    /// The given options of `login` for an account.
     ///
-    /// - Parameter isFirst: Whether to include the answers; after a first try the person is asked
-    ///   for them.
+    /// - Parameter isFirst: Whether to include the answers; after a first attempt the person is
+    ///   asked for them.
     func loginWords(of role: AccountRole, isFirst: Bool = true) -> [String] {
         var options: [(String, String?)] = [("--api-base-url", apiBaseURL)]
         if isFirst {
@@ -153,7 +153,7 @@ struct SetupCommand: AsyncParsableCommand {
             + (token ? ["--token"] : [])
     }
 
-    /// Whether an account on that network can be used without a secret, and the person gave none.
+    /// Whether an account on that network can be used without a secret, and none was given.
     func needsNoSecret(of role: AccountRole, on network: NetworkName) -> Bool {
         tokenFile(of: role) == nil
             && network.descriptor.required(by: role).allSatisfy { !$0.isSecret }
@@ -171,11 +171,11 @@ struct SetupCommand: AsyncParsableCommand {
         role == .human ? humanTokenFile : botTokenFile
     }
 
-    /// Whether a login to an account on that network needs no further answer.
+    /// Whether a login to an account on that network needs no further input.
     func isLoginComplete(of role: AccountRole, on network: NetworkName) -> Bool {
         let required = network.descriptor.required(by: role)
-        // One secret can be in a file; an account that is opened by several is logged in to by a
-        // person, or set.
+        // A file can contain only one secret; an account with several needs a login by a person, or
+        // settings.
         guard required.count(where: \.isSecret) <= (tokenFile(of: role) == nil ? 0 : 1) else {
             return false
         }
@@ -202,7 +202,7 @@ enum ConsentArgument {
         return ground
     }
 
-    /// The same of an answer; nil for `later`.
+    /// Parses an answer; nil for `later`.
     static func answer(_ text: String) throws -> HumanConsent.Ground? {
         try text.lowercased() == "later" ? nil : ground(text)
     }

@@ -7,30 +7,30 @@ import Networks
 import Posts
 import Settings
 
-/// One walk through the open steps of a setup.
+/// A guided walk through the open steps of a setup.
 ///
 /// The open steps are read from the database before each step, and each is done by the command that
-/// a person would type for it. A walk that was interrupted therefore continues where it was.
+/// a person would type for it. An interrupted walk therefore continues at the same step.
 struct SetupWalk {
     private enum Outcome {
         case done
-        /// Nobody answered, or the person leaves the step for later.
+        /// Nobody answered, or the person postpones the step.
         case left
     }
 
-    /// Steps that work without a question, so that a failure is not followed by one.
+    /// Steps without questions, which are not asked about again after a failure.
     private static let withoutQuestion: Set<SetupStep.Kind> = [.posts, .favorites, .profile]
 
     private let given: SetupCommand
-    /// The options that every command of the walk gets, without the time zone, which is an answer
-    /// and stored.
+    /// The options for every command of the walk, without the time zone, which is an answer and
+    /// stored.
     private let options: MirrorOptions
     private let isAsking = Console.current.input.isInteractive
-    /// Steps that stay open in this walk.
+    /// Steps that were skipped in this walk.
     private var left: Set<SetupStep.Kind> = []
-    /// Steps whose options were used; if those did not work, the person is asked.
+    /// Steps whose given options were used; if they failed, the person is asked.
     private var tried: Set<SetupStep.Kind> = []
-    /// The archive that was read in this walk; it may hold favorites too.
+    /// The archive that was read in this walk; it may contain favorites too.
     private var archive: String?
 
     init(_ given: SetupCommand) {
@@ -47,7 +47,7 @@ struct SetupWalk {
         do {
             try await walk()
         } catch let end as InputEnded {
-            // A position that cannot be read names no next step.
+            // If the position cannot be read, no next step is named.
             let next = try? await position().steps.first { !$0.isDone }
             let place = next.map { "; \($0.next)" } ?? ""
             throw CommandError(
@@ -86,9 +86,9 @@ struct SetupWalk {
         try await end(position)
     }
 
-    /// Does a step; what a person can mend is told, and the step stays open.
+    /// Performs a step; prints errors that the person can fix, and leaves the step open.
     ///
-    /// - Returns: Whether it was done without an error, and not left for later.
+    /// - Returns: Whether it succeeded and was not postponed.
     private mutating func attempt(_ step: SetupStep, _ position: SetupPosition) async throws
         -> Bool
     {
@@ -113,14 +113,14 @@ struct SetupWalk {
         }
     }
 
-    /// Whether every further try ends with the same error until something else is changed.
+    /// Whether every retry would fail with the same error until something else is changed.
     private static func isLasting(_ error: any Error) -> Bool {
         (error as? NetworkError).map { $0.isPermanent && !$0.stopsActor } ?? false
     }
 
-    /// Leaves a step that cannot be done from here now.
+    /// Skips a step that is impossible now.
     ///
-    /// A profile may have been written by hand instead.
+    /// The profile may be written by hand instead.
     ///
     /// - Returns: Whether the step is done.
     private mutating func leave(_ step: SetupStep) async throws -> Bool {
@@ -182,8 +182,8 @@ struct SetupWalk {
         }
     }
 
-    /// Asks who agreed, where the human's account is not logged in; who does not answer says
-    /// nothing.
+    /// Asks who agreed, if the human's account is not logged in; without an answer nothing is
+    /// stated.
     private func stateConsent(_ isFirst: Bool) async throws -> Outcome {
         if isFirst, let ground = given.consent { return try await state(ground) }
         guard isAsking else { return .left }
@@ -285,8 +285,7 @@ struct SetupWalk {
         return .done
     }
 
-    /// Whether texts are published while nobody can be asked for their posts; who does not answer
-    /// does not agree.
+    /// Asks whether to publish texts whose posts cannot be checked; without an answer they are not.
     private func decideOnArchive(_ isFirst: Bool) async throws -> Outcome {
         let setting = Setting.trustArchive.name
         if isFirst, given.trustArchive { return try await set(setting, "yes") }
@@ -425,10 +424,10 @@ struct SetupWalk {
         try await startWorking()
     }
 
-    /// How many texts a person is shown for the first post.
+    /// The number of texts that are offered for the first post.
     private static let proposals = 20
 
-    /// Offers to send a post at once, so that nobody has to wait to see whether the mirror works.
+    /// Offers to send a post at once, as a test of the mirror.
     private func offerFirstPost() async throws {
         guard !given.yes else { return }
         try await options.withZone { mirror, zone in
@@ -463,7 +462,7 @@ struct SetupWalk {
         }
     }
 
-    /// Offers the first review of texts where something is left of it; each answer counts at once.
+    /// Offers the first review of texts if it is incomplete; each answer is stored at once.
     private func review() async throws {
         guard !given.yes else { return }
         try await options.withZone { mirror, zone in
@@ -483,7 +482,7 @@ struct SetupWalk {
         }
     }
 
-    /// Shows what the bot would post tomorrow.
+    /// Shows the plan for tomorrow.
     private func preview(_ position: SetupPosition) async throws {
         guard let tomorrow = position.tomorrow else { return }
         tell("\nThis is what the bot would post tomorrow:")
@@ -510,7 +509,7 @@ struct SetupWalk {
         try await command.run()
     }
 
-    /// A command as a person types it for this mirror.
+    /// A command in the form that a person types for this mirror.
     private func command(_ words: String) -> String {
         (["mirror-bot", words] + options.mirrorWords).joined(separator: " ")
     }
@@ -532,14 +531,15 @@ struct SetupWalk {
     private func tell(_ text: String) { StandardError.tell(text) }
 }
 
-/// Where the human's posts are.
+/// The place of the human's posts.
 private enum Place {
     case network(NetworkName)
     case archive(String)
 
-    /// - Throws: ``CommandError`` with the code for usage for what is neither a network nor a file.
+    /// - Throws: ``CommandError`` with the code for usage if `text` is neither a network nor a
+    ///   file.
     init(_ text: String) throws {
-        // A text that names no network may name a file.
+        // A text that is no network may be a file.
         if let network = try? NetworkArgument.network(text) {
             self = .network(network)
         } else if FileManager.default.fileExists(atPath: Console.current.path(text)) {

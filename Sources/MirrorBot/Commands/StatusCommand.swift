@@ -98,7 +98,7 @@ struct StatusCommand: AsyncParsableCommand {
         } catch let error as ConfigurationError
             where !check && [.database, .mirror].contains(error.part)
         {
-            // There is nothing to show but the way to a mirror.
+            // Without a mirror, only the way to one is shown.
             let report = try await options.withWhatIsThere { mirror in
                 try await StatusReporter(mirror: mirror).report(now: mirror.clock.now)
             }
@@ -140,8 +140,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    /// Gives out the metrics, also where the database cannot be read; the error is told all the
-    /// same.
+    /// Prints the metrics, even if the database cannot be read; the error is reported too.
     private func measure() async throws {
         let file = OutputFile(output ?? OutputFile.standardOutput, isForced: true, mode: 0o644)
         try file.check()
@@ -175,7 +174,7 @@ struct StatusCommand: AsyncParsableCommand {
 }
 
 extension ExitStatus {
-    /// The exit code of a command that found what only this ends.
+    /// The exit code for the cause of a finding.
     init(_ cause: Finding.Cause) {
         self =
             switch cause {
@@ -188,6 +187,6 @@ extension ExitStatus {
 }
 
 extension Finding {
-    /// The exit code of a command that found this.
+    /// The exit code for this finding.
     var status: ExitStatus { ExitStatus(cause ?? .configuration) }
 }

@@ -97,7 +97,7 @@ struct SuggestionsDoneCommand: AsyncParsableCommand {
     func run() async throws { try await choice.decide(NoteSuggestionDone.self) }
 }
 
-/// The suggestions that a person named to decide about.
+/// The suggestions that a command names.
 struct SuggestionChoice: ParsableArguments {
     @Argument(help: "Ids of suggestions.") var ids: [String]
     @OptionGroup var output: ChangeOutput
@@ -109,7 +109,7 @@ struct SuggestionChoice: ParsableArguments {
         }
     }
 
-    /// Decides about each; fails at the end if one of them was none.
+    /// Decides about each; fails at the end if one was unknown.
     fileprivate func decide<Operation: SuggestionOperation>(_: Operation.Type) async throws {
         try await options.withRecord { mirror, record in
             let desk = Desk(mirror, zone: mirror.knownTimeZone(record))
@@ -138,7 +138,7 @@ struct SuggestionChoice: ParsableArguments {
 private struct SuggestionDecisions: Encodable {
     let schema = "mirror-bot/suggestion-decisions/1"
     let decided: [SuggestionDecision]
-    /// The named ids that belong to no waiting suggestion.
+    /// The given ids without a waiting suggestion.
     let unknown: [String]
 }
 

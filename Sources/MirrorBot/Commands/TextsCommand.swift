@@ -161,7 +161,7 @@ struct TextsReviewCommand: AsyncParsableCommand {
     }
 }
 
-/// Asks a person of texts, one after the other.
+/// Asks a person about texts, one after the other.
 struct TextConversation {
     /// The person's answers, counted.
     struct Answers {
@@ -183,9 +183,9 @@ struct TextConversation {
         self.zone = zone
     }
 
-    /// Asks until there is no further text, or the person ends it; each answer is stored at once.
+    /// Asks until there are no more texts, or the person stops; each answer is stored at once.
     ///
-    /// - Throws: What the desk throws; ``CommandError`` where no key can be read.
+    /// - Throws: What the desk throws; ``CommandError`` if no key can be read.
     func ask(_ texts: [TextList.Text]) async throws -> Answers {
         var answers = Answers()
         for (number, text) in texts.enumerated() {
@@ -208,7 +208,7 @@ struct TextConversation {
         return answers
     }
 
-    /// Stores an answer; one about a text that has changed or left meanwhile does not count.
+    /// Stores an answer; one about a text that was changed or removed meanwhile does not count.
     private func said<Operation: PersonOperation>(_ operation: Operation, _ text: TextList.Text)
         async throws -> Bool
     {

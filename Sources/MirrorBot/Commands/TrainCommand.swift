@@ -189,12 +189,12 @@ struct TrainClearCommand: AsyncParsableCommand {
     }
 }
 
-/// Whether a training that cannot happen yet fails.
+/// Whether a training that is not possible yet fails.
 struct Patience: ParsableArguments {
     @Flag(help: "End with 0 if a token is missing or the network asks to wait; for setup scripts.")
     var ifPossible = false
 
-    /// Runs `body`; what only has to wait becomes a warning when that is wanted.
+    /// Runs `body`; with the flag, an error that only requires waiting becomes a warning.
     func apply(_ output: ChangeOutput, _ body: () async throws -> Void) async throws {
         do {
             try await body()
@@ -215,12 +215,12 @@ struct Patience: ParsableArguments {
 
 /// Asks a person at the terminal.
 enum Confirmation {
-    /// Goes on only if a person answers yes, or has said so before.
+    /// Continues only if a person answers yes, or the command has `--yes`.
     ///
     /// - Parameters:
-    ///   - question: What is asked; nobody is where there is no terminal.
-    ///   - yes: Whether the command was told not to ask.
-    ///   - outcome: What the command did otherwise, as "nothing was removed".
+    ///   - question: The question; not asked without a terminal.
+    ///   - yes: Whether the command has `--yes`.
+    ///   - outcome: The result without a yes, such as "nothing was removed".
     /// - Throws: ``CommandError`` for usage.
     static func require(
         _ question: String, unless yes: Bool, or outcome: String = "nothing was changed"
@@ -229,7 +229,7 @@ enum Confirmation {
         throw CommandError(.usage, "\(outcome); answer y, or pass --yes")
     }
 
-    /// Whether a person answers yes; nobody is asked where there is no terminal.
+    /// Whether a person answers yes; false without a terminal.
     static func ask(_ question: String) -> Bool {
         guard Console.current.input.isInteractive else { return false }
         StandardError.write(question)
@@ -238,7 +238,7 @@ enum Confirmation {
 }
 
 extension TrainingReading {
-    /// Prints what a training read.
+    /// Prints the result of a training.
     fileprivate func tell() {
         for sentence in archive { print(Printable.lines(sentence)) }
         print("read \(read) posts: \(learned) new, \(known) known")

@@ -116,7 +116,7 @@ struct UndoCommand: AsyncParsableCommand {
                 answers = try await desk.perform(AskUndo(ids: actions.map(\.id))).answers
             }
             let ids = Set(actions.map(\.id))
-            // Effects of commands that were cut belong to everything, and to what is still wanted.
+            // Effects of interrupted commands belong to "everything", and to the wanted undos.
             let hasEffects = [.wanted, .everything].contains(scope)
             let effects = hasEffects ? try await mirror.effects.all().count : 0
             let isLeft =
@@ -150,7 +150,8 @@ struct UndoCommand: AsyncParsableCommand {
 
     // MARK: Asking
 
-    /// Shows what is meant and asks for a yes; for everything the bot's handle as well.
+    /// Shows the selection and asks for a confirmation; for everything the bot's handle must be
+    /// typed too.
     private func confirm(
         _ actions: [Action], _ scope: Undoing.Scope, _ record: MirrorRecord, _ zone: TimeZone
     ) throws {
@@ -185,18 +186,18 @@ struct UndoCommand: AsyncParsableCommand {
 
     // MARK: Carrying out
 
-    /// How many looks in a row may meet an obstacle before the rest is left for later.
+    /// The number of consecutive failed attempts after which the rest is left for later.
     private static let failuresAtMost = 3
-    /// How long the next look may be away, in seconds: the longest of the networks' periods, and a
-    /// little.
+    /// The longest wait for the next attempt, in seconds: the longest period of the networks'
+    /// limits, with a margin.
     private static let longestWait: TimeInterval = 3_700
 
-    /// Takes back what may be now, and goes on as the network allows.
+    /// Carries out the undos that are possible now, and continues as the network permits.
     ///
-    /// Beside a running worker too: what one of them has begun, the other leaves alone. What has to
-    /// wait is left to a worker that runs.
+    /// May run beside a worker: each leaves alone what the other has begun. Long waits are left to
+    /// a running worker.
     ///
-    /// - Returns: Why some of it is still there; nil if nothing stood in the way.
+    /// - Returns: Why some undos remain; nil if there was no obstacle.
     private func carryOut(
         _ ids: Set<String>, withEffects: Bool, _ mirror: HumanMirror
     ) async throws -> (any Error)? {
@@ -234,7 +235,7 @@ struct UndoCommand: AsyncParsableCommand {
         }
     }
 
-    /// Ends with an error where something is still there that nobody works on.
+    /// Throws an error if undos remain on which nobody works.
     private func fail(_ receipt: UndoReceipt, _ obstacle: (any Error)?, _ mirror: HumanMirror)
         async throws
     {
@@ -260,10 +261,11 @@ struct UndoCommand: AsyncParsableCommand {
     }
 }
 
-/// Something waits for longer than one waits at a terminal, and nothing went wrong.
+/// The next undo is due later than the command waits, without a failure.
 private struct StillWaiting: Error {}
 
-/// How far taking back is: a line on a terminal that is written over, else one now and then.
+/// Shows the progress of undos: on a terminal in a line that is overwritten, else in an occasional
+/// line.
 private final class UndoProgress {
     private let terminal = Terminal.error
     private let total: Int
@@ -278,7 +280,7 @@ private final class UndoProgress {
 
     func add(_ count: Int) {
         done += count
-        // One needs no progress.
+        // A single undo needs no progress.
         guard !isQuiet, total > 1, count > 0 else { return }
         if terminal.isInteractive {
             StandardError.write("\r\(done) of \(total) ")
@@ -301,8 +303,7 @@ private final class UndoProgress {
 
 /// The output of `mirror-bot undo`.
 private enum UndoView {
-    /// How many actions are shown before a question, and how many that could not be taken back
-    /// after it.
+    /// The number of actions that are listed before the question, and of failed ones after it.
     private static let shown = 5
 
     /// Returns the number of actions of each kind, and a line for each of the first ones.

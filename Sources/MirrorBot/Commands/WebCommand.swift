@@ -31,7 +31,7 @@ struct WebCommand: AsyncParsableCommand {
     }
 }
 
-/// How the web page is served.
+/// The options of the web page.
 struct WebOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where to listen; overrides WEB_LISTEN.", valueName: "address:port"))
     var listen: String?
@@ -48,9 +48,10 @@ struct WebOptions: ParsableArguments {
         }
     }
 
-    /// Where the page is served with these options.
+    /// The settings of the page with these options.
     ///
-    /// - Throws: `ConfigurationError` for a page that would be open to other machines.
+    /// - Throws: `ConfigurationError` if the page would be accessible from other machines without a
+    ///   login.
     func settings(_ process: ProcessSettings) throws -> WebSettings {
         var settings = process.web
         if let listen { settings.listening = try WebSettings.listening(listen, named: "--listen") }
@@ -60,8 +61,8 @@ struct WebOptions: ParsableArguments {
 
     /// The page of the mirrors of an open installation.
     ///
-    /// - Parameter onBegin: Lets a worker begin with a mirror, and returns whether one does; nil
-    ///   for a process that runs none.
+    /// - Parameter onBegin: Asks the worker to begin with a mirror, and returns whether it does;
+    ///   nil for a process without a worker.
     /// - Throws: As ``settings(_:)``.
     func server(
         _ installation: Installation, onBegin: (@Sendable (_ mirror: String) -> Bool)? = nil
@@ -73,16 +74,16 @@ struct WebOptions: ParsableArguments {
     }
 }
 
-/// The web page of a process, until it is told to stop.
+/// The web page of a process, which runs until a shutdown.
 struct RunningWeb: Service {
     let options: MirrorOptions
     let page: WebOptions
 
     func run() async throws {
-        // Refused before anything is opened.
+        // Checked before anything is opened.
         _ = try page.settings(try await options.configuration().process)
         do {
-            // What only shows makes nothing.
+            // A read-only page creates no database.
             let missing: MirrorOptions.MissingDatabase = page.readOnly ? .refused : .made
             try await options.withInstallation(missing, opening: RunningFleet.open) {
                 installation in
@@ -98,15 +99,14 @@ struct RunningWeb: Service {
 }
 
 extension WebOptions {
-    /// Runs `work`, and beside it the web page, until the work ends or one of them fails.
+    /// Runs `work` and the web page together, until the work ends or one of them fails.
     ///
-    /// A process that is told to stop waits for the work, which puts things away, longer than for
-    /// the page.
+    /// At a shutdown, the work gets more time than the page, because it has to clean up.
     ///
     /// - Parameters:
-    ///   - page: Nil for no page: then nothing of it is made.
-    ///   - installation: What the page shows.
-    ///   - onBegin: As that of ``server(_:onBegin:)``.
+    ///   - page: Nil for no page.
+    ///   - installation: The database of the page.
+    ///   - onBegin: As in ``server(_:onBegin:)``.
     ///   - work: The work.
     /// - Throws: What either throws.
     static func beside(
@@ -131,7 +131,7 @@ extension WebOptions {
     }
 }
 
-/// The mirrors that a person lets begin on the page.
+/// The mirrors that a person starts on the page.
 final class BegunMirrors: Sendable {
     private let running = Mutex<Set<String>>([])
     private let begun: AsyncStream<String>
@@ -139,13 +139,13 @@ final class BegunMirrors: Sendable {
 
     init() { (begun, beginning) = AsyncStream.makeStream(of: String.self) }
 
-    /// Lets a worker begin with a mirror, unless one of this process has.
+    /// Asks the worker to begin with a mirror, unless one of this process has.
     func begin(_ mirror: String) -> Bool {
         if running.withLock({ $0.insert(mirror).inserted }) { beginning.yield(mirror) }
         return true
     }
 
-    /// Works for each mirror that begins, until the process is told to stop.
+    /// Works for each started mirror, until a shutdown.
     func work(in installation: Installation) async {
         await withDiscardingTaskGroup { group in
             for await mirror in begun.cancelOnGracefulShutdown() {
@@ -165,7 +165,7 @@ final class BegunMirrors: Sendable {
         }
     }
 
-    /// Waits until a mirror begins; false if the process is told to stop before.
+    /// Waits until a mirror is started; returns false if the process is shut down before.
     func waitsFor(_ mirror: String) async -> Bool {
         for await begun in begun.cancelOnGracefulShutdown() where begun == mirror { return true }
         return false

@@ -18,47 +18,46 @@ import Settings
 import Storage
 import Synchronization
 
-/// Some days of a mirror on a network inside this process, on a clock that jumps.
+/// Some days of a mirror on a network inside this process, with a clock that jumps.
 struct Demo {
     /// The first day of the sample: a Monday in Tokyo.
     private static let sampleOrigin = Date(timeIntervalSince1970: 1_780_239_600)
     private static let sampleZone = TimeZone(identifier: "Asia/Tokyo") ?? .gmt
-    /// How many of the people whom an archive answers live in the sandbox.
+    /// The most people from an archive who live in the sandbox.
     private static let friendsAtMost = 8
     private static let mirror = "demo"
-    /// For how many days people go on talking on the network of a mirror that is kept.
+    /// The days for which people continue to post on the network of a kept mirror.
     private static let daysToTry = 7
     /// The least number of posts still to come on the day on which a mirror is tried: enough for
     /// the tour.
     private static let slotsToTry = 5
 
-    /// Where the human and the bot live.
+    /// The network of the human and the bot.
     let network: NetworkName
     /// The download to learn from; nil for the sample.
     let from: String?
     let days: Int
     let seed: UInt64
-    /// Where the human lives; `nil` for the archive's zone, or the sample's.
+    /// The human's time zone; `nil` for the archive's zone, or the sample's.
     let zone: TimeZone?
-    /// The new folder that keeps the mirror, whose days then end now; nil to keep nothing.
+    /// The new folder of a kept mirror, whose days then end at the present; nil to keep nothing.
     let keep: String?
-    /// The page that shows the demo and stays open after its days; nil for none.
+    /// The page that shows the demo and stays open afterwards; nil for none.
     let page: DemoPage?
-    /// The clock that a mirror which is kept goes on by.
+    /// The clock of a kept mirror after the demo.
     let clock: any WallClock
-    /// Told what happens, for a person who waits.
+    /// Prints messages for a waiting person.
     let say: @Sendable (String) -> Void
     /// Receives the progress of reading.
     let report: @Sendable (TrainingProgress) -> Void
-    /// Told some times a second what time it is there and what happened so far; nil where nobody
-    /// looks.
+    /// Called several times a second with the simulated time and the numbers so far; nil if nobody
+    /// watches.
     let watch: (@Sendable (LocalTime, DemoLine.Counts) -> Void)?
 
     /// Runs the demo to its end; one with a page until it is cancelled.
     ///
-    /// - Parameter show: Given what came of its days, while its network is still there.
-    /// - Throws: What `show` throws; ``CommandError`` for an archive or a folder that cannot be
-    ///   used.
+    /// - Parameter show: Gets the results, while the network still exists.
+    /// - Throws: What `show` throws; ``CommandError`` for an unusable archive or folder.
     func run(_ show: @escaping @Sendable (DemoResult) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let watch = Task { await folder.removeOnSignal() }
@@ -69,17 +68,17 @@ struct Demo {
         let home =
             try keep.map(Self.made) ?? folder.path
             + (network == .usual ? "" : "/\(network.rawValue)")
-        // A folder without settings is of no use, and would be in the way of the next try.
+        // A folder without settings is useless, and would block the next attempt.
         var isKept = keep == nil
-        // A folder that cannot be removed stays; the first error is told.
+        // A folder that cannot be removed stays; the first error is reported.
         defer { if !isKept { try? FileManager.default.removeItem(atPath: home) } }
         say("learning posting times and texts from \(from ?? "the sample archive") …")
         let sample = try from == nil ? sample(in: folder.path) : nil
         let past = try await learnPosts(
             sample, home: network == .usual ? home : folder.path, on: .usual)
         if network != .usual {
-            // The sandbox's world is written in its own server's names; the mirror learns the same
-            // past in the network's.
+            // The sandbox's world uses the names of its own server; the mirror learns the same past
+            // with the network's names.
             _ = try await learnPosts(sample, home: home, on: network)
         }
         let clock = VirtualClock(startingAt: past.origin, rate: page == nil ? 1 : DemoPage.rate)
@@ -103,7 +102,7 @@ struct Demo {
 
     // MARK: Keeping
 
-    /// Makes the folder in which a mirror is kept and returns its path.
+    /// Creates the folder of a kept mirror and returns its path.
     private static func made(_ name: String) throws -> String {
         let path = URL(fileURLWithPath: Console.current.path(name)).path
         guard mkdir(path, 0o700) == 0 else {
@@ -116,7 +115,7 @@ struct Demo {
         return path
     }
 
-    /// Lets the commands that run in the folder find the mirror and its network.
+    /// Writes the settings by which commands in the folder find the mirror and its network.
     private func writeSettings(_ variables: [String: String], in folder: String) throws {
         let lines = variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }
         try OutputFile(folder + "/.env", isForced: false).write(lines.joined())
@@ -145,7 +144,7 @@ struct Demo {
         }
     }
 
-    /// The zone that was given, else the archive's, else one that is assumed.
+    /// The given zone, else the archive's, else an assumed one.
     private func settledZone(named name: String?, _ archive: Archive) async throws -> DemoZone {
         if let given = zone ?? name.flatMap(TimeZone.init(identifier:)) {
             return DemoZone(zone: given)
@@ -153,9 +152,9 @@ struct Demo {
         return from == nil ? DemoZone(zone: Self.sampleZone) : try await .assumed(from: archive)
     }
 
-    /// The first instant of the demo; nil for the day after what an archive tells.
+    /// The first instant of the demo; nil for the day after the archive's last one.
     ///
-    /// A demo that is kept is to go on by the clock of the person who tries it.
+    /// A kept demo must end at the present time of the person who tries it.
     private func origin(in zone: TimeZone) -> Date? {
         guard keep != nil else { return from == nil ? Self.sampleOrigin : nil }
         let first = LocalTime(clock.now, in: zone).day.advanced(by: 1 - days)
@@ -172,10 +171,10 @@ struct Demo {
         return path
     }
 
-    /// Learns what the human favorites: the sample's from the human's account, somebody's own from
-    /// the download.
+    /// Learns the human's favorites: the sample's from the human's account, others from the
+    /// download.
     ///
-    /// A download's likes are compared with the posts that are on the bot's home timeline. One
+    /// A download's likes are compared with the posts on the bot's home timeline. A download
     /// without likes teaches nothing, and the bot then gives no favorites.
     private func learnFavorites(_ mirror: HumanMirror) async throws -> (
         favorites: Int, normals: Int
@@ -184,7 +183,7 @@ struct Demo {
         let reader = try await mirror.requiredNetwork(of: from == nil ? .human : .bot)
         let own = try await reader.verifyAccount().id
         let favorites = try mirror.favorites()
-        // What it costs is told with what the days have cost.
+        // Its cost is reported together with that of the days.
         let trainer = ClassifierTrainer(
             mirror: mirror, favorites: favorites,
             report: { if $0.announcement == nil { report($0) } })
@@ -201,7 +200,7 @@ struct Demo {
 
     // MARK: Living
 
-    /// Learns the favorites, lives through the days and reads what came of it.
+    /// Learns the favorites, simulates the days and reads the results.
     private func live(
         _ past: DemoPast, _ sandbox: Sandbox, _ clock: VirtualClock, home: String
     ) async throws -> DemoResult {
@@ -227,10 +226,10 @@ struct Demo {
         }
     }
 
-    /// Learns the favorites, lives through the days on a page at its pace, shows what came of them,
-    /// and goes on.
+    /// Learns the favorites, simulates the days on a page at its pace, shows the results, and
+    /// continues.
     ///
-    /// - Throws: `CommandError` for a page that cannot be served; `CancellationError`.
+    /// - Throws: `CommandError` if the page's address is unusable; `CancellationError`.
     private func live(
         _ past: DemoPast, _ sandbox: Sandbox, _ clock: VirtualClock, home: String,
         on page: DemoPage,
@@ -250,7 +249,7 @@ struct Demo {
                 say(announcement)
                 let watching = watching(sandbox, clock, past.zone.zone)
                 defer { watching.cancel() }
-                // Joined before the worker, so that the clock does not go on without it.
+                // Joined before the worker, so that the clock does not continue without it.
                 let turn = clock.join()
                 defer { clock.leave() }
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -267,7 +266,8 @@ struct Demo {
                     }
                     group.addTask {
                         try await Worker(mirror: mirror, cadence: cadence).run(until: end)
-                        // From now on people may wait for what they do on the page.
+                        // From here on people may wait for the results of their operations on the
+                        // page.
                         try await Worker(mirror: mirror).run()
                     }
                     defer { group.cancelAll() }
@@ -277,7 +277,7 @@ struct Demo {
         }
     }
 
-    /// Measures how well the favorites are learned, for the page that shows it.
+    /// Measures the quality of the learned favorites, for the page.
     private func measure(_ mirror: HumanMirror, _ zone: TimeZone) async throws {
         let now = mirror.clock.now
         let report = try await ScoreReporter(mirror: mirror, zone: zone).report(now: now)
@@ -289,8 +289,8 @@ struct Demo {
 
     private var announcement: String { "living through \(days) \(days == 1 ? "day" : "days") …" }
 
-    /// Fixes a plan for the day on which a mirror is tried from `now` on, with posts that are still
-    /// to come.
+    /// Fixes a plan for the day on which a mirror is tried from `now` on, with some posts in the
+    /// future.
     private func planDay(at now: Date, _ mirror: HumanMirror, _ zone: TimeZone) async throws {
         let planner = mirror.planMaker(zone: zone, store: mirror.outbox(lease: nil))
         try await planner.make(
@@ -298,7 +298,7 @@ struct Demo {
             now: mirror.clock.now)
     }
 
-    /// Tells whoever looks what time it is, until it is cancelled.
+    /// Reports the simulated time to the watcher, until it is cancelled.
     private func watching(_ sandbox: Sandbox, _ clock: VirtualClock, _ zone: TimeZone) -> Task<
         Void, Never
     > {
@@ -317,7 +317,7 @@ struct Demo {
         }
     }
 
-    /// Calmer than a worker in earnest, for people who are not there: each look costs the demo
+    /// Longer intervals than a real worker's, because nobody waits, and each poll costs the demo
     /// time.
     private var cadence: Cadence {
         var cadence = Cadence(poll: .seconds(60), human: network, bot: network)
@@ -326,7 +326,7 @@ struct Demo {
         cadence.humanHome = max(cadence.humanHome, .seconds(600))
         cadence.humanPosts = max(cadence.humanPosts, .seconds(3_600))
         cadence.humanFavorites = max(cadence.humanFavorites, .seconds(1_800))
-        // What is due wakes the publisher; otherwise it only has to notice the next day.
+        // Due actions wake the publisher; otherwise it only has to notice the next day.
         cadence.publisher = .seconds(900)
         return cadence
     }
@@ -340,9 +340,9 @@ struct Demo {
         return try MirrorConfiguration(values, environment: [:])
     }
 
-    /// Settings that know the sandbox and nothing of the person's own accounts.
+    /// Settings for the sandbox, without the person's own accounts.
     ///
-    /// A person who brought an archive has no account in the sandbox: only the bot has.
+    /// With a downloaded archive the human has no account in the sandbox: only the bot has.
     private func variables(home: String, zone: TimeZone, sandbox: Sandbox?) -> [String: String] {
         var variables = [
             Setting.mirror.name: Self.mirror, Setting.home.name: home,
@@ -353,7 +353,8 @@ struct Demo {
         }
         if let sandbox {
             variables[Setting.humanNetwork.name] = network.rawValue
-            // Nothing leaves this machine, and who brought an archive has no account there to ask.
+            // No request leaves this machine, and with an archive there is no account to check
+            // posts with.
             variables[Setting.trustArchive.name] = "yes"
             variables[Setting.humanConsent.name] = HumanConsent.Ground.oneself.rawValue
             for role in SandboxRole.allCases where role == .bot || from == nil {

@@ -73,8 +73,8 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
-    /// Where the page listens: on this machine only, for it shows the person's own posts and asks
-    /// for no password.
+    /// The page's address: this machine only, because it shows the person's own posts without a
+    /// password.
     private var listening: WebSettings.Listening {
         get throws {
             let text = listen ?? "127.0.0.1:8080"
@@ -87,7 +87,7 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
-    /// False for standard input, a pipe or a device; what is not there is told of by who reads it.
+    /// False for standard input, a pipe or a device; a missing file is reported by its reader.
     private static func isReadTwice(_ path: String) -> Bool {
         var status = stat()
         guard path != "-" else { return false }
@@ -135,7 +135,7 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
-    /// The page to show; nil unless one is wanted.
+    /// The page to show; nil without the option.
     private func page(_ line: DemoLine, opened: @escaping @Sendable (_ address: String) -> Void)
         throws -> DemoPage?
     {

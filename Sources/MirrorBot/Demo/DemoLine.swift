@@ -2,10 +2,9 @@ import Foundation
 import Mirroring
 import Posts
 
-/// The line of a terminal that is written again and again while a demo works, so that nobody takes
-/// it for dead.
+/// A status line on a terminal that is redrawn while a demo works.
 ///
-/// A thread of its own draws it: the demo keeps all others busy.
+/// It is drawn by a thread of its own, because the demo keeps all others busy.
 final class DemoLine: @unchecked Sendable {
     // Sendable because the state is only touched under `lock`.
     /// The numbers of actions that the network has received so far.
@@ -30,10 +29,10 @@ final class DemoLine: @unchecked Sendable {
 
     private var terminal: Terminal { stream.terminal }
 
-    /// Elsewhere a line cannot be taken back.
+    /// Without a terminal a line cannot be overwritten.
     var isShown: Bool { terminal.isInteractive }
 
-    /// Begins to draw, until ``end()``; does nothing where no terminal is.
+    /// Begins to draw, until ``end()``; does nothing without a terminal.
     func begin() {
         guard isShown else { return }
         Thread.detachNewThread { [self] in
@@ -47,7 +46,7 @@ final class DemoLine: @unchecked Sendable {
         }
     }
 
-    /// Writes a line above this one.
+    /// Prints a line above this one.
     func say(_ text: String) {
         lock.withLock {
             clear()
@@ -56,17 +55,17 @@ final class DemoLine: @unchecked Sendable {
         }
     }
 
-    /// Shows what time it is there and what happened so far.
+    /// Shows the simulated time and the numbers so far.
     @Sendable func show(_ time: LocalTime, _ counts: Counts) {
         show { Self.text(time, counts, columns: $0) }
     }
 
-    /// Shows how far the reading is.
+    /// Shows the progress of the reading.
     @Sendable func show(_ progress: TrainingProgress) {
         show { ProgressView.line(progress, columns: $0) }
     }
 
-    /// Takes the line back, for good.
+    /// Removes the line permanently.
     func end() {
         lock.withLock {
             guard !isOver else { return }
@@ -96,7 +95,7 @@ final class DemoLine: @unchecked Sendable {
         stream.write("\r" + String(repeating: " ", count: terminal.columns - 1) + "\r")
     }
 
-    /// The time there and what happened so far, in words if they fit.
+    /// The simulated time and the numbers so far, in words if they fit.
     static func text(_ time: LocalTime, _ counts: Counts, columns: Int) -> String {
         let signs = [
             ("●", counts.posts, "posts"), ("↩", counts.replies, "replies"),

@@ -7,20 +7,20 @@ import Web
 
 /// The web page of a demo, whose days pass at a pace that a person can follow.
 struct DemoPage: Sendable {
-    /// How many real seconds a day takes.
+    /// The real seconds of a simulated day.
     static let daySeconds = 20
-    /// How many seconds of the demo's clock pass in a real one.
+    /// The seconds of the demo's clock in a real second.
     static let rate = 86_400 / Double(daySeconds)
-    /// For how many real seconds the clock stands still at first, while the worker begins.
+    /// The real seconds for which the clock is paused at first, while the worker begins.
     private static let beginning = 1.0
-    /// Seconds of the demo's clock between two real waits: while it is fast, and afterwards.
+    /// Seconds of the demo's clock between two real waits: in the fast part, and afterwards.
     private static let fastStep: TimeInterval = 120
     private static let laterStep: TimeInterval = 1
 
     let listening: WebSettings.Listening
     /// Starts a stopwatch, and returns the function that waits until it shows a number of seconds.
     let timer: @Sendable () -> @Sendable (_ seconds: Double) async throws -> Void
-    /// Told the address once it can be opened.
+    /// Called with the address once it can be opened.
     let opened: @Sendable (_ address: String) -> Void
 
     /// The timer of people.
@@ -30,21 +30,21 @@ struct DemoPage: Sendable {
     }
 
     /// How long before the end of its last day the fast part ends, in seconds: in the evening, when
-    /// most of the day is there to be seen and something is still to come.
+    /// most of the day is over and some posts are still to come.
     private static let evening: TimeInterval = 6 * 3_600
 
-    /// When a demo that lives from `origin` to `end` goes on in real time.
+    /// When a demo from `origin` to `end` continues in real time.
     static func arrival(from origin: Date, until end: Date) -> Date { max(origin, end - evening) }
 
-    /// Where a demo stands when its clock shows `now`.
+    /// The progress of a demo when its clock shows `now`.
     static func moment(of now: Date, from origin: Date, days: Int, arrival: Date) -> DemoMoment {
         let day = Int(now.timeIntervalSince(origin) / 86_400) + 1
         return now >= arrival ? .over(days: days) : .living(day: day, of: days, seconds: daySeconds)
     }
 
-    /// Serves the page, and does `work` once it is open, until one of them ends.
+    /// Serves the page, and runs `work` once it is open, until one of them ends.
     ///
-    /// - Throws: `CommandError` if the address cannot be listened on; what `work` throws.
+    /// - Throws: `CommandError` if the address cannot be bound; what `work` throws.
     func serve(
         _ installation: Installation, moment: @escaping @Sendable () -> DemoMoment,
         _ work: @escaping @Sendable () async throws -> Void
@@ -79,14 +79,15 @@ struct DemoPage: Sendable {
         }
     }
 
-    /// Lets a clock go on, from `origin` to `end` by ``rate`` and then in real time, until it is
+    /// Advances a clock from `origin` to `end` by ``rate`` and then in real time, until it is
     /// cancelled.
     ///
-    /// This is one more loop of the clock, which therefore stands still while it really waits.
+    /// This is one more participant of the clock, which therefore stands still during its real
+    /// waits.
     ///
     /// - Parameters:
-    ///   - turn: The loop's, which has joined the clock before all others: it goes on first when
-    ///     the end comes.
+    ///   - turn: The turn of this participant, which has joined the clock before all others: it
+    ///     continues first at the end.
     ///   - atEnd: Called at the end, while the clock stands still.
     /// - Throws: `CancellationError`; what `atEnd` throws.
     func pace(

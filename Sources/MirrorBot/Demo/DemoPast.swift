@@ -13,21 +13,21 @@ struct DemoPast {
     var zone: DemoZone
     /// The first instant of the first day.
     let origin: Date
-    /// The handles of those whom the human has answered most.
+    /// The handles of the people whom the human has answered most.
     let friends: [String]
-    /// The human's own posts where they are not the sample's: the language of the people is taken
-    /// from them.
+    /// The human's own posts if they are not the sample's: they determine the language of the
+    /// people.
     let humanPosts: [Post]?
 }
 
 extension DemoPast {
     /// - Parameters:
     ///   - archive: The human's posts.
-    ///   - posts: How many were read.
+    ///   - posts: The number of posts read.
     ///   - zone: The human's time zone.
-    ///   - isSample: Whether the archive is the sample's, and not somebody's own download.
+    ///   - isSample: Whether the archive is the sample's, and not a download.
     ///   - origin: The first instant of the run; nil for the day after the newest post.
-    ///   - friendsAtMost: How many people live in the sandbox because of the archive.
+    ///   - friendsAtMost: The most people from the archive who live in the sandbox.
     /// - Throws: ``CommandError`` for an archive without public posts; the store's error.
     init(
         archive: Archive, posts: Int, zone: DemoZone, isSample: Bool, origin: Date?,
@@ -49,8 +49,8 @@ extension DemoPast {
 
     /// The people to live among.
     ///
-    /// The sample's human is one of them; who brought an archive is not, for what the script would
-    /// have them say and like is not theirs.
+    /// The sample's human lives in the world; the owner of a downloaded archive does not, because
+    /// the script's posts and likes are not theirs.
     func world(seed: UInt64, days: Int, network: NetworkName) -> SandboxWorld {
         var configuration = SandboxWorld.Configuration(
             seed: seed, origin: origin, days: days, timeZone: zone.zone, friends: friends,
@@ -61,11 +61,11 @@ extension DemoPast {
         return SandboxWorld(configuration: configuration)
     }
 
-    /// The human's name where the past is a download; nobody of the sandbox is called so.
+    /// The human's name for a downloaded past; no person in the sandbox has it.
     private static let ownName = "you@\(SamplePeople.host)"
 
-    /// Moves a post of a downloaded archive into the sandbox, its people under names made of their
-    /// ids.
+    /// Moves a post of a downloaded archive into the sandbox, with pseudonyms made from the ids of
+    /// its people.
     @Sendable static func adopt(_ post: Post) -> Post {
         var adopted = post
         adopted.id = PostID(
@@ -90,10 +90,10 @@ extension DemoPast {
     }
 }
 
-/// The zone that a demo lives in, and how it was found.
+/// The zone of a demo, and its origin.
 struct DemoZone {
     let zone: TimeZone
-    /// Why nobody can be sure of it; nil where it was given.
+    /// Why the zone is only assumed; nil if it was given.
     var assumption: String?
 
     /// Zones without daylight saving time, from 11 hours west to 12 hours east.
@@ -107,7 +107,7 @@ struct DemoZone {
         "Asia/Dubai", "Asia/Karachi", "Asia/Dhaka", "Asia/Bangkok", "Asia/Singapore", "Asia/Tokyo",
         "Australia/Brisbane", "Pacific/Noumea", "Pacific/Tarawa",
     ]
-    /// The local hour that counts as young.
+    /// The local hour at which a day counts as young.
     private static let youngHour = 6
 
     /// The zone in which it is between six and seven in the morning.
@@ -118,7 +118,7 @@ struct DemoZone {
         return TimeZone(identifier: zones[place]) ?? .gmt
     }
 
-    /// The zone of an archive that names none: as its quiet hours suggest, else this machine's.
+    /// The zone of an archive that names none: by its quiet hours, else this machine's.
     ///
     /// - Throws: The store's error.
     static func assumed(from archive: Archive) async throws -> DemoZone {

@@ -8,7 +8,7 @@ import Sandbox
 import Schedule
 import Settings
 
-/// The figures of a demo; those about sending are the sandbox's, not the bot's.
+/// The figures of a demo; those about sending are counted by the sandbox, not by the bot.
 struct DemoSummary: Encodable {
     var days: Int
     let planned: Int
@@ -18,13 +18,13 @@ struct DemoSummary: Encodable {
     let expectedReplies: Int
     let favorites: Int
     var suggested: Int
-    /// Null without favorites, and where nobody knows what the human would favorite.
+    /// Null without favorites, or if the human's favorites are unknown.
     var favoritePrecision: Double?
     let baseRate: Double?
     let unsolicited: Int
     let errors: Int
     let duplicateSends: Int
-    /// The cost that the days would have had, in US dollars; null where calls cost nothing.
+    /// The cost that the days would have had, in US dollars; null for a free network.
     var cost: Double?
 
     enum CodingKeys: String, CodingKey {
@@ -59,39 +59,38 @@ struct DemoSummary: Encodable {
     private static func rounded(_ share: Double) -> Double { (share * 10_000).rounded() / 10_000 }
 }
 
-/// Everything a demo shows.
+/// The complete results of a demo.
 struct DemoResult {
-    /// How many days are drawn to compare the bot's hours with the human's year.
+    /// The number of days that are drawn to compare the bot's hours with the human's year.
     static let drawnDays = 365
 
     var past: DemoPast
-    /// The download that was learned from; nil for the sample.
+    /// The path of the download; nil for the sample.
     var from: String?
     let network: NetworkName
     var favoritesLearned: Int
     let normalsLearned: Int
     var summary: DemoSummary
-    /// All actions whose time came, oldest first.
+    /// All actions whose time has come, oldest first.
     var actions: [Action]
     let humanHours: [Double]
-    /// The bot's hours on many days that were drawn and not lived.
+    /// The bot's hours on many days that were drawn but not simulated.
     let botHours: [Double]
     /// The handles of the people on their network, by identity.
     var names: [AccountID: String]
     /// The words of the posts that were answered or favorited, by identity.
     var texts: [String: String]
-    /// When the human first wrote what the bot sent.
+    /// When the human first wrote the texts that the bot sent.
     var written: [PostID: Date]
-    /// The assumptions behind the cost, and the home timelines' part of it in US dollars; nil where
-    /// calls are free.
+    /// The assumptions behind the cost, and the home timelines' part of it in US dollars; nil for a
+    /// free network.
     var costs: (assumptions: [String], home: Double)?
     /// The network's complaints about the bot, a line each; empty when all went well.
     var complaints: [String]
 }
 
 extension DemoResult {
-    /// Reads what came of a demo; what the learning had cost before its first day is no part of
-    /// what the days cost.
+    /// Reads the results of a demo; the cost of the learning before the first day is left out.
     ///
     /// - Throws: The store's error.
     init(
@@ -114,7 +113,7 @@ extension DemoResult {
         func spent(for label: String) -> Money {
             max((booked[label] ?? .zero) - (bookedBefore[label] ?? .zero), .zero)
         }
-        // Whether the human would favorite a post is known of the sample's alone.
+        // The human's favorites are known only for the sample.
         summary = DemoSummary(
             days: days, planned: slots.count, posted: received.posted,
             skipped: slots.count { $0.state != .done },

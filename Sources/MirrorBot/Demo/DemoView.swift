@@ -9,9 +9,9 @@ import Settings
 /// The printed result of a demo, no wider than the terminal.
 struct DemoView {
     private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-    /// Below this width, signs alone tell actions apart.
+    /// Below this width, actions are distinguished by signs alone.
     private static let wide = 60
-    /// How many features say why something became a favorite.
+    /// The number of features in the reason of a favorite.
     private static let featuresShown = 2
 
     let result: DemoResult
@@ -95,7 +95,7 @@ struct DemoView {
         return "\(number) \(plural)"
     }
 
-    /// Whether somebody was told of it, or is to decide about it.
+    /// Whether it was sent, or waits for a person's decision.
     private static func isDone(_ action: Action) -> Bool {
         action.state == .done || action.isSuggestion
     }
@@ -151,8 +151,8 @@ struct DemoView {
         }
     }
 
-    /// The text, and behind it the note in brackets, in so many columns; both where there is room
-    /// for both.
+    /// The text in this many columns, followed by the note in parentheses if that takes at most
+    /// half of them.
     private func clipped(_ text: String, _ note: String?, _ room: Int) -> String {
         guard let note, Printable.width(note) + 3 <= room / 2 else {
             return Printable.line(text, columns: room)
@@ -161,7 +161,7 @@ struct DemoView {
         return shown + terminal.dim(" (\(Printable.line(note)))")
     }
 
-    /// The features that spoke for a favorite most.
+    /// The strongest features for a favorite.
     private func why(_ action: Action) -> String? {
         let features = action.explanation?.tellingFeatures ?? []
         let strongest = features.filter { $0.logOdds > 0 }.prefix(Self.featuresShown)
@@ -170,12 +170,12 @@ struct DemoView {
             .joined(separator: ", ")
     }
 
-    /// Returns a person's handle; the identity where no handle is known.
+    /// Returns a person's handle; the identity if no handle is known.
     private func name(of author: AccountID) -> String {
         Printable.line(Self.short(result.names[author] ?? author.value), columns: 24)
     }
 
-    /// Names of the sandbox's own server go without it.
+    /// A name without the sandbox's own server.
     private static func short(_ handle: some StringProtocol) -> String {
         for separator in ["@", "."] where handle.hasSuffix(separator + SamplePeople.host) {
             return String(handle.dropLast(SamplePeople.host.count + 1))
@@ -192,7 +192,7 @@ struct DemoView {
 
     // MARK: Silence
 
-    /// Returns the actions that were decided against, by reason, the most frequent first.
+    /// Returns the actions that were not sent, by reason, the most frequent first.
     private func silences(_ actions: [Action]) -> [String] {
         let groups = Dictionary(grouping: actions.filter { !Self.isDone($0) }) { action in
             [action.kind.rawValue, action.state.rawValue, action.reason ?? ""]
@@ -269,8 +269,8 @@ struct DemoView {
             + result.complaints.map { "  ! " + Printable.line($0) }
     }
 
-    /// Notes on the assumptions behind the costs, and on bots that the network does not tell from
-    /// people.
+    /// Notes on the assumptions behind the costs, and on a network that does not distinguish bots
+    /// from people.
     private var notes: [String] {
         var notes: [String] = []
         if let costs = result.costs {
@@ -324,10 +324,10 @@ struct DemoView {
         ]
     }
 
-    /// The path as a shell reads it.
+    /// The path quoted for a shell.
     static func quoted(_ path: String) -> String { ShellWord.quoted(Printable.line(path)) }
 
-    /// The text in lines that fit; those after the first are indented further.
+    /// The text in lines that fit; lines after the first are indented further.
     private func wrapped(
         _ text: String, indent: Int = 2, style: (String) -> String = { $0 }
     ) -> [String] {

@@ -2,7 +2,7 @@ import Foundation
 import Storage
 import UnixSignals
 
-/// A private folder that goes with the demo.
+/// A private folder that is removed with the demo.
 struct TemporaryFolder {
     let path: String
 
@@ -20,9 +20,9 @@ struct TemporaryFolder {
         }
     }
 
-    /// Removes the folder when a person or the system ends the program, and lets that happen then.
+    /// Removes the folder when a signal ends the program, and then ends it.
     ///
-    /// It holds the person's own posts.
+    /// It contains the person's own posts.
     func removeOnSignal() async {
         guard Console.current.ownsProcess else { return }
         for await signal in await UnixSignalsSequence(trapping: EndingSignals.trapped) {

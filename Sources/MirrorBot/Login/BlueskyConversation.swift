@@ -8,7 +8,7 @@ import Settings
 struct BlueskyConversation {
     let target: LoginTarget
     let handle: String?
-    /// The app password, if it needs not be asked for.
+    /// The app password, if it was given.
     let given: Secret?
 
     func outcome() async throws -> GrantedLogin {
@@ -22,7 +22,7 @@ struct BlueskyConversation {
                 switch try RefusedAnswer.told(error) {
                 case .place: handle = try askedHandle(given: nil, refused: handle)
                 case .secret:
-                    // The network does not say which of the two it refuses.
+                    // The network does not say whether it refuses the handle or the password.
                     handle = try askedHandle(given: nil, refused: handle)
                     password = try self.password(given: nil)
                 }
@@ -30,7 +30,7 @@ struct BlueskyConversation {
         }
     }
 
-    /// - Parameter refused: The handle that a network error was about, which is proposed again.
+    /// - Parameter refused: The handle of a network error, which is proposed again.
     private func askedHandle(given: String?, refused: String? = nil) throws -> String {
         func normalized(_ text: String) throws -> String {
             try BlueskyIdentifier.normalized(text, setting: "the handle")

@@ -4,25 +4,24 @@ import Settings
 
 /// The browser of the person at the terminal.
 ///
-/// No shell sees an address: the program gets it as one argument, and only if it is a plain web
-/// address.
+/// No shell is involved: the program gets the address as one argument, and only if it is a plain
+/// web address.
 struct Browser {
     /// The longest address that is opened, in bytes.
     private static let longestAddress = 4_096
-    /// The signs of an address besides letters and digits: those that no program interprets in
-    /// another way.
+    /// The signs allowed in an address besides letters and digits: those that no program interprets
+    /// specially.
     private static let plainSigns = Set("-._~:/?#[]@&=%+,".utf8)
 
     /// The program's path and its arguments.
     private let words: [String]
     private let environment: [String: String]
 
-    /// Nil where no browser can appear before the person: without a terminal, without a screen, or
-    /// where there is none.
+    /// Nil if no browser can be opened for the person: without a terminal, without a display, or if
+    /// none is installed.
     ///
-    /// `BROWSER` names programs as other software understands it: separated by colons, each with
-    /// arguments and perhaps `%s` for the address. Without it, it is what the system opens
-    /// addresses with.
+    /// `BROWSER` lists programs as usual: separated by colons, each with arguments and perhaps `%s`
+    /// for the address. Without it, the system's program for opening addresses is used.
     ///
     /// - Parameter console: The console of the command.
     init?(_ console: Console) {
@@ -57,7 +56,7 @@ struct Browser {
         }
     #endif
 
-    /// Where the program is; only absolute folders are searched.
+    /// The path of a program; only absolute folders are searched.
     private static func path(of name: String, _ environment: [String: String]) -> String? {
         if name.contains("/") { return name.hasPrefix("/") && isProgram(name) ? name : nil }
         return environment["PATH", default: ""].split(separator: ":").lazy
@@ -71,7 +70,7 @@ struct Browser {
             && FileManager.default.isExecutableFile(atPath: path)
     }
 
-    /// Whether an address, which a server may have chosen, is a web address and nothing else.
+    /// Whether an address, which a server may have chosen, is a plain web address.
     static func isPlain(_ address: String) -> Bool {
         guard let scheme = ["https://", "http://"].first(where: { address.hasPrefix($0) }),
             (scheme.utf8.count + 1...longestAddress).contains(address.utf8.count)
@@ -81,14 +80,14 @@ struct Browser {
 
     /// Opens an address, without waiting for the program.
     ///
-    /// - Returns: Whether the program was started; false too for an address that is not plain.
+    /// - Returns: Whether the program was started; false also for an address that is not plain.
     func open(_ address: String) -> Bool {
         guard Self.isPlain(address) else { return false }
         let hasPlace = words.contains { $0.contains("%s") }
         let arguments =
             words.map { $0.replacing("%s", with: address) } + (hasPlace ? [] : [address])
         guard let process = start(arguments) else { return false }
-        // It may stay for as long as its window.
+        // The program may run as long as its window is open.
         Thread.detachNewThread {
             var status: Int32 = 0
             while waitpid(process, &status, 0) < 0, errno == EINTR {}
@@ -96,8 +95,8 @@ struct Browser {
         return true
     }
 
-    /// Starts the program in a group of its own, which Ctrl-C at our terminal does not end, and
-    /// without our streams.
+    /// Starts the program in a process group of its own, which Ctrl-C at our terminal does not end,
+    /// and without our streams.
     private func start(_ arguments: [String]) -> pid_t? {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

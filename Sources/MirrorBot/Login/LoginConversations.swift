@@ -4,7 +4,7 @@ import Networks
 import Posts
 import Settings
 
-/// The account to log in to, with the options that the person gave.
+/// The account to log in to, with the given options.
 struct LoginRequest {
     let target: LoginTarget
     let network: NetworkName
@@ -12,15 +12,15 @@ struct LoginRequest {
     let handle: String?
     /// The person has made a token in the server's settings.
     let pastesToken: Bool
-    /// The token or app password, if it needs not be asked for.
+    /// The token or app password, if it was given.
     let token: Secret?
 }
 
 extension RefusedAnswer {
-    /// Tells a person why a network refused an answer, so that the question can be asked again.
+    /// Prints why a network refused an answer, so that the question can be asked again.
     ///
     /// - Returns: The answer to ask for again.
-    /// - Throws: `error` itself where nobody can answer, and where no answer would help.
+    /// - Throws: `error` itself if nobody can answer, or no answer would help.
     static func told(_ error: NetworkError) throws -> RefusedAnswer {
         guard Console.current.input.isInteractive, let answer = RefusedAnswer(error) else {
             throw error
@@ -30,11 +30,11 @@ extension RefusedAnswer {
     }
 }
 
-/// How accounts are logged in to, by network.
+/// The conversations for logging in, by network.
 enum LoginConversations {
     typealias Conversation = @Sendable (LoginRequest) async throws -> GrantedLogin
 
-    /// Those of networks with steps of their own.
+    /// The conversations of networks with special steps.
     static let own: [NetworkName: Conversation] = [
         .mastodon: { asked in
             try await MastodonConversation(
@@ -58,7 +58,7 @@ enum LoginConversations {
         },
     ]
 
-    /// Asks for each field that an account needs.
+    /// Asks for each required field of an account.
     static let questions: Conversation = { asked in
         var values: [AccountField: Secret?] = [:]
         for field in asked.network.descriptor.required(by: asked.target.role) {

@@ -2,14 +2,14 @@ import Foundation
 import Mirroring
 import Settings
 
-/// A page on which the owner of an account lets mirror-bot use it.
+/// A page on which the owner of an account authorizes mirror-bot.
 struct LoginPage {
     let address: String
     let role: AccountRole
 
-    /// Prints the address, and opens it where the person has a browser.
+    /// Prints the address, and opens it if there is a browser.
     ///
-    /// - Parameter task: What the person does there, in the imperative.
+    /// - Parameter task: The person's task there, in the imperative.
     func show(_ task: String) {
         let isOpen = Browser(Console.current)?.open(address) ?? false
         let sentence =
@@ -17,7 +17,7 @@ struct LoginPage {
             ? "Your browser opens this address. Be logged in there as the \(role.rawValue), \(task):"
             : "Open this address in a browser that is logged in as the \(role.rawValue), \(task):"
         StandardError.tell(sentence)
-        // In one piece, so that it can be copied.
+        // On one line, so that it can be copied.
         StandardError.write("  \(Printable.line(address))\n")
     }
 }

@@ -11,7 +11,7 @@ struct MastodonConversation {
     let server: String?
     /// The person has made a token in the server's settings.
     let pastesToken: Bool
-    /// The token, if it needs not be asked for.
+    /// The token, if it was given.
     let token: Secret?
 
     private var grants: MastodonGrants { MastodonGrants(target) }
@@ -21,8 +21,8 @@ struct MastodonConversation {
         return pastesToken || token != nil ? try await pasted(server) : try await authorized(server)
     }
 
-    /// - Parameter refused: The server that a network error was about, which is proposed again: it
-    ///   may only have been down.
+    /// - Parameter refused: The server of a network error, which is proposed again, because it may
+    ///   only have been down.
     private func askedServer(given: String?, refused: String? = nil) throws -> String {
         func normalized(_ text: String) throws -> String {
             try ServerURL.normalized(text, setting: "the server")
@@ -34,7 +34,7 @@ struct MastodonConversation {
         return try Question.answer(given: given, "\(start) (https://HOST): ", normalized)
     }
 
-    /// Registers an application at the server that the person means.
+    /// Registers an application at the entered server.
     private func registered(_ first: String) async throws -> MastodonGrants.Pending {
         var server = first
         while true {
@@ -47,7 +47,7 @@ struct MastodonConversation {
         }
     }
 
-    /// Asks for the code until the server takes one: the application and its page stay the same.
+    /// Asks for the code until the server accepts one; the application and its page stay the same.
     private func authorized(_ first: String) async throws -> GrantedLogin {
         let pending = try await registered(first)
         LoginPage(address: pending.page, role: target.role).show(
@@ -63,7 +63,7 @@ struct MastodonConversation {
         }
     }
 
-    /// Asks for a token until the server takes one; the token is kept while the server is asked for
+    /// Asks for a token until the server accepts one; the token is kept while the server is entered
     /// again.
     private func pasted(_ first: String) async throws -> GrantedLogin {
         var server = first

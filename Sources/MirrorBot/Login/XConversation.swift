@@ -13,7 +13,7 @@ struct XConversation {
 
     func outcome() async throws -> GrantedLogin { try await granted(try await begun()) }
 
-    /// Asks for the app's keys until X takes them, and begins a login with them.
+    /// Asks for the app's keys until X accepts them, and begins a login with them.
     private func begun() async throws -> XGrants.Pending {
         while true {
             let (key, secret) = try await app()
@@ -25,9 +25,9 @@ struct XConversation {
         }
     }
 
-    /// Asks for the PIN until X takes one.
+    /// Asks for the PIN until X accepts one.
     ///
-    /// Each page is good for one attempt, so that another one is opened.
+    /// Each page allows only one attempt, so a new one is opened after a failure.
     private func granted(_ first: XGrants.Pending) async throws -> GrantedLogin {
         var pending = first
         while true {
@@ -43,7 +43,7 @@ struct XConversation {
         }
     }
 
-    /// The developer app: the one of the other account if the person wants that.
+    /// The developer app: that of the other account if the person chooses it.
     private func app() async throws -> (key: String, secret: Secret) {
         guard let other = try await grants.otherApp() else {
             return (try Question.answer("API key of your app: ") { $0 }, try secret())

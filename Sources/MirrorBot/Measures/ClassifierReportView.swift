@@ -20,8 +20,8 @@ enum ClassifierReportView {
             + comparison(report, terminal)
     }
 
-    /// Plain and learned weights side by side, and learned ones of words alone where others are
-    /// features; nothing where too little was learned for any.
+    /// A comparison of plain and learned weights, and of learned ones for words alone if there are
+    /// other features; empty if too little was learned.
     private static func comparison(_ report: ClassifierReport, _ terminal: Terminal) -> [String] {
         let comparison = report.comparison
         guard let weights = comparison.weights else { return [] }
@@ -58,7 +58,7 @@ enum ClassifierReportView {
 
     private static func column(_ text: String) -> String { FigureGroup.aligned(text, to: 9) }
 
-    /// The rate that leads to as many favorites as plain weights do at the threshold.
+    /// The rate at which learned weights give as many favorites as plain ones do at the threshold.
     private static func equal(_ report: ClassifierReport) -> [String] {
         guard let rate = report.comparison.equalThreshold else { return [] }
         return [
@@ -67,7 +67,7 @@ enum ClassifierReportView {
         ]
     }
 
-    /// Returns the warnings to read before the figures are believed.
+    /// Returns warnings about the reliability of the figures.
     static func warnings(_ report: ClassifierReport) -> [String] {
         var lines: [String] = []
         for file in [report.training, report.testing].compactMap(\.self) where file.leftOut > 0 {

@@ -2,7 +2,7 @@ import Evaluation
 import Favorites
 import Foundation
 
-/// How good the classifier is: each figure with what it means.
+/// The quality of the classifier: each figure with its meaning.
 struct FavoriteScoresView {
     let scores: FavoriteScores
     let terminal: Terminal
@@ -71,7 +71,7 @@ struct FavoriteScoresView {
         ]
     }
 
-    /// A bar for each tenth of the probabilities: how many of its posts were favorites.
+    /// A bar for each tenth of the probabilities: the share of favorites among its posts.
     private var bins: [String] {
         let bins = scores.calibration.bins.enumerated().filter { $1.posts > 0 }
         guard !bins.isEmpty else { return [] }

@@ -3,19 +3,19 @@ import Foundation
 import Posts
 import Web
 
-/// A rehearsed year on one page that a person can open and send on: one file, no script, nothing
-/// from elsewhere.
+/// A rehearsed year on a page that a person can open and forward: one file without scripts or
+/// external resources.
 ///
-/// Both years are strips: a column for each day, on which each post stands at its time. Below them
-/// are some weeks with their texts, side by side.
+/// Both years are strips: a column for each day, with each post at its time. Below them are some
+/// weeks with their texts, side by side.
 struct RehearsalPage {
     /// A page should not be larger, in bytes.
     private static let largest = 60_000
 
-    /// How much of the year is shown.
+    /// The level of detail of the page.
     private struct Detail {
         let weeks: Int
-        /// Posts of each of the two on one day.
+        /// The most posts of human and bot each on one day.
         let postsPerDay: Int
         /// Characters of a text.
         let characters: Int
@@ -24,7 +24,7 @@ struct RehearsalPage {
         /// Marks of a strip.
         let marks: Int
 
-        /// The first one that makes a page of at most the largest size counts, else the last one.
+        /// The first level whose page fits the size limit is used, else the last one.
         static let all = [
             Detail(weeks: 4, postsPerDay: 6, characters: 140, samples: 12, marks: 1_500),
             Detail(weeks: 3, postsPerDay: 5, characters: 120, samples: 10, marks: 1_200),
@@ -207,8 +207,7 @@ struct RehearsalPage {
     }
 }
 
-/// A year of the human and a year of the bot, one above the other: the days from left to right,
-/// midnight at the top.
+/// A year of the human above a year of the bot: days from left to right, midnight at the top.
 private struct YearStrips {
     static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -216,10 +215,11 @@ private struct YearStrips {
     /// In units of the drawing.
     private static let left = 34
     private static let dayWidth = 2
-    /// Minutes that are one unit high.
+    /// The minutes of one unit of height.
     private static let minutesPerUnit = 8
     private static let height = MinuteOfDay.count / minutesPerUnit
-    /// How many units a mark may be high: the fewer posts there are, the finer they are shown.
+    /// The possible heights of a mark, in units: the fewer posts there are, the finer they can be
+    /// shown.
     private static let markHeights = [2, 3, 4, 6, 10, 15, 20]
     /// The tops of the two strips, and the height of all.
     private static let humanTop = 48

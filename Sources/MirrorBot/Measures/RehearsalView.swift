@@ -1,12 +1,12 @@
 import Evaluation
 import Foundation
 
-/// The answer of `mirror-bot rehearse`: what is alike and what is not, in plain words.
+/// The output of `mirror-bot rehearse`: similarities and differences in plain words.
 enum RehearsalView {
     /// - Parameters:
     ///   - report: The year.
-    ///   - terminal: Where the lines are shown.
-    ///   - page: The file with the page that is written as well; nil for none.
+    ///   - terminal: The terminal of the output.
+    ///   - page: The file of the page; nil for none.
     static func lines(_ report: RehearsedYear, terminal: Terminal, page: String?) -> [String] {
         let span =
             report.days.count >= 365
@@ -29,7 +29,7 @@ enum RehearsalView {
 
 /// Sums up a rehearsed year in plain words.
 enum RehearsalWords {
-    /// Of fewer favorites of the bot's no share of ten is told.
+    /// With fewer favorites of the bot no share is stated.
     private static let fewestFavorites = 10
 
     /// A sentence for each part, in lower case and without a full stop.
@@ -51,7 +51,7 @@ enum RehearsalWords {
 
     private static func times(_ number: Int) -> String { number == 1 ? "once" : "\(number) times" }
 
-    /// How alike hours and days are, beside the human's own days before the year.
+    /// The similarity of hours and days, compared with the human's own days before the year.
     private static func alike(_ report: RehearsedYear) -> String? {
         let parts: [(name: String, bot: Double?, own: Double?)] = [
             ("hours", report.likeness.hours, report.ownLikeness.hours),
@@ -77,7 +77,7 @@ enum RehearsalWords {
             + "\(ofTen(judge.interval.lowerBound)) to \(ofTen(judge.interval.upperBound)); 5 is guessing)"
     }
 
-    /// A share as a number of ten, with one digit where it needs one.
+    /// A share as a number out of ten, with one decimal if needed.
     static func ofTen(_ share: Double) -> String {
         let tenths = Int((100 * share).rounded())
         return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"

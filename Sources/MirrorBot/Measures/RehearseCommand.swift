@@ -90,7 +90,7 @@ struct RehearseCommand: AsyncParsableCommand {
     }
 }
 
-/// Shows on a terminal how many days were lived.
+/// Shows on a terminal the number of simulated days.
 private struct DayProgress {
     private static let step = 5
 
@@ -98,7 +98,7 @@ private struct DayProgress {
 
     func show(_ done: Int, of total: Int) {
         guard stream.terminal.isInteractive, done % Self.step == 0 || done == total else { return }
-        // Written over by what follows.
+        // Overwritten by the next output.
         stream.show("\rday \(done) of \(total)" + (done == total ? "\r\u{1B}[K" : ""))
     }
 }

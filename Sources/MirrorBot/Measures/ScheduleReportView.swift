@@ -4,10 +4,10 @@ import Foundation
 import Mirroring
 import Schedule
 
-/// The answer of `mirror-bot evaluate scheduler`: a row for each author, the medians, and what the
-/// columns mean.
+/// The output of `mirror-bot evaluate scheduler`: a row for each author, the medians, and an
+/// explanation of the columns.
 enum ScheduleReportView {
-    /// Columns that belong together, below a title.
+    /// A group of columns below a title.
     private struct Group {
         let title: String
         let columns: [(title: String, measure: ScheduleMeasure)]
@@ -36,7 +36,7 @@ enum ScheduleReportView {
             width: 6),
     ]
 
-    /// Columns about consecutive days, in a table of their own: one line has no room for them.
+    /// Columns about consecutive days, in a separate table, because one line has no room for them.
     private static let spells = [
         Group(
             title: "neighbours",
@@ -52,7 +52,7 @@ enum ScheduleReportView {
             width: 7),
     ]
 
-    /// Authors that were left out and are named.
+    /// The most left-out authors that are named.
     private static let named = 20
     /// The narrowest column of names.
     private static let leastNameWidth = 8
@@ -79,7 +79,7 @@ enum ScheduleReportView {
         return lines
     }
 
-    /// One line for each author of whom nothing can be said.
+    /// One line for each author who could not be measured.
     static func leftOut(_ report: ScheduleReport) -> [String] {
         guard !report.leftOut.isEmpty else { return [] }
         var lines = ["", "left out \(report.leftOut.count):"]
@@ -106,7 +106,7 @@ enum ScheduleReportView {
             + "\(signed(.histogramGain)) over the histogram"
     }
 
-    /// Whether days of the bots can be told from days of the humans, in a sentence.
+    /// How well days of the bots can be distinguished from days of the humans, in a sentence.
     private static func toldApart(_ report: ScheduleReport) -> [String] {
         let told = report.botOrHuman
         let parts = [
@@ -126,11 +126,11 @@ enum ScheduleReportView {
         return String(format: "%.\(digits)f", value)
     }
 
-    /// Rows whose columns stand below each other.
+    /// A table with aligned columns.
     private struct Table {
         private let groups: [Group]
         private let nameWidth: Int
-        /// Spaces between groups, where there is room.
+        /// Spaces between groups, if there is room.
         private let gap: String
 
         init(_ groups: [Group], _ report: ScheduleReport, _ terminal: Terminal) {

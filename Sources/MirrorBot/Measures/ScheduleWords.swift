@@ -1,14 +1,14 @@
 import Evaluation
 import Foundation
 
-/// Sums up the measures of a schedule in one plain sentence.
+/// Summarizes the measures of a schedule in one plain sentence.
 enum ScheduleWords {
     /// With fewer later posts or days every figure is mostly chance.
     private static let fewestPosts = 50
-    /// ln of the chance that a minute has for somebody who knows nothing.
+    /// ln of the probability of a minute for a uniform guess.
     private static let ignorance = -log(1_440.0)
 
-    /// How alike the days and minutes of bot and human are; what cannot be told is not claimed.
+    /// The similarity of days and minutes of bot and human; measures that are missing are left out.
     static func sentence(_ scores: ScheduleScores) -> String {
         let tested = Int(scores[.testedPosts] ?? 0)
         guard tested >= fewestPosts else {
@@ -21,8 +21,7 @@ enum ScheduleWords {
         return [days, minutes(scores), toldApart(scores)].compactMap(\.self).joined(separator: "; ")
     }
 
-    /// The number of posts of a day, beside how much the human's own days differ from one time to
-    /// the next.
+    /// The number of posts of a day, compared with the variation of the human's own days.
     private static func busyness(_ scores: ScheduleScores) -> String? {
         guard let bot = scores[.dailyCounts], let human = scores[.humanDailyCounts] else {
             return nil
@@ -34,7 +33,7 @@ enum ScheduleWords {
         }
     }
 
-    /// Whether busy and quiet days follow one another as the human's do, where theirs do at all.
+    /// Whether busy and quiet days follow one another as the human's do, if theirs do.
     private static func spells(_ scores: ScheduleScores) -> String? {
         guard let bot = scores[.autocorrelation], let human = scores[.humanAutocorrelation],
             human >= 0.1
@@ -46,7 +45,7 @@ enum ScheduleWords {
             : "but busy and quiet spells are shorter than theirs"
     }
 
-    /// How often a day of the bot's can be told from one of the human's.
+    /// How often a day of the bot can be distinguished from one of the human.
     private static func toldApart(_ scores: ScheduleScores) -> String? {
         let (area, which) =
             scores[.severalToldApart].map { ($0, "its days of several posts") }

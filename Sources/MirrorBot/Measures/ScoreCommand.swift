@@ -27,7 +27,7 @@ struct ScoreCommand: AsyncParsableCommand {
             let zone = try await mirror.recordedTimeZone(now: now)
             let report = try await ScoreReporter(mirror: mirror, zone: zone).report(now: now)
             if let scores = report.classifier.scores {
-                // Where the database takes no changes, the figures are told all the same.
+                // If the database is read-only, the figures are printed nevertheless.
                 try? await mirror.keep(ClassifierMeasure(scores, at: now))
             }
             if let choices = report.replies.scores?.choices { try? await mirror.keep(choices) }

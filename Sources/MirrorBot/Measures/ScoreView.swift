@@ -5,7 +5,7 @@ import Foundation
 import Mirroring
 import Schedule
 
-/// The answer of `mirror-bot score`: each figure with what it means.
+/// The output of `mirror-bot score`: each figure with its meaning.
 enum ScoreView {
     static func lines(_ report: ScoreReport, terminal: Terminal) -> [String] {
         var lines = [
@@ -50,11 +50,10 @@ enum ScoreView {
 
     // MARK: In plain words
 
-    /// How many of the bot's favorites are right, as one would say it; nil where nothing was
+    /// The share of the bot's favorites that are right, in everyday words; nil if it was not
     /// measured.
     ///
-    /// "About" is meant: a share is told by the nearest one that people use, and one of few
-    /// favorites is not.
+    /// "About" is accurate: the closest common fraction is named, and with few favorites none is.
     static func favoritesInWords(_ scores: FavoriteScores?) -> String? {
         guard let scores else { return nil }
         if let waiting = scores.training.waiting, scores.decisions.fired == 0 {
@@ -78,8 +77,8 @@ enum ScoreView {
         return "about \(nearest?.words ?? "some") favorites are right"
     }
 
-    /// On how many days a text would look out of place, as one would say it, and what that is told
-    /// by.
+    /// On how many days a text would seem out of place, in everyday words, with the basis of that
+    /// figure.
     static func textsInWords(_ part: ScoreReport.Part<TextScores>) -> String? {
         guard case .measured(let scores) = part, let share = scores.daysOutOfPlace else {
             return nil
@@ -103,7 +102,7 @@ enum ScoreView {
         return "the texts of one day in \(Int((1 / share).rounded())) would look out of place"
     }
 
-    /// Returns a summary of the available replies in plain words; `nil` where nothing was counted.
+    /// Returns a summary of the available replies in plain words; `nil` if nothing was counted.
     static func repliesInWords(_ scores: ReplyScores?) -> String? {
         guard let scores else { return nil }
         let people = scores.people == 1 ? "1 person" : "\(scores.people) people"
@@ -117,13 +116,13 @@ enum ScoreView {
         return first + "; what they once answered is known of \(max(1, known)) %"
     }
 
-    /// How often the chosen reply is the human's own, as one would say it.
+    /// How often the chosen reply is the human's own, in everyday words.
     static func choicesInWords(_ scores: ReplyScores) -> String {
         scores.choices?.inWords
             ?? "too few answers have a known mention to say how well replies are chosen"
     }
 
-    /// Of fewer favorites no share is told.
+    /// With fewer favorites no share is stated.
     private static let fewestFavorites = 10
 
     private static let shares: [(share: Double, words: String)] = [

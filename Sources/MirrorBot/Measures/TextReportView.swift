@@ -42,7 +42,7 @@ enum TextReportView {
             + meaning
     }
 
-    /// How many texts each code is the first to speak against.
+    /// The number of texts for which each code is the first one against them.
     private static func first(_ report: TextReport) -> [String: Int] {
         report.byReason.merging(report.later, uniquingKeysWith: +)
     }

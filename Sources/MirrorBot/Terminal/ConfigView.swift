@@ -1,7 +1,7 @@
 import Settings
 
-/// A report of settings for people, group by group: each with its value, its meaning and what a
-/// change does.
+/// A report of settings for people, group by group: each with its value, its meaning and the effect
+/// of a change.
 enum ConfigView {
     /// The report in lines.
     static func lines(_ report: ConfigReport, terminal: Terminal) -> [String] {
@@ -11,7 +11,7 @@ enum ConfigView {
         return groups + legend(columns: terminal.columns)
     }
 
-    /// Returns a note on the changes that reach a running worker.
+    /// Returns a note on the changes that affect a running worker.
     private static func legend(columns: Int) -> [String] {
         let text = """
             A running worker takes up what mirror-bot set stores as each line says; a change of the environment or of \
@@ -36,7 +36,8 @@ enum ConfigView {
             }
     }
 
-    /// The name, the value and the origin: in one line if they fit, else the value below the name.
+    /// The name, the value and the origin: on one line if they fit, else with the value below the
+    /// name.
     private static func head(of line: ConfigReport.Line, _ terminal: Terminal) -> [String] {
         let value = Printable.line(line.value ?? "not set")
         let origin = line.origin == .unset ? "" : "  (\(line.origin.rawValue))"

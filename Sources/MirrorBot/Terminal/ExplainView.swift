@@ -70,7 +70,7 @@ struct ExplainView {
         return parts.joined(separator: "; ")
     }
 
-    /// How many there are and what they show, for who cannot see them.
+    /// The number and the descriptions of pictures, because a terminal does not show them.
     private func pictures(_ pictures: [ExplainReport.AttachedPicture]) -> String {
         let shown = pictures.map {
             ($0.alt.map { "\"\($0)\"" } ?? "not described") + ($0.isUploaded ? ", uploaded" : "")
@@ -82,7 +82,7 @@ struct ExplainView {
         person.name == "@\(person.account)" ? person.name : "\(person.name) (\(person.account))"
     }
 
-    /// The times of the action's events; those of the same minute are named together.
+    /// The times of the action's events; equal minutes are named once.
     private var times: String? {
         let events = [
             ("decided", report.decided), ("due", report.due), ("sent", report.sent),
@@ -182,7 +182,7 @@ struct ExplainView {
 struct FeatureBars {
     private static let counts = 6
 
-    /// The contribution that any post gets; `nil` if not recorded.
+    /// The contribution that is the same for every post; `nil` if not recorded.
     let base: Explanation.Feature?
     let features: [Explanation.Feature]
     let terminal: Terminal

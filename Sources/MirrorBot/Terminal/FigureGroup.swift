@@ -1,9 +1,9 @@
 import Foundation
 
-/// A figure with what it means in plain words.
+/// A figure with its meaning in plain words.
 struct Figure {
     let name: String
-    /// The value as it is shown; a dash where there is none.
+    /// The formatted value; a dash if there is none.
     let value: String
     let meaning: String
 
@@ -13,13 +13,13 @@ struct Figure {
         self.meaning = meaning
     }
 
-    /// A figure with some digits behind the point.
+    /// A figure with a number of decimals.
     init(_ name: String, _ value: Double?, _ meaning: String, digits: Int = 3) {
         self.init(name, value.map { String(format: "%.\(digits)f", $0) } ?? "-", meaning)
     }
 }
 
-/// Some figures below a title, a line each, and more where their meaning is long.
+/// Some figures below a title, one a line, or more lines if the meaning is long.
 struct FigureGroup {
     private static let nameWidth = 19
     private static let valueWidth = 7
@@ -48,14 +48,14 @@ struct FigureGroup {
         return [head + "  " + terminal.dim(parts.first ?? "")] + rest
     }
 
-    /// The text after spaces that make it `columns` wide.
+    /// The text, right-aligned to `columns` cells.
     static func aligned(_ text: String, to columns: Int) -> String {
         String(repeating: " ", count: max(0, columns - Printable.width(text))) + text
     }
 }
 
 extension StandardError {
-    /// Says something to the person, in lines that fit the screen where its width is known.
+    /// Prints a message for the person, in lines that fit the screen if its width is known.
     static func tell(_ text: String) {
         let terminal = Terminal.error
         for line in Printable.lines(text).split(separator: "\n", omittingEmptySubsequences: false) {

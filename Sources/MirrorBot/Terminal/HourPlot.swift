@@ -1,27 +1,27 @@
 /// A plot of the hours of a day: the human's share above, the bot's below.
 ///
-/// As wide as the terminal allows, and never wider than 79 cells.
+/// As wide as the terminal allows, up to 79 cells.
 struct HourPlot {
     private static let levels = Array(" ▁▂▃▄▅▆▇█")
-    /// How many rows of the terminal a full bar takes.
+    /// The height of a full bar, in rows.
     private static let rows = 4
     /// The cells to the left of the bars.
     private static let margin = 7
     private static let widest = 79
 
-    /// How the bars are laid out.
+    /// The layout of the bars.
     private struct Layout {
-        /// How many hours a bar stands for.
+        /// The number of hours for each bar.
         let hours: Int
         let bar: Int
         let gap: Int
-        /// How many hours lie between two labels.
+        /// The number of hours between two labels.
         let labels: Int
 
         var columns: Int { HourPlot.margin + 24 / hours * (bar + gap) - gap }
     }
 
-    /// From the widest to one that fits everywhere.
+    /// From the widest to one that always fits.
     private static let layouts = [
         Layout(hours: 1, bar: 2, gap: 1, labels: 3), Layout(hours: 1, bar: 1, gap: 1, labels: 3),
         Layout(hours: 1, bar: 1, gap: 0, labels: 6), Layout(hours: 2, bar: 1, gap: 0, labels: 12),
@@ -31,7 +31,7 @@ struct HourPlot {
     let bot: [Double]
     let terminal: Terminal
 
-    /// The plot; each row has its own scale, for it is the shapes that are to be compared.
+    /// The plot; each row has its own scale, because the shapes are compared.
     var text: String {
         guard human.contains(where: { $0 > 0 }) || bot.contains(where: { $0 > 0 }) else {
             return "no posts to plot yet"
@@ -73,7 +73,7 @@ struct HourPlot {
         }.joined(separator: "\n")
     }
 
-    /// The line without the blanks at its end, which a narrow terminal would break.
+    /// The line without trailing blanks, which a narrow terminal would break.
     private static func withoutEnd(_ line: String) -> String {
         String(line.reversed().drop { $0 == " " }.reversed())
     }

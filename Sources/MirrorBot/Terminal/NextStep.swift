@@ -2,21 +2,21 @@ import Control
 import Foundation
 import Mirroring
 
-/// Says what to do next, while a mirror is being set up.
+/// Prints the next step, while a mirror is being set up.
 enum NextStep {
-    /// Whether `mirror-bot setup` leads from step to step, so that its commands need not say what
-    /// comes next.
+    /// Whether `mirror-bot setup` leads through the steps, so that its commands need not print the
+    /// next one.
     @TaskLocal static var isLed = false
 
-    /// Prints the step on the standard error, so that what a command prints stays clean; nothing
-    /// once the mirror works.
+    /// Prints the step on the standard error, to keep the output clean; does nothing for a working
+    /// mirror.
     static func print(for mirror: HumanMirror) async {
-        // The command has done what it was asked to do, whatever this finds.
+        // The command itself has succeeded, whatever the result here.
         guard !isLed, let step = try? await mirror.nextStep() else { return }
         StandardError.write("next: \(step.command)\n")
     }
 
-    /// The checklist, with the command of each open step; empty once the mirror works.
+    /// The checklist, with the command of each open step; empty for a working mirror.
     static func lines(_ steps: [SetupStep], terminal: Terminal) -> [String] {
         guard let next = steps.firstIndex(where: { !$0.isDone }) else { return [] }
         return steps.enumerated().flatMap { index, step -> [String] in
@@ -24,7 +24,7 @@ enum NextStep {
             guard !step.isDone else { return head }
             let detail =
                 index == next ? step.detail.map { wrapped($0, terminal, terminal.dim) } ?? [] : []
-            // In one piece, so that it can be copied.
+            // On one line, so that it can be copied.
             let command = Printable.line(step.command)
             return head + detail + ["    → " + (index == next ? terminal.bold(command) : command)]
         }

@@ -34,15 +34,15 @@ enum PlanView {
         Printable.wrapped(text, columns: terminal.columns).map { terminal.dim($0) }
     }
 
-    /// The least room for a text beside its time and state, in cells.
+    /// The least width for a text beside its time and state, in cells.
     private static let leastRoom = 20
 
-    /// One line for each slot; two where the terminal is too narrow for that.
+    /// One line for each slot; two on a narrow terminal.
     static func slots(_ slots: [PlanReport.Slot], terminal: Terminal) -> [String] {
         let now = Date()
         let states = slots.map(state)
         let width = states.map { Printable.width($0) }.max() ?? 0
-        // Slots are named by their numbers, which are not their order once one was moved.
+        // Slots are named by their numbers, which differ from their order after one was moved.
         let numbers = slots.map { String($0.subject.split(separator: "#").last ?? "") }
         let digits = numbers.map(\.count).max() ?? 0
         return zip(zip(slots, numbers), states).flatMap { slot, state -> [String] in
@@ -62,13 +62,13 @@ enum PlanView {
         }
     }
 
-    /// The text, and before it what goes along.
+    /// The text, preceded by notes on its attachments.
     static func words(of slot: PlanReport.Slot) -> String {
         (slot.parts.map { "(thread, \($0) parts) " } ?? "") + Self.pictures(slot.pictures)
             + (slot.text ?? "-")
     }
 
-    /// `(2 pictures) `; nothing for none.
+    /// `(2 pictures) `; empty for none.
     static func pictures(_ count: Int?) -> String {
         count.map { $0 == 1 ? "(1 picture) " : "(\($0) pictures) " } ?? ""
     }
@@ -88,9 +88,9 @@ enum PlanView {
     }
 }
 
-/// Identifiers of actions as a person sees them.
+/// Identifiers of actions for people.
 enum ActionID {
-    /// The beginning, as much of it as nearly always tells it from others.
+    /// The beginning, which is nearly always unique.
     static func short(_ id: String) -> String {
         Printable.line(String(id.prefix(ActionNameError.usualLength)))
     }

@@ -15,7 +15,7 @@ enum Printable {
                 text.unicodeScalars.map { $0 == "\n" || isHarmless($0) ? $0 : " " }))
     }
 
-    /// The text on one line, no wider than `columns`, with an ellipsis where it was cut.
+    /// The text on one line, no wider than `columns`, with an ellipsis if it was cut.
     static func line(_ text: String, columns: Int) -> String {
         let safe = line(text)
         guard width(safe) > columns else { return safe }
@@ -31,14 +31,14 @@ enum Printable {
         return kept + ellipsis
     }
 
-    /// Whether the terminal of this task shows more signs than ASCII has.
+    /// Whether the terminal of this task supports more than ASCII.
     @TaskLocal static var hasUnicode = true
 
     /// The sign at the end of a shortened text.
     private static var ellipsis: String { hasUnicode ? "…" : "..." }
 
-    /// The text on as many lines as it needs, each no wider than `columns`; cut anywhere, so that
-    /// nothing is lost.
+    /// The text on several lines, each no wider than `columns`; broken anywhere, so that nothing is
+    /// lost.
     static func chunks(_ text: String, columns: Int) -> [String] {
         line(text).reduce(into: [""]) { chunks, character in
             if width(chunks[chunks.count - 1]) + width(character) > columns { chunks.append("") }
@@ -57,12 +57,12 @@ enum Printable {
         }
     }
 
-    /// A named value on as many lines as it needs, with the name before the first.
+    /// A named value on several lines, with the name before the first.
     ///
     /// - Parameters:
-    ///   - name: What the value is; empty for none.
-    ///   - value: Shown on one line where that is wide enough.
-    ///   - indent: Where the value begins.
+    ///   - name: The name of the value; empty for none.
+    ///   - value: Shown on one line if it fits.
+    ///   - indent: The column at which the value begins.
     ///   - columns: The greatest width of a line, as far as the words allow.
     static func rows(_ name: String, _ value: String, indent: Int, columns: Int) -> [String] {
         wrapped(line(value), columns: columns - indent).enumerated()
@@ -74,7 +74,7 @@ enum Printable {
         text + String(repeating: " ", count: max(0, columns - width(text)))
     }
 
-    /// How many cells of a terminal the text takes.
+    /// The width of the text in cells of a terminal.
     static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
 
     private static func width(_ character: Character) -> Int {
@@ -99,7 +99,7 @@ enum Printable {
         }
     }
 
-    /// No control character, and no sign that changes the direction of what follows.
+    /// False for control characters, and for ones that change the text direction.
     private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x202A...0x202E, 0x2066...0x2069, 0x2028, 0x2029: false

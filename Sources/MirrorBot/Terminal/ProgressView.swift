@@ -1,7 +1,7 @@
 import Foundation
 import Mirroring
 
-/// Shows how far a training is: a bar on a terminal, else a plain line now and then.
+/// Shows the progress of a training: a bar on a terminal, else an occasional plain line.
 final class ProgressView: @unchecked Sendable {
     // Sendable because the state is only touched under `lock`.
     private static let firstLine = 1_000
@@ -38,8 +38,7 @@ final class ProgressView: @unchecked Sendable {
         isBarShown = true
     }
 
-    /// Name, bar and figures in at most so many cells; where there are few, the total gives way to
-    /// the bar.
+    /// Name, bar and figures in a number of cells; if there are few, the total is left out.
     static func line(_ progress: TrainingProgress, columns: Int) -> String {
         let name = progress.step.words
         guard let total = progress.total, total > 0 else {
@@ -60,7 +59,7 @@ final class ProgressView: @unchecked Sendable {
     }
 
     private func showLine(_ progress: TrainingProgress) {
-        // Each line stands for twice as many as the one before, so that a large archive does not
+        // Each line stands for twice as many as the previous one, so that a large archive does not
         // fill the log.
         guard progress.done >= max(Self.firstLine, 2 * lastLine) else { return }
         lastLine = progress.done

@@ -6,22 +6,22 @@ import Settings
 
 /// Asks a person at the terminal, or reads the answers from a pipe.
 ///
-/// Questions go to standard error, so that what a command prints stays clean.
+/// Questions go to standard error, to keep the output clean.
 enum Question {
     private static let maximumBytes = 4_096
 
-    /// The answer on one line, without white space around it.
+    /// An answer on one line, without surrounding white space.
     ///
-    /// - Parameter prompt: What is asked; ends with a space.
-    /// - Returns: What was typed; never empty.
-    /// - Throws: ``InputEnded``; ``CommandError`` with the code for usage if nothing was entered.
+    /// - Parameter prompt: The question; ends with a space.
+    /// - Returns: The answer; never empty.
+    /// - Throws: ``InputEnded``; ``CommandError`` with the code for usage for an empty answer.
     static func line(_ prompt: String) throws -> String {
         let answer = try optionalLine(prompt)
         guard !answer.isEmpty else { throw CommandError(.usage, InputEnded.nothing.description) }
         return answer
     }
 
-    /// The answer on one line, which may be empty.
+    /// An answer on one line, which may be empty.
     ///
     /// - Throws: ``InputEnded``; ``CommandError`` with the code for usage.
     static func optionalLine(_ prompt: String) throws -> String {
@@ -33,15 +33,15 @@ enum Question {
         return try checked(answer)
     }
 
-    /// The answer in its proper form.
+    /// A parsed answer.
     ///
-    /// At a terminal the question is asked until there is one.
+    /// At a terminal the question is repeated until the answer is valid.
     ///
     /// - Parameters:
-    ///   - prompt: What is asked; ends with a space.
-    ///   - proposed: Stands for an empty answer; nil where an answer is needed.
-    ///   - form: Gives the proper form, or says what is wrong.
-    /// - Returns: What `form` gave.
+    ///   - prompt: The question; ends with a space.
+    ///   - proposed: The value of an empty answer; nil if an answer is required.
+    ///   - form: Parses the answer, or throws the problem.
+    /// - Returns: The parsed answer.
     /// - Throws: ``InputEnded``; without a terminal ``CommandError`` with the code for usage.
     static func answer<Value>(
         _ prompt: String, default proposed: String? = nil, _ form: (String) throws -> Value
@@ -53,14 +53,13 @@ enum Question {
         }
     }
 
-    /// The answer that was given already, in its proper form; the one of the person if there is
-    /// none.
+    /// The given answer, parsed; asks the person if there is none.
     ///
     /// - Parameters:
-    ///   - given: The answer; nil where it is asked for.
-    ///   - prompt: What is asked; ends with a space.
-    ///   - form: Gives the proper form, or says what is wrong.
-    /// - Returns: What `form` gave.
+    ///   - given: The answer; nil to ask.
+    ///   - prompt: The question; ends with a space.
+    ///   - form: Parses the answer, or throws the problem.
+    /// - Returns: The parsed answer.
     /// - Throws: As ``answer(_:default:_:)``; for a given answer as ``checked(_:_:)``.
     static func answer<Value>(
         given: String?, _ prompt: String, _ form: (String) throws -> Value
@@ -69,11 +68,11 @@ enum Question {
         return try checked(given, form)
     }
 
-    /// Asks for yes or no until it is one of them.
+    /// Asks for yes or no until the answer is one of them.
     ///
     /// - Parameters:
-    ///   - prompt: What is asked; ends with a space.
-    ///   - proposed: What an empty answer means.
+    ///   - prompt: The question; ends with a space.
+    ///   - proposed: The meaning of an empty answer.
     /// - Throws: ``InputEnded``; without a terminal ``CommandError`` with the code for usage.
     static func confirm(_ prompt: String, default proposed: Bool) throws -> Bool {
         try answer(prompt, default: proposed ? "y" : "n") { text in
@@ -87,15 +86,14 @@ enum Question {
         }
     }
 
-    /// One of some keys, which at a terminal needs no Enter; elsewhere the next line.
+    /// One of some keys, at a terminal without Enter; elsewhere the next line.
     ///
     /// The end of the input counts as `q`.
     ///
     /// - Parameters:
-    ///   - prompt: What is asked; ends with a space.
+    ///   - prompt: The question; ends with a space.
     ///   - keys: Single letters in lower case, the empty one for Enter. `q` must be among them.
-    /// - Throws: ``CommandError``: with the code for usage for another line where there is no
-    ///   terminal.
+    /// - Throws: ``CommandError`` with the code for usage for any other line without a terminal.
     static func key(_ prompt: String, among keys: Set<String>) throws -> String {
         let input = Console.current.input
         let readsKeys = input.isInteractive && Console.current.ownsProcess
@@ -117,7 +115,7 @@ enum Question {
         }
     }
 
-    /// The answer on one line, which is not shown while it is typed; empty if nothing was entered.
+    /// An answer on one line, without echo; empty if nothing was entered.
     ///
     /// - Throws: ``InputEnded``; ``CommandError`` with the code for usage.
     static func optionalSecret(_ prompt: String) throws -> Secret {
@@ -131,9 +129,9 @@ enum Question {
         return Secret(try checked(try HiddenInput().line(prompt, maximumBytes: maximumBytes)))
     }
 
-    /// The answer on one line, which is not shown while it is typed.
+    /// An answer on one line, without echo.
     ///
-    /// At a terminal the question is asked until there is one.
+    /// At a terminal the question is repeated until the answer is valid.
     ///
     /// - Throws: ``InputEnded``; without a terminal ``CommandError`` with the code for usage.
     static func secret(_ prompt: String) throws -> Secret {
@@ -144,7 +142,7 @@ enum Question {
         }
     }
 
-    /// Asks again as long as an answer is unusable and a person can give another one.
+    /// Asks again as long as an answer is invalid and a person can give another one.
     private static func untilUsable<Value>(_ ask: () throws -> Value) throws -> Value {
         while true {
             do {
@@ -164,13 +162,13 @@ enum Question {
             isInteractive ? "an answer is needed; Ctrl-C ends" : InputEnded.nothing.description)
     }
 
-    /// The answer in its proper form.
+    /// The parsed answer.
     ///
     /// - Parameters:
-    ///   - answer: What was typed, as an answer or behind a flag.
-    ///   - form: Gives the proper form, or says what is wrong.
-    /// - Returns: What `form` gave.
-    /// - Throws: ``CommandError`` with the code for usage if it is not of its form.
+    ///   - answer: The answer, or the value of a flag.
+    ///   - form: Parses the answer, or throws the problem.
+    /// - Returns: The parsed answer.
+    /// - Throws: ``CommandError`` with the code for usage if it is invalid.
     static func checked<Value>(_ answer: String, _ form: (String) throws -> Value) throws -> Value {
         do {
             return try form(answer)
@@ -195,10 +193,10 @@ enum Question {
     }
 }
 
-/// The terminal with its echo off.
+/// The terminal without echo.
 ///
-/// Keys are read one by one, those for an interrupt and for quitting too, and ``EchoRestoration``
-/// prepares for signals from elsewhere, so that the echo is on again whatever the person does.
+/// Keys are read one by one, including those for an interrupt and for quitting, and
+/// ``EchoRestoration`` handles signals, so that the echo is always restored.
 private struct HiddenInput {
     private let original: termios
 
@@ -226,7 +224,7 @@ private struct HiddenInput {
         }
     }
 
-    /// Asks once nothing is shown any more: who types at once would see what they type.
+    /// Asks only after the echo is off, because fast input would be shown.
     func line(_ prompt: String, maximumBytes: Int) throws -> String? {
         try quietly(prompt) {
             var bytes: [UInt8] = []

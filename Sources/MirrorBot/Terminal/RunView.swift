@@ -5,13 +5,13 @@ import Settings
 
 /// The first lines of `mirror-bot run` at a terminal.
 enum RunView {
-    /// Says what comes next and where to look, if a person looks at the output and the mirror can
+    /// Prints the next events and useful commands, if the output is a terminal and the mirror can
     /// start.
     static func greet(_ mirror: HumanMirror) async {
         let terminal = Terminal.output
         guard terminal.isInteractive else { return }
         let now = mirror.clock.now
-        // A start never fails because of what it says.
+        // A start never fails because of this output.
         guard let report = try? await StatusReporter(mirror: mirror).report(now: now),
             report.canStart
         else { return }
@@ -24,8 +24,8 @@ enum RunView {
     /// - Parameters:
     ///   - report: The state of the mirror before the start.
     ///   - now: The present.
-    ///   - flags: The flags that a command needs to find the mirror.
-    ///   - terminal: Where the lines are shown.
+    ///   - flags: The flags that commands need to find the mirror.
+    ///   - terminal: The terminal of the output.
     static func lines(_ report: StatusReport, now: Date, flags: [String], terminal: Terminal)
         -> [String]
     {
@@ -45,7 +45,7 @@ enum RunView {
             "\(works) mirror \(report.mirror)" + (report.isRunning ? "; this one waits" : "")
         var lines = Printable.wrapped(headline, columns: terminal.columns).map { terminal.bold($0) }
         lines += row("next", next) + row("look", "in another terminal:")
-        // In one piece, so that it can be copied.
+        // On one line, so that it can be copied.
         lines += [command("status"), command("plan")].map { "       " + Printable.line($0) }
         return lines + row("stop", "Ctrl-C")
     }

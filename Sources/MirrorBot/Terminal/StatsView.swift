@@ -67,7 +67,7 @@ struct StatsView {
             let most = max(1, numbers.max() ?? 1)
             let steps = Self.levels.count - 1
             let cells = numbers.map { number in
-                // What happened at all is seen.
+                // A number above zero is always visible.
                 Self.levels[
                     number == 0
                         ? 0 : max(1, Int((Double(number) / Double(most) * Double(steps)).rounded()))
@@ -110,7 +110,7 @@ struct StatsView {
             + zip(rows.dropFirst(), words).flatMap { [$0] + example(of: $1) }
     }
 
-    /// A learned post with a word, in a line of its own.
+    /// A learned post with a word, on a separate line.
     private func example(of word: StatsReport.Word) -> [String] {
         guard let example = word.example else { return [] }
         return [terminal.dim("    " + Printable.line(example, columns: columns - 4))]

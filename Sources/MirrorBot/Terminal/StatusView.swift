@@ -76,19 +76,19 @@ enum StatusView {
         return lines
     }
 
-    /// How the mirror is in one line, and the checklist while it is being set up.
+    /// The state of the mirror in one line, and the checklist while it is being set up.
     static func setup(_ report: StatusReport, terminal: Terminal) -> [String] {
         let headline = report.verdict.map { verdict($0, terminal) + [""] } ?? []
         guard let steps = report.setup else { return headline }
         let lead = report.setupCommand.map {
-            // In one piece, so that it can be copied.
+            // On one line, so that it can be copied.
             ["  → " + terminal.bold(Printable.line($0)) + " leads through these steps:"]
         }
         return headline + [terminal.bold("before it works")] + (lead ?? [])
             + NextStep.lines(steps, terminal: terminal) + [""]
     }
 
-    /// Where settings lie, and which other folder shares the mirror.
+    /// The place of the settings, and another folder that shares the mirror.
     static func place(_ place: StatusReport.Place, _ terminal: Terminal) -> [String] {
         let settings =
             place.settings.isEmpty
@@ -104,7 +104,7 @@ enum StatusView {
         return rows("settings", settings, terminal) + shared
     }
 
-    /// Where else the human lived, as far as that fits into a line.
+    /// The other zones in which the human lived, as far as they fit into a line.
     private static func otherZones(_ report: StatusReport) -> [String] {
         guard let zones = report.zones else { return [] }
         let shown = zones.prefix(2).map { "\(Printable.line($0.timeZone)) \($0.days)" }
@@ -114,7 +114,7 @@ enum StatusView {
     private static func verdict(_ verdict: StatusReport.Verdict, _ terminal: Terminal) -> [String] {
         let mark = mark(verdict.state, terminal)
         let whole = Printable.line(verdict.text)
-        // Programs read the first line of what goes into a pipe.
+        // Programs read the first line of piped output.
         let text =
             terminal.hasWidth ? Printable.wrapped(whole, columns: terminal.columns - 2) : [whole]
         return text.enumerated().map { ($0 == 0 ? mark : " ") + " " + $1 }
@@ -135,7 +135,7 @@ enum StatusView {
         if feed.unreadable > 0 { parts.append("\(feed.unreadable) unreadable") }
         if feed.waiting > 0 { parts.append("\(feed.waiting) to be tried again") }
         if feed.givenUp > 0 { parts.append("\(feed.givenUp) given up") }
-        // Why, and since when, stands once: among the reasons below.
+        // The reason and the time are listed once, among the reasons below.
         if feed.error != nil { parts.append(terminal.yellow("cannot be read")) }
         return "  " + Printable.padded(Printable.line(feed.feed), to: 16)
             + parts.joined(separator: ", ")
@@ -156,7 +156,7 @@ enum StatusView {
         }
     }
 
-    /// The command that reverts an action, in a line of its own; empty without one.
+    /// The command that reverts an action, on a separate line; empty without one.
     private static func reversion(of action: ReportedAction, _ terminal: Terminal) -> [String] {
         guard let revert = action.revert else { return [] }
         return [
@@ -166,7 +166,7 @@ enum StatusView {
         ]
     }
 
-    /// An action in one line, or in a few where the terminal is narrow.
+    /// An action on one line, or on several if the terminal is narrow.
     static func lines(
         of action: ReportedAction, _ zone: TimeZone, _ terminal: Terminal
     ) -> [String] {
@@ -195,10 +195,10 @@ enum StatusView {
 
     /// The width of the names before the values.
     private static let indent = 12
-    /// Below so many columns an action takes more than one line.
+    /// Below this width an action takes more than one line.
     private static let narrow = 80
 
-    /// The words that spoke for a favorite, without the name of its author.
+    /// The strongest words for a favorite, without the name of its author.
     private static func words(of action: ReportedAction) -> String? {
         let words = action.words?.filter { !$0.hasPrefix("@") } ?? []
         return words.isEmpty ? nil : words.joined(separator: ", ")
