@@ -6,11 +6,12 @@ import Posts
 /// Carries out the operations of a person on a mirror, for commands, pages, tests and the crash
 /// harness.
 ///
-/// An operation checks in its own transaction that the thing still is as the person saw it. One
-/// that forbids something returns when no request for it can be sent any more; see ``LastWord``.
+/// An operation checks in its own transaction that the item is still as the person saw it. An
+/// operation that forbids requests returns only when no such request can be sent any more; see
+/// ``LastWord``.
 package struct Desk: Sendable {
     package let mirror: HumanMirror
-    /// The time zone of the days and times that a person names; nil while unknown.
+    /// The time zone of the days and times in operations; nil while unknown.
     private let knownZone: TimeZone?
 
     /// - Parameter zone: The zone in which the human's minutes are recorded, or will be; nil while
@@ -22,10 +23,10 @@ package struct Desk: Sendable {
 
     /// Carries out a request.
     ///
-    /// A thing that differs from what was seen, but is as the operation would leave it, is no
-    /// error: nothing is changed, and the outcome says so.
+    /// If the item differs from what was seen but is already as the operation would leave it, that
+    /// is no error: nothing is changed, and the outcome says so.
     ///
-    /// - Throws: `ChangeRefusal` with the reason if it is impossible, or `.changed` if the thing
+    /// - Throws: `ChangeRefusal` with the reason if it is impossible, or `.changed` if the item
     ///   differs from what was seen; the store's error.
     package func perform<Operation: PersonOperation>(
         _ request: PersonRequest<Operation>
@@ -54,15 +55,15 @@ package struct Desk: Sendable {
     var now: Date { mirror.clock.now }
     var outbox: OutboxStore { mirror.outbox(lease: nil) }
 
-    /// The time zone of the days that a person names.
+    /// The time zone of the days in operations.
     ///
-    /// - Throws: `ConfigurationError`, with a proposal, if none is known.
+    /// - Throws: `ConfigurationError`, with a proposed command, if none is known.
     func zone() async throws -> TimeZone {
         guard let knownZone else { throw try await mirror.missingTimeZone() }
         return knownZone
     }
 
-    /// The time zone of times alone, which may be unknown: then UTC.
+    /// The time zone for displayed times; UTC if unknown.
     var spokenZone: TimeZone { knownZone ?? .gmt }
 
     func plan() async throws -> PlanChanges { PlanChanges(mirror: mirror, zone: try await zone()) }

@@ -1,7 +1,7 @@
 package import Posts
 import Settings
 
-/// A change of a mirror that a person asks for, as a value that ``Desk`` carries out.
+/// A person's change of a mirror, as a value that ``Desk`` carries out.
 package protocol PersonOperation: Codable, Equatable, Sendable {
     /// The outcome.
     associatedtype Outcome: PersonOutcome
@@ -13,16 +13,16 @@ package protocol PersonOperation: Codable, Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - desk: The mirror and its zone.
-    ///   - seen: The digest of the thing as the person saw it; nil to change without comparing.
+    ///   - seen: The digest of the item as the person saw it; nil to change without comparing.
     /// - Throws: `ChangeRefusal` if the change is impossible; `SeenChanged`, without any change, if
-    ///   the thing differs from what was seen; the store's error.
+    ///   the item differs from what was seen; the store's error.
     func perform(at desk: Desk, seen: Seen?) async throws -> Outcome
 
-    /// Returns the outcome if the mirror already is as the operation would leave it, so that a form
+    /// Returns the outcome if the mirror is already as the operation would leave it, so that a form
     /// that was sent twice is no error; else nil.
     ///
-    /// Asked only after ``perform(at:seen:)`` was told what was seen, and threw `SeenChanged` or a
-    /// refusal with the code `over`.
+    /// Called only after ``perform(at:seen:)`` with a digest threw `SeenChanged`, or a refusal with
+    /// the code `over`.
     func outcomeIfDone(at desk: Desk) async throws -> Outcome?
 }
 

@@ -7,19 +7,19 @@ package import Posts
 import ServiceLifecycle
 import Settings
 
-/// Takes back or finishes the effects of commands that were cut.
+/// Undoes or completes the effects of interrupted commands.
 ///
-/// Deleting twice and writing the same profile twice do no harm, so nothing depends on which
+/// Deleting twice and writing the same profile twice are harmless, so it does not matter which
 /// process is faster. A request whose answer was lost may still act until its deadline and a margin
-/// have passed; until then an effect stays open, and its posts are looked for once more.
+/// have passed; until then an effect stays open, and its posts are searched again.
 package struct EffectRecovery: Sendable {
-    /// The outcome of one look at the effects.
+    /// The outcome of one pass over the effects.
     package struct Round: Sendable {
-        /// How many are over.
+        /// The number of completed effects.
         package var finished = 0
         /// The addresses of posts that could not be deleted.
         package var left: [String] = []
-        /// Why something has to wait; nil if nothing has to.
+        /// The error because of which effects have to wait; nil for none.
         package var obstacle: NetworkError?
 
         package init() {}
@@ -27,8 +27,8 @@ package struct EffectRecovery: Sendable {
 
     /// Added to a request's deadline before its outcome counts as final, in seconds.
     private static let margin: TimeInterval = 60
-    /// How long before the beginning of a probe its posts are looked for, in seconds, for clocks
-    /// that differ.
+    /// Seconds before the beginning of a probe from which its posts are searched, because clocks
+    /// differ.
     private static let clockMargin: TimeInterval = 600
 
     private let mirror: HumanMirror
@@ -36,7 +36,7 @@ package struct EffectRecovery: Sendable {
     private let account: AccountID
 
     /// - Parameters:
-    ///   - network: The bot's, with credentials that are known to open `account`.
+    ///   - network: The bot's network, with credentials verified for `account`.
     ///   - account: The bot's account.
     package init(_ mirror: HumanMirror, network: any SocialNetwork, account: AccountID) {
         self.mirror = mirror
@@ -47,24 +47,25 @@ package struct EffectRecovery: Sendable {
     private var now: Date { mirror.clock.now }
     private var logger: Logger { mirror.logger }
 
-    /// When a request that leaves now, and whatever it does, is over.
+    /// Seconds after which a request that is sent now, and its effects, are certainly over.
     var patience: TimeInterval { network.capabilities.requestDeadline.timeInterval + Self.margin }
 
-    /// When an effect is looked at next; nil if there is none.
+    /// When an effect is examined next; nil if there is none.
     ///
     /// - Throws: The store's error.
     package func next() async throws -> Date? { try await mirror.effects.next(now: now) }
 
-    /// Takes back or finishes what is due.
+    /// Undoes or completes the due effects.
     ///
-    /// - Parameter takingOver: Whether effects that are not due are taken from the process that
-    ///   holds them, as for a person who runs a command now; that process then changes no row more.
-    /// - Returns: The outcome; a network that refuses or fails is no error.
+    /// - Parameter takingOver: Whether to take over effects that are not due from the process that
+    ///   holds them, as for a person who runs a command now; that process then changes no row any
+    ///   more.
+    /// - Returns: The outcome; a network's refusal or failure is not thrown.
     /// - Throws: The store's error; `CancellationError`.
     package func carryOut(takingOver: Bool = false) async throws -> Round {
         var round = Round()
         for effect in try await mirror.effects.all() {
-            // What is not begun is left to the next one.
+            // Effects that are not begun are left to the next pass.
             if Task.isCancelled || Task.isShuttingDownGracefully { break }
             guard !effect.isForgotten(at: now) else {
                 try await mirror.effects.end(effect)
@@ -90,10 +91,10 @@ package struct EffectRecovery: Sendable {
 
     // MARK: Posts of a probe
 
-    /// Deletes what a probe published, and nothing else.
+    /// Deletes the posts of a probe, and nothing else.
     ///
-    /// - Parameter effect: Held by the caller. If another one has taken it up meanwhile, its posts
-    ///   are deleted all the same.
+    /// - Parameter effect: Held by the caller. If another process has taken it over meanwhile, its
+    ///   posts are deleted nevertheless.
     /// - Throws: The store's error; `CancellationError`.
     func takeBack(_ effect: Effect, in round: inout Round) async throws {
         var effect = effect
@@ -103,7 +104,7 @@ package struct EffectRecovery: Sendable {
             effect.error = "its mark is not one of this program, so its posts cannot be recognized"
             return try await note(effect)
         }
-        // An answer before what it answers: some servers delete what is below a post with it.
+        // The reply first: some servers delete the replies with a post.
         let known = [effect.answer, effect.post].compactMap(\.self)
         var addresses = known
         do {
@@ -111,7 +112,7 @@ package struct EffectRecovery: Sendable {
             let found = own.filter { isOurs($0, effect) }.map(\.address).filter {
                 !known.contains($0)
             }
-            // At most one request has no known outcome, and this is what it made.
+            // At most one request has an unknown outcome, which must be this post.
             if !found.isEmpty { effect.sent = nil }
             addresses = found + known
         } catch let error as NetworkError {
@@ -131,13 +132,13 @@ package struct EffectRecovery: Sendable {
         try await settle(effect, in: &round)
     }
 
-    /// Whether a post is one of the probe's.
+    /// Whether a post belongs to the probe.
     private func isOurs(_ post: ObservedPost, _ effect: Effect) -> Bool {
         post.author.id.canonical == account && post.post.text.contains(effect.mark)
     }
 
     private func delete(_ address: String, of effect: Effect) async throws {
-        // A server's word alone is not enough to delete something.
+        // The stored address alone is not enough to delete a post, so the text is checked.
         if let post = try await network.lookUp(address), !isOurs(post, effect) {
             logger.warning("Post not deleted, for it is not one of the probe's")
             return
@@ -145,14 +146,14 @@ package struct EffectRecovery: Sendable {
         _ = try await network.delete(address) { isOurs($0, effect) }
     }
 
-    /// Ends the effect, unless a request may still act whose answer was lost.
+    /// Ends the effect, unless a request with a lost answer may still act.
     private func settle(_ effect: Effect, in round: inout Round) async throws {
         var effect = effect
         effect.error = nil
         if let sent = effect.sent {
             let age = now.timeIntervalSince(sent)
             if age < patience {
-                // A clock that was set back does not tell how long it was.
+                // After a clock was set back the age is unknown.
                 if age < 0 { effect.sent = now }
                 effect.next = now + patience - max(0, age)
                 return try await note(effect)
@@ -171,7 +172,7 @@ package struct EffectRecovery: Sendable {
         } catch let error as NetworkError where !error.dropsItem {
             return try await putOff(effect, error, in: &round)
         } catch let error where error is NetworkError || error is ConfigurationError {
-            // The next mirror-bot profile shows what the profile says.
+            // The next mirror-bot profile shows the actual profile.
             logger.warning(
                 "Change of the profile not finished", metadata: [LogKeys.error: "\(error)"])
         }
@@ -182,8 +183,8 @@ package struct EffectRecovery: Sendable {
 
     // MARK: What has to wait
 
-    /// Stores why an effect is still open, and when it is tried again; never once a server refuses
-    /// for good.
+    /// Stores why an effect is still open, and when it is tried again; never after a permanent
+    /// refusal.
     private func putOff(_ effect: Effect, _ error: NetworkError, in round: inout Round) async throws
     {
         var effect = effect
@@ -206,7 +207,7 @@ package struct EffectRecovery: Sendable {
         }
     }
 
-    /// Stores an effect, unless another one has taken it up.
+    /// Stores an effect, unless another process has taken it over.
     private func note(_ effect: Effect) async throws {
         do { try await mirror.effects.note(effect) } catch is EffectTaken {}
     }

@@ -10,7 +10,7 @@ private struct ProfileChange {
     let present: AccountProfile
     let wanted: AccountProfile
 
-    /// Nil where nothing is proposed.
+    /// Nil if nothing is proposed.
     init?(_ report: ProfileProposal, _ present: AccountProfile?) {
         guard let proposed = report.proposed, let present else { return nil }
         self.present = present
@@ -20,7 +20,7 @@ private struct ProfileChange {
         self.wanted = wanted
     }
 
-    /// A digest that tells the change from any other.
+    /// A digest that identifies the change.
     var mark: String {
         Seen(of: ["profile"] + Self.parts(present) + ["to"] + Self.parts(wanted)).description
     }
@@ -31,13 +31,13 @@ private struct ProfileChange {
 }
 
 extension HumanMirror {
-    /// Writes what is proposed.
+    /// Writes the proposed profile.
     ///
-    /// The change is an ``Effect`` before its request leaves. If it is cut, the next
-    /// ``EffectRecovery`` finishes it.
+    /// The change is stored as an ``Effect`` before its request is sent. If it is interrupted, the
+    /// next ``EffectRecovery`` completes it.
     ///
-    /// - Parameter shown: What a person has agreed to.
-    /// - Returns: False, and nothing is changed, if something else would have to be written now.
+    /// - Parameter shown: The proposal that a person has agreed to.
+    /// - Returns: False, without any change, if the proposal has changed meanwhile.
     /// - Throws: As ``profileProposal()``.
     package func writeProfile(_ shown: ProfileProposal) async throws -> Bool {
         let (report, bot, present) = try await proposal()
@@ -63,8 +63,8 @@ extension HumanMirror {
         return true
     }
 
-    /// Finishes a change of the profile that was cut, if it is still the one that a person agreed
-    /// to; else the next `mirror-bot profile` shows what the profile says.
+    /// Completes an interrupted change of the profile, if the proposal is still the one that a
+    /// person agreed to; else the next `mirror-bot profile` shows the actual profile.
     ///
     /// - Parameter mark: ``ProfileChange/mark`` of the change.
     /// - Throws: As ``profileProposal()``.
@@ -81,7 +81,7 @@ extension HumanMirror {
         try await settleProfile()
     }
 
-    /// Drops changes of the profile that were cut, since a person decides about it anew.
+    /// Drops interrupted changes of the profile, because a person decides about it again.
     ///
     /// - Throws: The store's error.
     package func dropProfileChanges() async throws { try await effects.drop(.profile) }

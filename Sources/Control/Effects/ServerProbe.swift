@@ -5,20 +5,20 @@ package import Posts
 import ServiceLifecycle
 import Storage
 
-/// Tries out what a server does, with one unlisted post and a direct answer to it, which are
-/// deleted again.
+/// Tests the behavior of a server with an unlisted post and a direct reply to it, which are then
+/// deleted.
 ///
-/// It makes the requests itself (`PlainServer`): a client that decides by the program's name would
-/// measure its own decisions.
+/// It makes the requests itself (`PlainServer`), because a client that adapts to the server's
+/// program would measure its own adaptations.
 ///
-/// Both are an `Effect` before their first request, and hold words that no other post does. So the
-/// next command or a worker finds what a probe leaves that is cut.
+/// Both are stored as an `Effect` before their first request, and contain unique words. So the next
+/// command or a worker finds the posts of an interrupted probe.
 package struct ServerProbe: Sendable {
     /// The result of a probe.
     package struct Result: Sendable {
-        /// Whether each promise is kept; `nil` if the server does not let it be seen.
+        /// Whether each promise is kept; `nil` if that cannot be observed.
         ///
-        /// A promise that was not tried is missing.
+        /// Promises that were not tested are missing.
         package var kept: [ServerPromise: Bool?] = [:]
         /// The addresses of the posts that could not be deleted.
         package var left: [String] = []
@@ -39,12 +39,12 @@ package struct ServerProbe: Sendable {
         self.account = account
     }
 
-    /// Publishes, looks, answers, edits and deletes.
+    /// Publishes, reads, answers, edits and deletes.
     ///
-    /// A probe takes ten seconds longer where the server goes on showing a deleted post.
+    /// A probe takes ten seconds longer if the server still shows a deleted post.
     ///
-    /// The posts are deleted also where a later step fails, and where the task is cancelled or a
-    /// graceful shutdown begins: that ends the probe, and not the deletion.
+    /// The posts are deleted even if a later step fails, the task is cancelled or a graceful
+    /// shutdown begins: these end the probe, but not the deletion.
     package func run() async -> Result {
         let attempt: ProbeAttempt
         do {
@@ -60,7 +60,7 @@ package struct ServerProbe: Sendable {
         } catch {
             problem = "\(error)"
         }
-        // A task of its own is not cancelled with this one.
+        // A separate task is not cancelled with this one.
         return await Task { [problem] in await attempt.end(problem) }.value
     }
 
@@ -74,7 +74,7 @@ package struct ServerProbe: Sendable {
         return markStart + String(digits.prefix(markDigits))
     }
 
-    /// Whether a text is the mark of a probe, and so in no post that a person wrote.
+    /// Whether a text contains the mark of a probe, which no post of a person has.
     static func isMark(_ text: String) -> Bool {
         let digits = text.utf8.dropFirst(markStart.utf8.count)
         return text.hasPrefix(markStart) && digits.count == markDigits
@@ -82,7 +82,7 @@ package struct ServerProbe: Sendable {
     }
 }
 
-/// One probe, and the row that it holds.
+/// One probe, with the row that it holds.
 private actor ProbeAttempt {
     private let mirror: HumanMirror
     private let network: any SocialNetwork
@@ -116,7 +116,7 @@ private actor ProbeAttempt {
     // MARK: Trying out
 
     func tryOut() async throws {
-        // A network without unlisted posts has public ones only.
+        // A network without unlisted posts has only public ones.
         var draft = draft(text, "post")
         let visibilities = network.capabilities.visibilities
         if !visibilities.contains(.unlisted) { draft.visibility = .public }
@@ -127,7 +127,7 @@ private actor ProbeAttempt {
         try await hold()
         let seen = try await server.read(post)
         result.kept[.publishes] = seen?.text == text
-        // Where nothing is for few, all that is open is the same.
+        // Without restricted visibilities, all open ones are equivalent.
         result.kept[.visibility] =
             visibilities.contains(.private)
             ? seen?.visibility == draft.visibility : seen?.visibility.isOpen == true
@@ -140,8 +140,8 @@ private actor ProbeAttempt {
         try await delete(post)
     }
 
-    /// Answers the first post for its author's eyes alone; if the server accepts no such post, as
-    /// the first post is.
+    /// Answers the first post visibly for its author only; if the server supports no such
+    /// visibility, with that of the first post.
     private func answer(_ post: String) async throws {
         var draft = draft("@\(account.handle) \(text) This answers it.", "answer", replyTo: post)
         var isDirect = network.capabilities.visibilities.contains(.direct)
@@ -154,7 +154,7 @@ private actor ProbeAttempt {
             draft = self.draft(draft.text, "open-answer", replyTo: post)
             reply = try await publish(draft)
         } catch let error as NetworkError where error.isLastWord && error.outcome == .unknown {
-            // Published, and answered in a form that names nothing.
+            // Published, but the response contains no identifier.
             reply = nil
         }
         guard let reply else {
@@ -172,7 +172,7 @@ private actor ProbeAttempt {
         result.kept[.listsDirect] = try await server.newest().contains(reply)
     }
 
-    /// - Parameter visibility: As the server told it before the change.
+    /// - Parameter visibility: The reported visibility before the edit.
     private func change(_ post: String, from visibility: Visibility?) async throws {
         try await hold()
         let wasShown = try await server.isShownWithoutLogin(post)
@@ -185,19 +185,19 @@ private actor ProbeAttempt {
         let changed = try await server.read(post)
         result.kept[.edits] = isAccepted && changed?.text == other
         guard isAccepted, let changed else { return }
-        // The told visibility is not enough: WordPress tells `public` of a hidden post, too.
+        // The reported visibility is not enough: WordPress reports `public` also for a hidden post.
         try await hold()
         let isShown = try await server.isShownWithoutLogin(post)
         result.kept[.editsKeepVisibility] = changed.visibility == visibility && isShown == wasShown
         result.kept[.tellsEdits] = changed.isChanged
     }
 
-    /// The seconds after a deletion at which it is looked whether the post is gone: GoToSocial
-    /// deletes after its answer, others when a worker runs.
+    /// The seconds after a deletion at which the post is checked: GoToSocial deletes after its
+    /// response, others when a background job runs.
     private static let looks: [TimeInterval] = [1, 3, 10]
 
     private func delete(_ post: String) async throws {
-        // An answer before what it answers: some servers delete what is below a post with it.
+        // The reply first: some servers delete the replies with a post.
         for address in [effect.answer, post].compactMap(\.self) {
             try await hold()
             try await server.delete(address)
@@ -224,9 +224,9 @@ private actor ProbeAttempt {
 
     // MARK: The row
 
-    /// Publishes a draft; that its request leaves is stored before.
+    /// Publishes a draft; the departure of its request is stored before.
     ///
-    /// - Returns: The server's name for the post; nil if it names another one.
+    /// - Returns: The server's id of the post; nil if the response names another one.
     private func publish(_ draft: Draft) async throws -> String? {
         effect.sent = mirror.clock.now
         try await hold()
@@ -244,9 +244,9 @@ private actor ProbeAttempt {
         return address
     }
 
-    /// Stores the row, so that no worker takes it up before the next request is over.
+    /// Stores the row, so that no worker takes it over before the next request has ended.
     ///
-    /// - Throws: ``EffectTaken`` once another one has taken it up; the store's error.
+    /// - Throws: ``EffectTaken`` if another process has taken it over; the store's error.
     private func hold() async throws {
         effect.next = mirror.clock.now + recovery.patience
         try await mirror.effects.note(effect)
@@ -254,7 +254,7 @@ private actor ProbeAttempt {
 
     // MARK: The end
 
-    /// Deletes what is left; of a probe that is not finished nothing counts as found.
+    /// Deletes the remaining posts; the results of an unfinished probe are discarded.
     ///
     /// - Parameter problem: Why not all was tried; nil if all was.
     func end(_ problem: String?) async -> ServerProbe.Result {
@@ -273,8 +273,8 @@ private actor ProbeAttempt {
 }
 
 extension NetworkError {
-    /// Whether the request is over, so that the server does nothing more about it: it did not
-    /// leave, was refused, or was answered as done in a form that cannot be read.
+    /// Whether the request has certainly ended: it was not sent, was refused, or was confirmed in
+    /// an unreadable form.
     fileprivate var isLastWord: Bool {
         outcome != .unknown || status.map { (200...299).contains($0) } == true
     }

@@ -5,11 +5,11 @@ import Redis
 import Settings
 import Storage
 
-/// The result of examining one thing that a mirror needs.
+/// The result of examining one requirement of a mirror.
 package struct Finding: Codable, Equatable, Sendable {
     package enum Verdict: String, Codable, Sendable {
         case ok
-        /// The mirror works, but not as it should, or not for everybody who looks at it.
+        /// The mirror works, but with restrictions.
         case warn
         case fail
     }
@@ -18,25 +18,25 @@ package struct Finding: Codable, Equatable, Sendable {
     package enum Cause: String, Codable, Sendable {
         /// A person, in the settings.
         case configuration
-        /// A person, at the network or the database: it refuses the credentials.
+        /// A person, at the network or the database, which refuses the credentials.
         case refused
-        /// Whoever runs what cannot be reached or used.
+        /// The operator of the resource that is unreachable or unusable.
         case unavailable
         /// Time, or another process.
         case later
     }
 
-    /// The thing examined, such as `database`.
+    /// The examined item, such as `database`.
     package var subject: String
     package var verdict: Verdict
     /// The result in one sentence.
     package var text: String
-    /// The remedy; `nil` where the text says it, or nothing is to be done.
+    /// The remedy; `nil` if the text contains it, or none is needed.
     package var fix: String?
     /// `nil` unless it failed.
     package var cause: Cause?
 
-    /// Something that is as it should be.
+    /// A passed check.
     package static func ok(_ subject: String, _ text: String) -> Finding {
         Finding(subject: subject, verdict: .ok, text: text)
     }
@@ -51,7 +51,7 @@ package struct Finding: Codable, Equatable, Sendable {
         Finding(subject: subject, verdict: .fail, text: text, fix: fix, cause: cause)
     }
 
-    /// Something that could not be examined, or was found broken.
+    /// An item that could not be examined, or is broken.
     package static func fail(_ subject: String, _ error: any Error) -> Finding {
         fail(subject, "\(error)", cause(of: error))
     }

@@ -3,8 +3,8 @@ import Mirroring
 package import Outbox
 import Posts
 
-// What reports, commands and watchdogs show of a mirror's health. Nothing here judges: it only
-// words and selects.
+// The presentation of a mirror's health in reports, commands and watchdogs. It only formats and
+// selects, and does not judge.
 
 extension Health {
     /// The party that can end the leading obstacle; `nil` if the verdict is well.
@@ -12,7 +12,7 @@ extension Health {
     /// Decides the exit code of `status --check`, which is 0 for `nil`.
     package var failure: Finding.Cause? { verdict.isWell ? nil : leading?.mender ?? .unavailable }
 
-    /// When a post leaves: `20:13 (in 2 h)`, or `2026-11-21 08:13 (in 20 h)` for another day.
+    /// The time of a post: `20:13 (in 2 h)`, or `2026-11-21 08:13 (in 20 h)` for another day.
     static func words(for date: Date, now: Date, in zone: TimeZone) -> String {
         let minutes = Int((date.timeIntervalSince(now) / 60).rounded(.up))
         let time = LocalTime(date, in: zone)
@@ -24,7 +24,7 @@ extension Health {
     /// The line of `status --check`.
     ///
     /// - Parameter mirror: The mirror's name.
-    /// - Returns: One line, which may hold what a server answered.
+    /// - Returns: One line, which may contain a server's answer.
     package func checkLine(of mirror: String) -> String {
         switch verdict.state {
         case .healthy: "mirror \(mirror) does its work"
@@ -57,8 +57,7 @@ extension Health {
             let fix =
                 obstacle.remedy?.text ?? obstacle.remedy?.command
                 ?? obstacle.remedy?.setting.map { "set \($0)" }
-            // A worker that is not there, or a limit of the network, is nothing that the mirror
-            // lacks.
+            // A missing worker, or a limit of the network, is not a deficiency of the mirror.
             guard obstacle.isFatal, obstacle.mender != .later else {
                 return .warn(subject, obstacle.told, fix: fix)
             }
@@ -68,18 +67,18 @@ extension Health {
 
     // MARK: Notices
 
-    /// Returns the finding about each cause that the facts decide, for a worker's own process.
+    /// Returns the findings about each cause that the facts decide, for a worker's own process.
     ///
     /// - Parameters:
-    ///   - knowsFaults: Whether the process knows what failed before it began.
+    ///   - knowsFaults: Whether the process knows the faults from before its start.
     ///   - knowsClock: Whether this machine's clock was compared with the network's.
-    ///   - now: When something holds that has no beginning.
-    /// - Returns: The findings by cause; none for a cause about which nothing is known.
+    ///   - now: The beginning of conditions with an unknown beginning.
+    /// - Returns: The findings by cause; an unknown cause is missing.
     package func notices(knowsFaults: Bool, knowsClock: Bool, now: Date) -> [NoticeCause:
         NoticeFinding]
     {
         var findings: [NoticeCause: NoticeFinding] = [:]
-        // The end of a worker is told by the process that ends, and is over when another one has
+        // The end of a worker is reported by the ending process, and resolved when another one has
         // worked.
         for cause in NoticeCause.allCases where cause != .stopped {
             let holding = obstacles.filter { $0.code.notice == cause }
@@ -100,7 +99,7 @@ extension Health {
 }
 
 extension Obstacle {
-    /// The cause alone where the subject of a finding says the rest.
+    /// The cause alone, if the subject of a finding contains the rest.
     fileprivate var told: String {
         let saysRest = ["worker", "silence", "database", "bot", "human", "time zone"].contains(
             code.subject)
@@ -109,7 +108,7 @@ extension Obstacle {
 }
 
 extension String {
-    /// The sentence without its last part.
+    /// The sentence without this end.
     fileprivate func dropping(_ end: String?) -> String {
         guard let end, hasSuffix("; \(end)") else { return self }
         return String(dropLast(end.count + 2))

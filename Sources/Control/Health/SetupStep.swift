@@ -1,6 +1,6 @@
 import Mirroring
 
-/// One thing that a person does before a mirror works by itself.
+/// A step of the setup that a person does before a mirror can work.
 package struct SetupStep: Codable, Equatable, Sendable {
     /// The steps, in the order of the checklist.
     package enum Kind: String, CaseIterable, Codable, Sendable {
@@ -12,9 +12,9 @@ package struct SetupStep: Codable, Equatable, Sendable {
     package var kind: Kind
     package var isDone: Bool
     package var text: String
-    /// The command that does it.
+    /// The command for it.
     package var command: String
-    /// Settings that are not set, or what is known of the value; nil where the text says all.
+    /// The missing settings, or a note about the value; nil if the text is enough.
     package var detail: String?
 
     package init(_ kind: Kind, isDone: Bool, text: String, command: String, detail: String? = nil) {
@@ -25,6 +25,6 @@ package struct SetupStep: Codable, Equatable, Sendable {
         self.detail = isDone ? nil : detail
     }
 
-    /// The step in the words in which `status`, `setup` and every command name what is missing.
+    /// The step as a sentence in `status`, `setup` and every command that needs it.
     package var next: String { "next is \(text): \(command)" }
 }

@@ -4,21 +4,21 @@ package import Networks
 import Posts
 package import Settings
 
-/// A login that a network granted, before anything of it is kept.
+/// A login that a network has granted and that is not stored yet.
 package struct GrantedLogin: Sendable {
     package let account: AccountConfiguration
     /// Warnings for the person, one sentence each.
     package let warnings: [String]
     /// The network's answer about the account; `nil` where the login did not ask yet.
     let verified: VerifiedLogin?
-    /// Gives back what the network issued for this login; nil where it issued nothing.
+    /// Revokes the token that the network issued for this login; nil if it issued none.
     private let revoke: (@Sendable () async throws -> Void)?
 
     /// - Parameters:
-    ///   - account: What opens the account.
+    ///   - account: The account with its credentials.
     ///   - verified: The network's answer about it.
-    ///   - warnings: What the person should know, a sentence each.
-    ///   - revoke: Gives back what the network issued.
+    ///   - warnings: Warnings for the person, one sentence each.
+    ///   - revoke: Revokes the token that the network issued.
     package init(
         _ account: AccountConfiguration, verified: VerifiedLogin? = nil, warnings: [String] = [],
         revoke: (@Sendable () async throws -> Void)? = nil
@@ -29,7 +29,7 @@ package struct GrantedLogin: Sendable {
         self.revoke = revoke
     }
 
-    /// Gives back what the network issued, for a login that will not be kept.
+    /// Revokes the token of a login that will not be stored.
     ///
     /// - Returns: Nil, or a sentence about a token that could not be revoked.
     package func withdraw() async -> String? {
@@ -43,14 +43,14 @@ package struct GrantedLogin: Sendable {
     }
 }
 
-/// The account that a login opens, as its network answered.
+/// The account of a login, as its network returned it.
 package struct VerifiedLogin: Sendable {
     let account: Account
     let network: any SocialNetwork
     /// The session that was opened for it.
     let session: TriedSession
 
-    /// Asks the network whose account a login opens.
+    /// Asks the network for the account of a login.
     ///
     /// - Throws: `NetworkError`; the store's error.
     package init(_ login: AccountConfiguration, for mirror: HumanMirror) async throws {
@@ -60,14 +60,14 @@ package struct VerifiedLogin: Sendable {
     }
 }
 
-/// The answer of a person that a network refused.
+/// The part of a person's input that a network refused.
 package enum RefusedAnswer: Sendable {
-    /// The server or the handle: there is nothing to log in to.
+    /// The server or the handle, which does not exist.
     case place
     /// The code, the token or the password.
     case secret
 
-    /// Nil where no answer would help, as while a network limits requests.
+    /// Nil if no other input would help, as while a network limits requests.
     package init?(_ error: NetworkError) {
         switch error.code {
         case .rateLimited, .creditsDepleted, .capReached, .overBudget, .accountDisabled,

@@ -3,15 +3,15 @@ import Networks
 package import Posts
 package import Settings
 
-/// The account that somebody logs in to: whose it is, and how it is reached.
+/// The account to log in to: its role, and the address of its server.
 package struct LoginTarget: Sendable {
     package let role: AccountRole
     let apiBaseURL: String?
     let mirror: HumanMirror
 
     /// - Parameters:
-    ///   - role: Whose account it is.
-    ///   - apiBaseURL: Where requests go instead of the network's own address.
+    ///   - role: The role of the account.
+    ///   - apiBaseURL: The address for requests instead of the network's own.
     ///   - mirror: The mirror that makes the requests.
     package init(for role: AccountRole, at apiBaseURL: String?, of mirror: HumanMirror) {
         self.role = role
@@ -19,7 +19,7 @@ package struct LoginTarget: Sendable {
         self.mirror = mirror
     }
 
-    /// The account as these credentials open it.
+    /// The account with these credentials.
     package func account(_ credentials: AccountCredentials) -> AccountConfiguration {
         AccountConfiguration(
             role: role, credentials: credentials, apiBaseURL: apiBaseURL, origin: .login)
@@ -34,7 +34,7 @@ package struct MastodonGrants: Sendable {
         fileprivate let login: MastodonLogin
         fileprivate let request: MastodonLoginRequest
 
-        /// The address that the person opens; holds nothing secret.
+        /// The address for the person to open; contains no secret.
         package var page: String { request.authorizeURL }
     }
 
@@ -53,11 +53,11 @@ package struct MastodonGrants: Sendable {
         return Pending(server: server, login: login, request: request)
     }
 
-    /// Gives the code that the server showed for a login.
+    /// Exchanges the code that the server showed for a login.
     ///
-    /// - Throws: `NetworkError`, `.rejected` for a code that the server does not take, so that
-    ///   another one of the same page may help; ``LoginRefusal`` for a bot's token that could do
-    ///   nothing, which is revoked.
+    /// - Throws: `NetworkError`, `.rejected` for a code that the server does not accept, after
+    ///   which another code of the same page may be; ``LoginRefusal`` for a useless token of the
+    ///   bot, which is revoked.
     package func granted(_ pending: Pending, code: String) async throws -> GrantedLogin {
         let grant = try await pending.login.finish(pending.request, code: code)
         let server = pending.login
@@ -79,9 +79,9 @@ package struct MastodonGrants: Sendable {
         }
     }
 
-    /// The login of a token that a person made in the server's settings.
+    /// The login with a token that a person created in the server's settings.
     ///
-    /// - Throws: `NetworkError`; ``LoginRefusal`` for a bot's token that could do nothing.
+    /// - Throws: `NetworkError`; ``LoginRefusal`` for a useless token of the bot.
     package func granted(_ server: String, token: Secret) async throws -> GrantedLogin {
         let login = try target.mirror.mastodonLogin(
             server: server, apiBaseURL: target.apiBaseURL)
@@ -96,7 +96,7 @@ package struct MastodonGrants: Sendable {
             warnings: warnings(canWrite) + lacks)
     }
 
-    /// The restrictions that the token's missing scopes put on the bot, a sentence each.
+    /// The restrictions of the bot because of missing scopes, a sentence each.
     private func lacks(
         _ token: Secret, granted: [String]?, _ login: MastodonLogin, advice: String
     ) async throws -> [String] {
@@ -122,12 +122,12 @@ package struct MastodonGrants: Sendable {
 
 /// Logs an account in at X with a PIN.
 package struct XGrants: Sendable {
-    /// A login that waits for its PIN, which is good for one attempt.
+    /// A login that waits for its PIN, which allows only one attempt.
     package struct Pending: Sendable {
         fileprivate let login: XLogin
         fileprivate let request: XLoginRequest
 
-        /// The address that the person opens; holds nothing secret.
+        /// The address for the person to open; contains no secret.
         package var page: String { request.authorizeURL }
     }
 
@@ -137,7 +137,7 @@ package struct XGrants: Sendable {
 
     /// The developer app of the other account; nil without one.
     ///
-    /// A stored login that cannot be opened counts as none.
+    /// A stored login that cannot be opened is ignored.
     ///
     /// - Throws: The store's error.
     package func otherApp() async throws -> (key: String, secret: Secret)? {
@@ -161,7 +161,7 @@ package struct XGrants: Sendable {
             login: login, request: try await login.begin(forReadingOnly: target.role == .human))
     }
 
-    /// Begins the same login anew, after a PIN that was not taken.
+    /// Begins the same login again, after a refused PIN.
     ///
     /// - Throws: `NetworkError`.
     package func begun(again pending: Pending) async throws -> Pending {
@@ -170,7 +170,7 @@ package struct XGrants: Sendable {
             request: try await pending.login.begin(forReadingOnly: target.role == .human))
     }
 
-    /// Gives the PIN that X showed for a login.
+    /// Exchanges the PIN that X showed for a login.
     ///
     /// - Throws: `NetworkError`.
     package func granted(_ pending: Pending, pin: String) async throws -> GrantedLogin {
@@ -187,7 +187,7 @@ package struct XGrants: Sendable {
 
 /// Logs an account in at Bluesky with an app password.
 package struct BlueskyGrants: Sendable {
-    /// The page on which an account's owner makes app passwords.
+    /// The page on which an account's owner creates app passwords.
     package static let passwordPage = "https://bsky.app/settings/app-passwords"
 
     private let target: LoginTarget

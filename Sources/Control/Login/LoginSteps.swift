@@ -11,30 +11,30 @@ package struct LoginForm: Sendable {
         package let name: String
         /// As "Server of the bot's account".
         package let label: String
-        /// An example, or how to come by it.
+        /// An example, or how to get the value.
         package let hint: String?
         package let isSecret: Bool
         package let isOptional: Bool
     }
 
     package let fields: [Field]
-    /// The page on which the account's owner makes what is asked for; nil for none.
+    /// The page on which the account's owner creates the required value; nil for none.
     package let page: String?
 }
 
-/// The state of a login after its answers were given.
+/// The state of a login after its answers were submitted.
 package enum LoginProgress: Sendable {
-    /// The person opens a page of the network, and copies what it shows.
+    /// The person must open a page of the network, and copy the code from it.
     case asksForCode(PendingLogin)
     case granted(GrantedLogin)
 }
 
-/// A login that waits for what a page of the network shows.
+/// A login that waits for the code from a page of the network.
 package enum PendingLogin: Sendable {
     case mastodon(MastodonGrants.Pending)
     case x(XGrants.Pending)
 
-    /// The address that the person opens; holds nothing secret.
+    /// The address for the person to open; contains no secret.
     package var page: String {
         switch self {
         case .mastodon(let pending): pending.page
@@ -42,7 +42,7 @@ package enum PendingLogin: Sendable {
         }
     }
 
-    /// The name of the sign that the page shows, as "code".
+    /// The name of the code on the page, such as "code".
     package var codeName: String {
         switch self {
         case .mastodon: "code"
@@ -51,14 +51,14 @@ package enum PendingLogin: Sendable {
     }
 }
 
-/// A login as a page drives it: answers, then perhaps a code, then the grant.
+/// The steps of a login on a page: answers, then perhaps a code, then the grant.
 package struct LoginSteps: Sendable {
     private let network: NetworkName
     private let target: LoginTarget
 
     /// - Parameters:
-    ///   - role: Whose account it is.
-    ///   - network: Where the account is.
+    ///   - role: The role of the account.
+    ///   - network: The network of the account.
     ///   - mirror: The mirror that makes the requests.
     package init(for role: AccountRole, on network: NetworkName, of mirror: HumanMirror) {
         self.network = network
@@ -116,14 +116,14 @@ package struct LoginSteps: Sendable {
         }
     }
 
-    /// Gives the answers to the network.
+    /// Submits the answers to the network.
     ///
-    /// - Parameter answers: By the names of the form's fields; what is missing is empty.
-    /// - Throws: `ConfigurationError` for an answer that is not of its form, or a missing key;
-    ///   `NetworkError`; the store's error.
+    /// - Parameter answers: By the names of the form's fields; a missing one is empty.
+    /// - Throws: `ConfigurationError` for an invalid answer, or a missing key; `NetworkError`; the
+    ///   store's error.
     package func begin(_ answers: [String: String]) async throws -> LoginProgress {
         func answer(_ field: AccountField) -> String { answers[field.name] ?? "" }
-        // A login that cannot be kept would be asked for in vain.
+        // Without a key the login could not be stored.
         try target.mirror.vault.requireKey()
         switch network {
         case .mastodon:
@@ -161,10 +161,9 @@ package struct LoginSteps: Sendable {
         }
     }
 
-    /// Gives what the network's page showed.
+    /// Submits the code from the network's page.
     ///
-    /// - Throws: `NetworkError`; ``LoginRefusal`` for a token that could do nothing; the store's
-    ///   error.
+    /// - Throws: `NetworkError`; ``LoginRefusal`` for a useless token; the store's error.
     package func finish(_ pending: PendingLogin, code: String) async throws -> GrantedLogin {
         switch pending {
         case .mastodon(let pending):
@@ -175,8 +174,8 @@ package struct LoginSteps: Sendable {
         }
     }
 
-    /// A login that can be tried again after a code that was refused: the same one where its page
-    /// shows another code, else a new one.
+    /// A login to try again after a refused code: the same one if its page can show another code,
+    /// else a new one.
     ///
     /// - Throws: `NetworkError`.
     package func renewed(_ pending: PendingLogin) async throws -> PendingLogin {
@@ -187,7 +186,7 @@ package struct LoginSteps: Sendable {
         }
     }
 
-    /// An address with its scheme, which a person leaves out.
+    /// The address with its scheme, which people omit.
     private static func address(_ typed: String) -> String {
         typed.contains("://") ? typed : "https://" + typed
     }

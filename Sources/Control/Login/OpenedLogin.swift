@@ -4,35 +4,35 @@ import Networks
 package import Posts
 package import Settings
 
-/// A login whose account is known, before anything of it is kept.
+/// A login with a known account that is not stored yet.
 package struct OpenedLogin: Sendable {
-    /// The account that gives way to the one of the login.
+    /// The account that the login's account replaces.
     package struct Replacement: Sendable {
         package let rebinding: Rebinding
         /// The account's name, with `@`.
         package let before: String
-        /// The name of the account that takes its place, with `@`.
+        /// The name of the new account, with `@`.
         package let after: String
-        /// Why it gives way only to a person who wants to rebind the mirror; nil where nothing was
-        /// learned of it, and nothing sent as it.
+        /// Why the replacement needs a person who wants to rebind the mirror; nil if the old
+        /// account was never used for learning or sending.
         package let refusal: LoginRefusal?
     }
 
     package let granted: GrantedLogin
-    /// Nil if no account gives way.
+    /// Nil if no account is replaced.
     package let replacement: Replacement?
     fileprivate let verified: VerifiedLogin
 
     package var network: NetworkName { granted.account.network }
 }
 
-/// Why a login is not kept.
+/// Why a login is not stored.
 package enum LoginRefusal: Error, Equatable, Sendable {
-    /// The bot's token lacks scopes without which it could do nothing.
+    /// The bot's token lacks scopes without which it is useless.
     case lacks([String], advice: String)
-    /// The login opens the account of the other role.
+    /// The login belongs to the account of the other role.
     case isOther(AccountRole, name: String, login: String)
-    /// Something was learned of the account that would give way, or sent as it.
+    /// The account to be replaced was used for learning or sending.
     case isBound(before: String, after: String, again: String)
     /// A worker holds the mirror, so that its account cannot be changed.
     case isHeld(mirror: String)
@@ -54,7 +54,7 @@ extension LoginRefusal: CustomStringConvertible {
         }
     }
 
-    /// The same for a page, which shows no command.
+    /// The same text for a page, without a command.
     package var pageText: String {
         switch self {
         case .lacks(let scopes, _):
@@ -71,12 +71,12 @@ extension LoginRefusal: CustomStringConvertible {
 }
 
 extension AccountRole {
-    /// The role that this one is not.
+    /// The other one of the two roles.
     package var other: AccountRole { self == .human ? .bot : .human }
 }
 
 extension HumanMirror {
-    /// Asks whose account a login opens, and whose place it would take.
+    /// Determines the account of a login, and the account that it would replace.
     ///
     /// - Returns: The login, which ``keep(_:isKept:)`` keeps.
     /// - Throws: ``LoginRefusal`` for the account of the other role; `NetworkError`; the store's
@@ -116,11 +116,11 @@ extension HumanMirror {
 
     /// Binds the mirror to the account of a login, and stores the login.
     ///
-    /// An account that gives way has to be agreed to before.
+    /// The replacement of an account must have been confirmed before.
     ///
     /// - Parameters:
     ///   - opened: The login.
-    ///   - isKept: Whether the login is stored; otherwise the outcome holds its variables.
+    ///   - isKept: Whether to store the login; otherwise the outcome contains its variables.
     /// - Returns: The account, with warnings and the rules of the bot's server.
     /// - Throws: ``LoginRefusal`` if a worker holds the mirror; the store's error.
     package func keep(_ opened: OpenedLogin, isKept: Bool = true) async throws -> LoggedIn {
@@ -148,7 +148,7 @@ extension HumanMirror {
         return outcome
     }
 
-    /// The command that logs an account in again, as a person types it for this mirror.
+    /// The command to log in to an account again, in the form that a person types for this mirror.
     private func loginCommand(_ network: NetworkName, as role: AccountRole, _ flags: String...)
         -> String
     {
@@ -156,8 +156,8 @@ extension HumanMirror {
             + configuration.flagWords).joined(separator: " ")
     }
 
-    /// Returns the rules of the bot's server about bots; a server that does not tell them is no
-    /// obstacle to the login.
+    /// Returns the rules of the bot's server about bots; a failure to read them does not prevent
+    /// the login.
     private func rules(of verified: VerifiedLogin, as role: AccountRole, now: Date) async -> (
         lines: [String], warnings: [String]
     ) {
@@ -192,7 +192,7 @@ extension HumanMirror {
                 "the human's keys can write, which mirror-bot never needs; log in again with an app that reads"
             )
         }
-        // Where the interface has no such mark, another warning says so.
+        // If the API has no such mark, another warning says so.
         if role == .bot, !verified.account.isBot, verified.network.name.traits.tellsBots {
             warnings.append(
                 "the account does not say that it is automated; the first run marks it, where the network lets it"

@@ -2,17 +2,16 @@ package import Foundation
 import Posts
 package import Settings
 
-/// One mirror as `mirrors import` reads and `mirrors export` writes it: a name, settings and
-/// logins.
+/// One mirror in the format of `mirrors import` and `mirrors export`: a name, settings and logins.
 ///
 /// In JSON it is one object on one line:
 ///
 ///     {"name": "ann", "settings": {…}, "credentials": {"bot": {"network": "mastodon",
 ///     "server": "https://social.example", "access_token": "…"}}}
 ///
-/// A setting has the name of its variable. A credential is called as its variable is, without the
-/// role and in small letters. The type is not `Codable`, because it holds secrets; none of its
-/// errors contains a value.
+/// A setting has the name of its variable; a credential has that of its variable in lower case,
+/// without the role. The type is not `Codable`, because it contains secrets; none of its errors
+/// contains a value.
 package struct MirrorEntry: Sendable {
     package var name: String
     /// By the names of the variables.
@@ -34,7 +33,7 @@ package struct MirrorEntry: Sendable {
 
     // MARK: Reading
 
-    /// Reads a line; the values of settings are checked later, together with those that are stored.
+    /// Parses a line; the values of settings are checked later, together with the stored ones.
     ///
     /// - Throws: ``EntryProblem`` without a line number.
     init(line: Data) throws(EntryProblem) {
@@ -65,7 +64,7 @@ package struct MirrorEntry: Sendable {
         }
     }
 
-    /// Reads the logins in a text that is the JSON object of a line's `credentials`.
+    /// Parses the logins of a text that is the JSON object of a line's `credentials`.
     ///
     /// - Throws: ``EntryProblem`` without a line number.
     package static func logins(_ text: Data) throws(EntryProblem) -> [AccountRole: StoredLogin] {
@@ -138,7 +137,7 @@ package struct MirrorEntry: Sendable {
     private static let address = "api_base_url"
     private static let expires = "expires_ms"
 
-    /// The value in its proper form, or a problem that does not repeat it.
+    /// The value in its canonical form, or a problem that does not repeat it.
     private static func form(
         _ field: String, _ looks: String, _ body: () throws -> String
     ) throws(EntryProblem) -> String {
@@ -149,8 +148,8 @@ package struct MirrorEntry: Sendable {
         }
     }
 
-    /// The name of a field for a message: a name that looks like none may be a value that stands in
-    /// the wrong place.
+    /// The name of a field for a message: an implausible name may be a misplaced value, and is
+    /// hidden.
     static func shown(_ name: String) -> String {
         let isName =
             (1...40).contains(name.utf8.count)
@@ -178,7 +177,7 @@ package struct MirrorEntry: Sendable {
 
     /// The line of the mirror, without a line break.
     ///
-    /// - Parameter withSecrets: If not, the field `missing` lists the secrets that are left out.
+    /// - Parameter withSecrets: If false, the field `missing` lists the omitted secrets.
     package func line(withSecrets: Bool) throws -> String {
         var object: [String: EntryValue] = ["name": .text(name)]
         if !settings.isEmpty { object["settings"] = .object(settings.mapValues(EntryValue.text)) }
@@ -216,7 +215,7 @@ extension MirrorEntry: CustomStringConvertible, CustomDebugStringConvertible, Cu
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
-/// Why an entry, or a field of it, cannot be used; contains no value of a field.
+/// Why an entry, or a field of it, is unusable; contains no value of a field.
 package struct EntryProblem: Error, Codable, Equatable, Sendable, CustomStringConvertible {
     /// The number of the line, from 1; nil for an entry that does not come from a file.
     package var line: Int?
@@ -253,7 +252,7 @@ private enum EntryValue: Codable {
     /// `true`, `false` or `null`.
     case other
 
-    /// Reads a text that is one JSON object.
+    /// Parses a text that is one JSON object.
     static func object(_ data: Data) throws(EntryProblem) -> [String: EntryValue] {
         guard data.count <= MirrorEntry.maximumBytes else {
             throw EntryProblem(nil, "is longer than \(MirrorEntry.maximumBytes) bytes")
@@ -261,7 +260,7 @@ private enum EntryValue: Codable {
         guard String(validating: data, as: UTF8.self) != nil else {
             throw EntryProblem(nil, "is not valid UTF-8")
         }
-        // Decoding fails only for text that is no JSON.
+        // Decoding fails only if the text is no JSON.
         guard let value = try? JSONDecoder().decode(EntryValue.self, from: data) else {
             throw EntryProblem(nil, "is not valid JSON")
         }
@@ -298,7 +297,7 @@ private enum EntryValue: Codable {
         }
     }
 
-    /// The value as a text that is short and holds no control character; a number as it is written.
+    /// The value as a short text without control characters; a number as it is written.
     func text(_ field: String) throws(EntryProblem) -> String {
         switch self {
         case .text(let text): return try MirrorEntry.checked(text, field)

@@ -6,14 +6,13 @@ import Storage
 
 /// Which workers hold the mirrors of a database.
 ///
-/// All of `Control/Register` that concerns leases is in this file.
+/// This file contains everything in `Control/Register` that concerns leases.
 package struct MirrorOwnership: Equatable, Sendable {
-    /// How many mirrors each living worker holds, by the worker's name.
+    /// The number of mirrors that each living worker holds, by the worker's name.
     package private(set) var owned: [String: Int] = [:]
-    /// Mirrors that no worker works for, though they live here and do not pause.
+    /// Mirrors without a worker that live here and are not paused.
     package private(set) var unowned = 0
-    /// By how many seconds one of a living worker's passes began late, at most, within the last
-    /// minute.
+    /// The largest delay of a living worker's passes in seconds, within the last minute.
     package private(set) var lateness: [String: TimeInterval] = [:]
 
     /// Counts the mirrors of a database.
@@ -22,7 +21,7 @@ package struct MirrorOwnership: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - mirrors: All mirrors.
-    ///   - now: The present, by the wall clock with which silent workers are told from living ones.
+    ///   - now: The present on the wall clock, by which silent workers are recognized.
     /// - Throws: The store's error.
     init(
         of mirrors: [(name: String, record: MirrorRecord)], in storage: any StorageEngine, now: Date
@@ -43,12 +42,10 @@ package struct MirrorOwnership: Equatable, Sendable {
         }
     }
 
-    /// Does work for which no worker may hold the mirror: holds its lease meanwhile.
+    /// Runs `work` while holding the lease of a mirror, so that no worker can hold it.
     ///
-    /// - Returns: What the work returns; nil if a worker holds the mirror, so that nothing was
-    ///   done.
-    /// - Throws: What the work throws; `OutboxError` if a worker takes the lease; the store's
-    ///   error.
+    /// - Returns: The result of `work`; nil, without running it, if a worker holds the mirror.
+    /// - Throws: What `work` throws; `OutboxError` if a worker takes the lease; the store's error.
     static func holding<Value: Sendable>(
         _ mirror: HumanMirror, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value? {
@@ -58,7 +55,7 @@ package struct MirrorOwnership: Equatable, Sendable {
         return try await keeper.holdingNow { _ in try await work() }
     }
 
-    /// Whether no worker holds a mirror, in the transaction that relies on it.
+    /// Whether no worker holds a mirror, evaluated in the transaction that relies on it.
     static func isFree(_ mirror: String, on connection: any StorageConnection) throws -> Bool {
         try connection.query(
             "SELECT 1 AS found FROM leases WHERE mirror = \(mirror) AND NOT released"

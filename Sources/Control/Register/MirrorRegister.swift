@@ -4,34 +4,34 @@ import Posts
 import Settings
 import Storage
 
-/// The mirrors of a database as a whole: adds, imports and exports them.
+/// The register of all mirrors of a database: adds, imports and exports them.
 ///
-/// Nothing here asks a network: a login is verified when the mirror first runs. All writes are
-/// upserts in transactions of a bounded number of mirrors, so that an interrupted call is repeated
-/// without harm.
+/// Nothing here contacts a network: a login is verified when the mirror first runs. All writes are
+/// upserts in transactions of a bounded number of mirrors, so that an interrupted call can be
+/// repeated.
 package struct MirrorRegister: Sendable {
     /// The longest input of an import, in bytes; it is kept in memory.
     package static let maximumBytes = 64 << 20
     /// Mirrors that are read, checked or written at a time.
     static let batchSize = 200
-    /// Problems that a report lists; the rest is counted.
+    /// The most problems in a report; further ones are counted.
     static let listedProblems = 20
 
     private let installation: Installation
 
-    /// - Parameter installation: Where the mirrors are.
+    /// - Parameter installation: The database of the mirrors.
     package init(_ installation: Installation) { self.installation = installation }
 
     private var storage: any StorageEngine { installation.storage }
     private var now: Date { installation.clock.now }
 
-    /// The logins of any of the mirrors: each asks for its own; see `CredentialVault.of(_:)`.
+    /// A vault from which that of each mirror is derived; see `CredentialVault.of(_:)`.
     private var vault: CredentialVault { installation.vault(of: MirrorSettings.usualMirror) }
 
     /// Returns the desks of mirrors.
     ///
-    /// - Throws: `ConfigurationError` for the first that is no mirror of this database, or has a
-    ///   stored setting that cannot be used; the store's error.
+    /// - Throws: `ConfigurationError` for the first name that is no mirror of this database, or
+    ///   whose mirror has an invalid stored setting; the store's error.
     package func desks(of names: [String]) async throws -> [Desk] {
         var desks: [Desk] = []
         for name in names {
@@ -46,9 +46,8 @@ package struct MirrorRegister: Sendable {
 
     /// Adds a mirror.
     ///
-    /// - Throws: `ChangeRefusal` with `.over` if there is a mirror of that name; ``EntryProblem``
-    ///   for a setting that cannot be used; `ConfigurationError` without a key for the logins; the
-    ///   store's error.
+    /// - Throws: `ChangeRefusal` with `.over` if a mirror of that name exists; ``EntryProblem`` for
+    ///   an invalid setting; `ConfigurationError` without a key for the logins; the store's error.
     package func add(_ entry: MirrorEntry) async throws -> MirrorAddition {
         let problems = try await problems(in: [(0, entry)])
         if let first = problems.first { throw first }
@@ -66,10 +65,10 @@ package struct MirrorRegister: Sendable {
     // MARK: Importing
 
     /// Imports mirrors from JSON lines, see ``MirrorEntry``; settings and logins that a line does
-    /// not name stay.
+    /// not contain stay.
     ///
-    /// All lines are checked before the first is stored; with a problem nothing is. The same input
-    /// twice changes nothing the second time.
+    /// All lines are checked before the first is stored; if there is a problem, nothing is stored.
+    /// Importing the same input again changes nothing.
     ///
     /// - Parameters:
     ///   - lines: The text, at most ``maximumBytes`` long.
@@ -120,7 +119,7 @@ package struct MirrorRegister: Sendable {
         return report
     }
 
-    /// Checks entries against the settings and against what is stored for their mirrors.
+    /// Checks entries against the settings, together with the stored settings of their mirrors.
     private func problems(in entries: [(line: Int, entry: MirrorEntry)]) async throws
         -> [EntryProblem]
     {
@@ -144,9 +143,9 @@ package struct MirrorRegister: Sendable {
         var unchanged = 0
     }
 
-    /// Stores what differs, in one transaction.
+    /// Stores the differences, in one transaction.
     ///
-    /// - Parameter onlyNew: Whether mirrors that there are stay as they are.
+    /// - Parameter onlyNew: Whether to leave existing mirrors unchanged.
     private func write(
         _ entries: [(line: Int, entry: MirrorEntry)], onlyNew: Bool = false, isDryRun: Bool = false
     ) async throws -> Written {
@@ -194,10 +193,11 @@ package struct MirrorRegister: Sendable {
 
     // MARK: Exporting
 
-    /// Hands over the lines of all mirrors, in the order of their names, each with its line break.
+    /// Passes the lines of all mirrors to `body`, in the order of their names, each with its line
+    /// break.
     ///
     /// - Parameter withSecrets: Whether the lines contain the secrets of the logins.
-    /// - Returns: How many mirrors, and the logins' secrets that are left out.
+    /// - Returns: The number of mirrors, and the omitted secrets of logins.
     /// - Throws: `ConfigurationError` for a login that the key does not open; what `body` throws;
     ///   the store's error.
     package func export(withSecrets: Bool, _ body: (String) throws -> Void) async throws
@@ -268,7 +268,7 @@ package struct ExportReport: PersonOutcome {
 
 // MARK: - Lines
 
-/// The entries of a text, in batches; empty lines are left out.
+/// The entries of a text, in batches; empty lines are skipped.
 private struct EntryLines: Sequence, IteratorProtocol {
     typealias Line = (number: Int, content: Result<MirrorEntry, EntryProblem>)
 
@@ -304,7 +304,7 @@ extension EntryProblem {
 
 // MARK: - Checking
 
-/// Checks the settings of entries; what was found of equal ones is remembered.
+/// Checks the settings of entries; results are cached for equal ones.
 private struct EntryChecker {
     private struct Key: Hashable {
         let settings: [String: String]
@@ -312,7 +312,7 @@ private struct EntryChecker {
         let isNamed: Bool
     }
 
-    /// The most that are remembered.
+    /// The most cached results.
     private static let memory = 1_000
 
     private let installation: Installation
@@ -359,7 +359,7 @@ private struct EntryChecker {
         usable.insert(key)
     }
 
-    /// The problem in words that repeat no value: what stands in the wrong place may be a secret.
+    /// The problem without any value, because a misplaced value may be a secret.
     private func problem(of entry: MirrorEntry, _ error: any Error) -> EntryProblem {
         guard let error = error as? ConfigurationError else {
             return EntryProblem("settings", "cannot be used")

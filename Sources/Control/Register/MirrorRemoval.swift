@@ -6,27 +6,27 @@ package import Posts
 import Settings
 import Storage
 
-/// Removes a mirror with everything that is stored of it.
+/// Removes a mirror with all its stored data.
 ///
-/// First the mirror is paused for good and loses its logins, in one transaction: nothing can be
-/// sent from then on, whatever becomes of the removal. Then every table that has rows of mirrors is
-/// emptied of this one's in transactions of at most `batchSize` rows, then its counts in Redis are
-/// removed. Its row in `mirrors` goes last, in a transaction that finds no other row; until then
-/// the same operation continues an interrupted removal.
+/// First the mirror is paused permanently and loses its logins, in one transaction: from then on
+/// nothing can be sent, even if the removal is interrupted. Then its rows are deleted from every
+/// table in transactions of at most `batchSize` rows, then its counts in Redis are removed. Its row
+/// in `mirrors` is deleted last, in a transaction that finds no other row; until then the same
+/// operation continues an interrupted removal.
 package struct RemoveMirror: PersonOperation {
     package static let name = "mirrors-remove"
     /// The most rows that one transaction deletes.
     static let batchSize = 500
-    /// How often the tables are gone through while something else adds rows.
+    /// The most passes over the tables while another process adds rows.
     private static let rounds = 5
 
     package init() {}
 
-    /// Removes the mirror of the desk; it is not to be used afterwards.
+    /// Removes the mirror of the desk, which must not be used afterwards.
     ///
-    /// - Throws: `ChangeRefusal` with `.busy` while a worker holds the mirror, or while something
-    ///   keeps adding rows; `SeenChanged`; `FavoritesError` if Redis cannot be reached; the store's
-    ///   error. The same call continues.
+    /// - Throws: `ChangeRefusal` with `.busy` while a worker holds the mirror, or while rows are
+    ///   still being added; `SeenChanged`; `FavoritesError` if Redis is unreachable; the store's
+    ///   error. Another call continues.
     package func perform(at desk: Desk, seen: Seen?) async throws -> MirrorRemoval {
         try await perform(at: desk, seen: seen) { _ in }
     }
@@ -40,7 +40,7 @@ package struct RemoveMirror: PersonOperation {
         let work = try await MirrorOwnership.holding(mirror) { () async throws -> MirrorRemoval in
             var removal = MirrorRemoval(mirror: mirror.name)
             removal.wasInterrupted = try await begin(mirror, seen: seen, now: desk.now)
-            // A request that left before the pause may still be under way.
+            // A request from before the pause may still be in flight.
             _ = try await LastWord(mirror: mirror).wait()
             let shapes = try await shapes(of: mirror)
             var isEmpty = false
@@ -67,7 +67,7 @@ package struct RemoveMirror: PersonOperation {
         return removal
     }
 
-    /// The digest of a mirror as a person sees it who confirms the removal.
+    /// The digest of a mirror, as shown to a person who confirms the removal.
     fileprivate static func seen(_ record: MirrorRecord) -> Seen {
         func stored(_ account: AccountID?) -> String? {
             account.map { "\($0.network.rawValue):\($0.value)" }
@@ -75,7 +75,7 @@ package struct RemoveMirror: PersonOperation {
         return seen(human: stored(record.human), bot: stored(record.bot))
     }
 
-    /// The same, from the accounts as they are stored.
+    /// The digest of the stored accounts.
     private static func seen(human: String?, bot: String?) -> Seen {
         Seen(of: "mirror", human, bot)
     }
@@ -87,7 +87,7 @@ package struct RemoveMirror: PersonOperation {
                 + "released it, or stop the worker")
     }
 
-    /// Pauses the mirror for good, and removes its logins and settings.
+    /// Pauses the mirror permanently, and removes its logins and settings.
     ///
     /// - Returns: Whether a removal was begun before.
     private func begin(_ mirror: HumanMirror, seen: Seen?, now: Date) async throws -> Bool {
@@ -118,7 +118,7 @@ package struct RemoveMirror: PersonOperation {
 
     /// Deletes the mirror's rows of one table.
     ///
-    /// - Returns: How many there were.
+    /// - Returns: The number of deleted rows.
     private func empty(
         _ shape: TableShape, of mirror: HumanMirror, after step: (Int) throws -> Void
     ) async throws -> Int {
@@ -140,12 +140,12 @@ package struct RemoveMirror: PersonOperation {
         }
     }
 
-    /// The tables whose rows are removed in portions, before the mirror's own row.
+    /// The tables whose rows are deleted in portions, before the mirror's own row.
     private func shapes(of mirror: HumanMirror) async throws -> [TableShape] {
         try await TableShape.ofMirrors(in: mirror.storage).filter { $0.duty.removal == .withMirror }
     }
 
-    /// Removes the mirror's row, if nothing else is left of the mirror and no worker holds it.
+    /// Deletes the mirror's row, if nothing else is left of the mirror and no worker holds it.
     private func end(_ mirror: HumanMirror) async throws {
         let name = mirror.name
         let shapes = try await shapes(of: mirror)
@@ -166,7 +166,7 @@ package struct RemoveMirror: PersonOperation {
     }
 }
 
-/// A mirror as a person is asked about its removal.
+/// A mirror in the question about its removal.
 package struct RemovalSubject: Codable, Equatable, Sendable {
     /// The handles of the accounts; nil if they were never verified.
     package let human: String?
@@ -186,10 +186,10 @@ package struct RemovalSubject: Codable, Equatable, Sendable {
 package struct MirrorRemoval: PersonOutcome {
     package private(set) var schema = "mirror-bot/mirror-removal/1"
     package let mirror: String
-    /// How many rows this call removed from each table, besides the mirror's own row, settings and
-    /// logins.
+    /// The number of rows that this call deleted from each table, besides the mirror's own row,
+    /// settings and logins.
     package fileprivate(set) var rows: [String: Int] = [:]
-    /// Whether the call continued a removal that was interrupted.
+    /// Whether the call continued an interrupted removal.
     package fileprivate(set) var wasInterrupted = false
 
     init(mirror: String) { self.mirror = mirror }

@@ -7,7 +7,7 @@ import Storage
 /// The stored settings and logins of some mirrors.
 struct RegisterRows: Sendable {
     struct Row: Sendable {
-        /// Why the mirror takes no changes here, as the rest of a sentence; nil if it does.
+        /// Why the mirror cannot be changed here, as the rest of a sentence; nil if it can.
         var problem: String?
         var settings: [String: String] = [:]
         /// The sealed logins.
@@ -62,7 +62,7 @@ struct RegisterRows: Sendable {
     }
 }
 
-/// Settings and logins of some mirrors that are stored together.
+/// Settings and logins of some mirrors, to be stored together.
 struct RegisterBatch {
     private let now: Int64
     private var mirrors: [[SQLValue]] = []
@@ -89,7 +89,7 @@ struct RegisterBatch {
         }
     }
 
-    /// Stores the rows, and raises the versions of the mirrors, so that a worker reads them anew.
+    /// Stores the rows, and increases the versions of the mirrors, so that workers read them again.
     func store(on connection: any StorageConnection) throws {
         guard !mirrors.isEmpty else { return }
         try connection.insert(

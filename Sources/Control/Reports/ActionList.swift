@@ -6,19 +6,19 @@ package import Posts
 import Schedule
 import Settings
 
-/// A page of the actions that a mirror did, decided or plans, last change first: of all, or of
-/// those that match a search.
+/// A page of a mirror's actions, past and planned, last change first: of all, or of those that
+/// match a search.
 package struct ActionList: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/actions/1"
     package let actions: [ReportedAction]
-    /// How many actions all pages have; nil where words are searched for, for which all of them
-    /// would have to be read.
+    /// The number of actions on all pages; nil for a search by words, which would have to read all
+    /// of them.
     package let totals: ActionTotals?
-    /// Where the next page begins; nil where nothing follows.
+    /// The cursor of the next page; nil for the last page.
     package let next: String?
 }
 
-/// How many actions a search finds on all its pages.
+/// The number of actions that a search finds on all its pages.
 package struct ActionTotals: Codable, Equatable, Sendable {
     /// The number of actions of one kind in one state.
     package struct Count: Codable, Equatable, Sendable {
@@ -28,7 +28,7 @@ package struct ActionTotals: Codable, Equatable, Sendable {
     }
 
     package let total: Int
-    /// In the order of kinds and states; those without an action are left out.
+    /// In the order of kinds and states; zeros are left out.
     package let counts: [Count]
 
     init(_ tallies: [ActionTally]) {
@@ -42,43 +42,43 @@ package struct ActionTotals: Codable, Equatable, Sendable {
         }
     }
 
-    /// The number of those of a kind.
+    /// The number of actions of a kind.
     package func count(of kind: ActionKind) -> Int {
         counts.filter { $0.kind == kind }.reduce(0) { $0 + $1.count }
     }
 
-    /// The number of those in one of these states.
+    /// The number of actions in one of these states.
     package func count(in states: [ActionState]) -> Int {
         counts.filter { states.contains($0.state) }.reduce(0) { $0 + $1.count }
     }
 }
 
 extension ActionList {
-    /// Search criteria; a result meets every one that is given.
+    /// Search criteria; a result matches all that are given.
     package struct Search: Codable, Equatable, Sendable {
-        /// None for all.
+        /// Empty for all.
         package var kinds: [ActionKind] = []
-        /// None for all.
+        /// Empty for all.
         package var states: [ActionState] = []
         /// As a person types an account.
         package var person: String?
-        /// Words in the text, in the post that is answered or favorited, or in its author's name;
-        /// case, width and accents make no difference.
+        /// Words in the text, in the answered or favorited post, or in its author's name; ignores
+        /// case, width and accents.
         package var words: String?
         /// The first instant of the last change.
         package var since: Date?
-        /// The instant before which the last change was.
+        /// The end of the span of the last change, excluded.
         package var until: Date?
-        /// Where the page begins; nil for the newest.
+        /// The cursor of the page; nil for the newest.
         package var cursor: String?
         /// The most to list.
         package var limit = 20
 
         package init(limit: Int = 20) { self.limit = limit }
 
-        /// Looks only for what changed last on a local day.
+        /// Restricts the search to actions last changed on a local day.
         ///
-        /// - Returns: False, and no change, for a day that the zone skipped.
+        /// - Returns: False, without a change, for a day that the zone skipped.
         package mutating func restrict(to day: LocalDay, in zone: TimeZone) -> Bool {
             guard let period = day.period(in: zone) else { return false }
             since = max(since ?? period.lowerBound, period.lowerBound)
@@ -87,9 +87,9 @@ extension ActionList {
         }
     }
 
-    /// Looks for actions.
+    /// Searches the actions.
     ///
-    /// - Throws: `ChangeRefusal` for a person or a cursor that is none; the store's error.
+    /// - Throws: `ChangeRefusal` for an invalid person or cursor; the store's error.
     package init(of mirror: HumanMirror, _ search: Search) async throws {
         var filter = ActionFilter(kinds: search.kinds, states: search.states, since: search.since)
         filter.until = search.until

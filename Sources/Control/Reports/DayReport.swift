@@ -6,17 +6,17 @@ package import Posts
 import Schedule
 import Settings
 
-/// One day of a mirror: what it says of itself and to others, beside when the human posts on such a
-/// day.
+/// One day of a mirror: its posts and its actions for others, beside the human's posts on such
+/// days.
 package struct DayReport: Codable, Sendable {
     /// A stretch of the day.
     package struct Span: Codable, Equatable, Sendable {
-        /// Minutes from midnight on, 0 through 1440; the end is not part of it.
+        /// Minutes from midnight, 0 through 1440; the end is excluded.
         package let from: Int
         package let to: Int
     }
 
-    /// How many actions of a kind ended on the day.
+    /// The number of actions of a kind that ended on the day.
     package struct Count: Codable, Equatable, Sendable {
         package let kind: ActionKind
         package let done: Int
@@ -31,16 +31,16 @@ package struct DayReport: Codable, Sendable {
     package private(set) var plan: PlanReport?
     /// The share of the human's posts of that weekday in each half hour; all 0 without any.
     package let humanHalfHours: [Double]
-    /// How many posts these are.
+    /// The number of these posts.
     package let humanPosts: Int
     package let quiet: [Span]
-    /// When the mirror pauses on that day; nil if it does not.
+    /// The pause on that day; nil for none.
     package let pause: Span?
     /// In the order of the kinds.
     package let counts: [Count]
     /// Replies and favorites that were sent, the latest first, at most `DayReporter.shown`.
     package let toOthers: [ReportedAction]
-    /// When the first of all suggestions is too late; nil without any.
+    /// The earliest expiry of all suggestions; nil without any.
     package let firstDeadline: Date?
 
     package func count(of kind: ActionKind) -> Count? { counts.first { $0.kind == kind } }
@@ -48,7 +48,7 @@ package struct DayReport: Codable, Sendable {
 
 /// Reads a day of a mirror.
 package struct DayReporter: Sendable {
-    /// Replies and favorites of a day that are told of, at most.
+    /// The most replies and favorites in the report of a day.
     package static let shown = 30
 
     private let mirror: HumanMirror
@@ -66,7 +66,7 @@ package struct DayReporter: Sendable {
     ///
     /// - Parameters:
     ///   - day: The local day.
-    ///   - now: Decides what counts as past.
+    ///   - now: The present, which divides past and future.
     /// - Throws: The store's error.
     package func report(on day: LocalDay, now: Date) async throws -> DayReport {
         let outbox = mirror.outbox(lease: nil)
@@ -100,7 +100,7 @@ package struct DayReporter: Sendable {
             firstDeadline: try await outbox.firstDeadline())
     }
 
-    /// The first instant of a day; for one that the zone skips, that of UTC's.
+    /// The first instant of a day; in UTC for a day that the zone skipped.
     private func begin(of day: LocalDay) -> Date {
         LocalDayMinutes(day, in: zone).start
             ?? Date(timeIntervalSince1970: Double(day.ordinal) * 86_400)

@@ -9,24 +9,22 @@ import Redis
 import Settings
 import Storage
 
-/// Looks at everything that a mirror needs, and asks each of its servers.
+/// Examines all requirements of a mirror, and contacts each of its servers.
 ///
-/// Changes nothing; what a probe found is kept, and what was found at all by
-/// `HumanMirror.keep(_:now:)`. On X, asking whose the credentials are costs what reading one
-/// account costs.
+/// Changes nothing except that the results of a probe are stored, and all findings by
+/// `HumanMirror.keep(_:now:)`. On X, verifying credentials costs as much as reading one account.
 package struct Doctor: Sendable {
-    /// A clock that is wrong by more, in seconds, makes answers be taken for old and OAuth be
-    /// refused.
+    /// Seconds of clock error above which responses are considered stale and OAuth is refused.
     private static let clockTolerance: TimeInterval = 60
 
     let mirror: HumanMirror
-    /// Whether a post of the bot's shows what its server does.
+    /// Whether to test the server with a post of the bot.
     private let probes: Bool
 
     /// - Parameters:
     ///   - mirror: The mirror, open.
-    ///   - probes: Whether to publish an unlisted post as the bot, and an answer to it, and to
-    ///     delete both.
+    ///   - probes: Whether to publish an unlisted post as the bot, and a reply to it, and to delete
+    ///     both.
     package init(mirror: HumanMirror, probes: Bool = false) {
         self.mirror = mirror
         self.probes = probes
@@ -46,12 +44,12 @@ package struct Doctor: Sendable {
         return findings + (await examined("health") { try await health(besides: seen, now: now) })
     }
 
-    /// Examines the mirror, and keeps what was found in place of the last examination's.
+    /// Examines the mirror, and stores the findings in place of the previous ones.
     ///
-    /// - Returns: What was found, also where the database does not take it: then a finding says so.
+    /// - Returns: The findings; if the database cannot store them, one of them says so.
     package func examine(now: Date) async -> [Finding] {
         let findings = await findings(now: now)
-        // A database that takes no changes is one of the findings.
+        // A read-only database is one of the findings.
         try? await mirror.keep(findings, now: now)
         return findings
     }
@@ -96,11 +94,11 @@ package struct Doctor: Sendable {
         return [.ok("dictionary", mirror.process.dictionary)]
     }
 
-    /// With fewer texts that were judged a share says nothing.
+    /// With fewer judged texts a share is not meaningful.
     private static let fewestTexts = 50
 
-    /// Warns where fewer than a tenth of the human's texts may be posted, and names the rule that
-    /// leaves out most.
+    /// Warns if fewer than a tenth of the human's texts may be posted, and names the rule that
+    /// excludes most.
     private func texts() async throws -> [Finding] {
         let mode = mirror.configuration.fitness
         let texts = StatusReport.TextState(try await mirror.unsentTexts(), mode)
@@ -132,7 +130,7 @@ package struct Doctor: Sendable {
         return [.ok("time zone", zone.identifier), rules]
     }
 
-    /// By which rules the clock of a zone is known.
+    /// The source of the rules of a zone.
     private func rules(of zone: TimeZone) -> Finding {
         let rules = ZoneRules.current
         let builtIn = "the built-in rules \(ZoneRules.builtInVersion)"
@@ -188,9 +186,9 @@ package struct Doctor: Sendable {
             + (await links(role, account, record, network))
     }
 
-    /// The server's rules about bots; a change since the operator was last shown them is a warning.
+    /// The server's rules about bots; a change since the operator last saw them is a warning.
     ///
-    /// A server that does not tell now is no fault of the mirror.
+    /// A failure to read them now is no fault of the mirror.
     private func rules(of network: any SocialNetwork, _ account: AccountID) async throws
         -> [Finding]
     {
@@ -203,15 +201,15 @@ package struct Doctor: Sendable {
         }
     }
 
-    /// The account's network with the findings of a probe that has just ended.
+    /// The account's network with the findings of the latest probe.
     private func current(_ account: AccountConfiguration) async throws -> any SocialNetwork {
         let network = try await mirror.measuredNetwork(for: account)
         if network.name.traits.site == nil { _ = try await network.verifyAccount() }
         return network
     }
 
-    /// The habits of the bot's server that a probe can overrule, as they count now; an error if
-    /// nothing can be published there.
+    /// The present habits of the bot's server that a probe can overrule; an error if publishing is
+    /// impossible there.
     private func habits(_ network: any SocialNetwork) -> [Finding] {
         let habits = network.serverHabits.filter { $0.promise != nil }
         if habits.isEmpty { return [] }
@@ -227,7 +225,7 @@ package struct Doctor: Sendable {
                 )
             ]
         }
-        // Nothing is special about Mastodon itself.
+        // Mastodon itself has no special habits.
         return network.capabilities.supportsIdempotencyKey ? [] : [.ok("server", words)]
     }
 
@@ -243,7 +241,7 @@ package struct Doctor: Sendable {
                         "not needed: \(name) is one server, and each request costs money there")
                 ]
             }
-            // What an earlier probe left is taken back first.
+            // Posts of an earlier probe are deleted first.
             let recovery = EffectRecovery(mirror, network: network, account: account.id)
             _ = try await recovery.carryOut(takingOver: true)
             let found = await ServerProbe(mirror, network: network, account: account).run()
@@ -263,7 +261,7 @@ package struct Doctor: Sendable {
         guard let (kept, time) = try await mirror.probes.findings(of: account.id),
             kept[.publishes] != nil
         else {
-            // What a site of its own does is known, and what Mastodon does.
+            // The habits of a network with a single site, and of Mastodon, are known.
             guard network.name.traits.site == nil, !network.capabilities.supportsIdempotencyKey,
                 !probes
             else {
@@ -299,7 +297,7 @@ package struct Doctor: Sendable {
             fix: "without it nothing new is learned; an archive alone is enough to post")
     }
 
-    /// Checks the bot's token for missing scopes, where the server tells them.
+    /// Checks the bot's token for missing scopes, if the server reports scopes.
     private func scopes(_ account: AccountConfiguration) async throws -> [Finding] {
         guard account.role == .bot, let lacks = account.network.descriptor.missingScopes else {
             return []
@@ -335,8 +333,8 @@ package struct Doctor: Sendable {
         ]
     }
 
-    /// Whether the human's profile names the bot, and whether the bot's server knows that the
-    /// human's page links back.
+    /// Whether the human's profile names the bot, and whether the bot's server has verified that
+    /// the human's page links back.
     private func links(
         _ role: AccountRole, _ account: Account, _ record: MirrorRecord,
         _ network: any SocialNetwork
@@ -376,7 +374,7 @@ package struct Doctor: Sendable {
         }
     }
 
-    /// Whether a text has the part of a name that people know.
+    /// Whether a text contains the well-known part of a name.
     private func names(_ handle: String, in text: String) -> Bool {
         let name = handle.split(separator: "@").first.map(String.init) ?? handle
         return text.lowercased().contains(name.lowercased())
@@ -428,8 +426,8 @@ package struct Doctor: Sendable {
 
     // MARK: Health
 
-    /// Returns the findings of the mirror's health beyond those examined, and passing ones where
-    /// nothing is wrong.
+    /// Returns the findings of the mirror's health that were not examined, and passed ones if there
+    /// is no problem.
     private func health(besides examined: [Finding], now: Date) async throws -> [Finding] {
         let reading = try await HealthReader(mirror.installation).reading(of: mirror, now: now)
         let bad = Set(examined.filter { $0.verdict != .ok }.map(\.subject))
@@ -473,9 +471,9 @@ package struct Doctor: Sendable {
 }
 
 extension HumanMirror {
-    /// Why the database takes no changes; nil if it does, or is merely busy.
+    /// Why the database accepts no changes; nil if it does, or is only busy.
     ///
-    /// Tries one that needs some room, and rolls it back.
+    /// Tries a change that needs some space, and rolls it back.
     ///
     /// - Throws: The store's error, if the database cannot be used at all.
     fileprivate func databaseProblem() async throws -> String? {
@@ -521,8 +519,8 @@ extension HumanMirror {
         return (findings, try first.date("noted_ms"))
     }
 
-    /// Keeps what an examination found, in place of the last one; nothing where the mirror lives
-    /// elsewhere.
+    /// Stores the findings of an examination, in place of the previous ones; does nothing for a
+    /// mirror that has been moved away.
     ///
     /// - Throws: The store's error.
     package func keep(_ findings: [Finding], now: Date) async throws {
@@ -542,9 +540,9 @@ extension HumanMirror {
     }
 }
 
-/// The operator's own account on the bot's network, as `OPERATOR_CONTACT` names it.
+/// The operator's own account on the bot's network, according to `OPERATOR_CONTACT`.
 struct OperatorAccount: Equatable {
-    /// Without `@`; nil where the contact is missing, or no account of the network.
+    /// Without `@`; nil if the contact is missing, or is no account of the network.
     let handle: String?
     private let site: String?
 

@@ -11,27 +11,28 @@ import Redis
 import Schedule
 import Settings
 
-/// One action, or a post that might come: what it is, whom it is about, and why.
+/// The explanation of one action, or of a post that could appear: what it is, its person, and the
+/// reasons.
 package struct ExplainReport: Codable, Sendable {
-    /// A post of the human's or of somebody else.
+    /// A post of the human or of another person.
     package struct KnownPost: Codable, Equatable, Sendable {
         package var network: NetworkName
         /// Its worldwide identity.
         package var post: String
-        /// Where a browser shows it; nil if that is not known.
+        /// Its web page; nil if unknown.
         package var link: String?
-        /// When it was first published; nil if it is not kept here, or no longer.
+        /// When it was first published; nil if it is not stored (any more).
         package var written: Date?
-        /// The same as the human's clock showed it, as `2026-11-20 08:15`; nil of others' posts.
+        /// The same time on the human's clock, as `2026-11-20 08:15`; nil for others' posts.
         package var writtenTime: String?
         package var text: String?
     }
 
-    /// A picture that goes along with a text.
+    /// A picture that is sent with a text.
     package struct AttachedPicture: Codable, Equatable, Sendable {
-        /// The human's description of the picture; `nil` where they gave none.
+        /// The human's description of the picture; `nil` for none.
         package var alt: String?
-        /// The network has it.
+        /// Whether it is uploaded to the network.
         package var isUploaded: Bool
 
         static func all(of action: Action) -> [AttachedPicture]? {
@@ -46,14 +47,12 @@ package struct ExplainReport: Codable, Sendable {
         }
     }
 
-    /// How a favorite rate comes about.
+    /// The composition of a favorite rate.
     package struct Judgement: Codable, Equatable, Sendable {
         package enum Basis: String, Codable, Sendable {
-            /// The judgement noted with the decision: the truth of that moment, with its strongest
-            /// features.
+            /// The judgement recorded with the decision, with its strongest features.
             case stored
-            /// The judgement by present knowledge, with every feature that means something to a
-            /// person.
+            /// The judgement by present counts, with every meaningful feature.
             case recomputed
         }
 
@@ -62,21 +61,21 @@ package struct ExplainReport: Codable, Sendable {
         package var rate: Double
         /// The rate above which a post is a favorite.
         package var threshold: Double
-        /// How far words and the author were believed; nil where all counted alike.
+        /// The weights of words and the author; nil if all counted alike.
         package var weights: ReportedWeights?
-        /// ln of the rate of a post of which nothing is known; nil where that was not noted.
+        /// ln of the rate of a post without known features; nil if not recorded.
         package var baseLogOdds: Double?
-        /// Posts learned of each category; nil where that was not noted.
+        /// Learned posts of each category; nil if not recorded.
         package var favorites: Int64?
         package var normals: Int64?
-        /// The strongest first, and at last the sum of all else; what they add to the base is ln of
-        /// the rate.
+        /// The strongest first, and finally the sum of all others; with the base they add up to ln
+        /// of the rate.
         package var features: [Explanation.Feature]
-        /// Why nothing is a favorite yet; nil once enough was learned.
+        /// Why nothing is a favorite yet; nil if enough was learned.
         package var waiting: String?
     }
 
-    /// How one of the old replies to a person was chosen for a mention.
+    /// The choice of an old reply for a mention.
     package struct Choice: Codable, Equatable, Sendable {
         package enum Basis: String, Codable, Sendable {
             /// The words of the reply itself.
@@ -85,19 +84,18 @@ package struct ExplainReport: Codable, Sendable {
             case answered
         }
 
-        /// How many old replies to the person could be sent.
+        /// The number of old replies to the person that could be sent.
         package var replies: Int
-        /// How many of those are short, ask nothing and name nobody else; where it is none, all
+        /// The number of those that are short, ask nothing and name nobody else; if it is 0, all
         /// were compared.
         package var plain: Int
-        /// How many were as near to the mention as the chosen one, itself included.
+        /// The number of replies with the same score as the chosen one, including it.
         package var nearest: Int
         /// The likeness to the mention: from 0 for no common word to 1.
         package var likeness: Double
-        /// The kind of text that was compared with the mention.
+        /// The text that was compared with the mention.
         package var basis: Basis
-        /// The words that met, those first that say most; nil where there was no dictionary to find
-        /// words.
+        /// The shared words, the most significant first; nil without a dictionary.
         package var words: [String]?
 
         init(_ reply: Explanation.OldReply) {
@@ -110,7 +108,7 @@ package struct ExplainReport: Codable, Sendable {
         }
     }
 
-    /// That somebody wants it taken back, and how far that is.
+    /// The progress of undoing an action.
     package struct TakingBack: Codable, Equatable, Sendable {
         /// The sentence for a text of which ``isStillShown`` is true.
         package static let stillShown =
@@ -118,17 +116,17 @@ package struct ExplainReport: Codable, Sendable {
 
         package var reason: ReportedReason
         package var asked: Date
-        /// Requests made for it.
+        /// The number of requests.
         package var attempts: Int
-        /// When the network is asked next; nil if it is not.
+        /// When the next request is due; nil for none.
         package var next: Date?
-        /// When it was taken back; nil while it is not.
+        /// When it was undone; nil until then.
         package var done: Date?
-        /// There was nothing left to delete then.
+        /// Whether there was nothing left to delete.
         package var wasGone: Bool
-        /// The server shows the deleted text to anybody who has the link; nil for no.
+        /// Whether the server still shows the deleted text to anybody with the link; nil for no.
         package var isStillShown: Bool?
-        /// The last answer of the network, if it did not take the action back.
+        /// The last answer of the network, if it did not undo the action.
         package var cause: String?
 
         init?(_ action: Action) {
@@ -150,7 +148,7 @@ package struct ExplainReport: Codable, Sendable {
     /// The forecast decision about a post.
     package enum Verdict: String, Codable, Sendable {
         case favorite
-        /// It would wait for a person.
+        /// It would become a suggestion.
         case suggestion
         case nothing
     }
@@ -158,57 +156,54 @@ package struct ExplainReport: Codable, Sendable {
     package var schema = "mirror-bot/explain/1"
     package var mirror: String
     package var timeZone: String?
-    /// Nil for a post that might come, as are the next ones.
+    /// Nil for a post that could appear, and so are the next ones.
     package var id: String?
     package var subject: String?
-    /// Where it stands; `preview` for a slot of a day that is not stored yet.
+    /// Its state; `preview` for a slot of a day that is not stored yet.
     package var state: String?
     package var due: Date?
     package var expires: Date?
     package var decided: Date?
     package var changed: Date?
-    /// When the first request left.
+    /// When the first request was sent.
     package var sent: Date?
     package var attempts: Int?
-    /// The maximum cost of sending it, in dollars; `nil` once it is sent, and on networks that are
-    /// free.
+    /// The maximum cost of sending it, in dollars; `nil` once it is sent, and on free networks.
     package var cost: Double?
     package var kind: ActionKind
     package var person: ReportedPerson?
-    /// The post that is answered or favorited.
+    /// The answered or favorited post.
     package var target: KnownPost?
-    /// The text that is or would be sent; of a post that might come, its text.
+    /// The text that is or would be sent; for a post that could appear, its text.
     package var text: String?
-    /// The note that is published below the human's text; nil for none.
+    /// The note published below the human's text; nil for none.
     package var note: String?
     /// The further parts of a thread after the text; `nil` if there are none.
     package var rest: [String]?
-    /// The pictures that go along with it; `nil` if there are none.
+    /// The pictures sent with it; `nil` if there are none.
     package var pictures: [AttachedPicture]?
-    /// The post of the human's that the text is from.
+    /// The human's post with the text.
     package var original: KnownPost?
-    /// Where a browser shows what the bot published.
+    /// The web page of the bot's post.
     package var published: String?
     /// How it was chosen, in one sentence.
     package var why: String?
-    /// How an old reply was chosen; `nil` unless it is a reply, and where that was not noted.
+    /// The choice of an old reply; `nil` for other actions, or if not recorded.
     package var choice: Choice?
-    /// The day of the human's that a post's day was planned after; nil where minutes were drawn one
-    /// by one.
+    /// The human's day that the day was modelled on; nil if minutes were drawn one by one.
     package var pattern: Explanation.Pattern?
-    /// Nil while nobody wants it taken back.
+    /// Nil without a request to undo.
     package var undo: TakingBack?
-    /// The rules that spoke, the one that decided first.
+    /// The rules that were applied, the decisive one first.
     package var rules: [ReportedReason] = []
-    /// The obstacles to sending a waiting action, as the mirror is now; `nil` for one that does not
-    /// wait.
+    /// The present obstacles to sending a waiting action; `nil` for one that is not waiting.
     package var obstacles: [Obstacle]?
     package var verdict: Verdict?
-    /// How a favorite was judged when it was decided.
+    /// The judgement of a favorite at the time of the decision.
     package var judgement: Judgement?
-    /// How the post is judged by what is known now.
+    /// The judgement of the post by present counts.
     package var judgementNow: Judgement?
-    /// Why there is no such judgement; nil where there is one, or nothing to judge.
+    /// Why there is no such judgement; nil if there is one, or nothing to judge.
     package var judgementProblem: String?
 
     init(mirror: String, timeZone: String?, kind: ActionKind) {
@@ -218,7 +213,7 @@ package struct ExplainReport: Codable, Sendable {
     }
 }
 
-/// Explains actions, and what would become of posts.
+/// Explains actions, and predicts what the bot would do with a post.
 package struct ExplainReporter: Sendable {
     let mirror: HumanMirror
 
@@ -232,10 +227,9 @@ package struct ExplainReporter: Sendable {
     /// Explains one action.
     ///
     /// - Parameters:
-    ///   - name: As `HumanMirror.action(named:in:now:)` takes it.
+    ///   - name: A name as for `HumanMirror.action(named:in:now:)`.
     ///   - now: The present.
-    /// - Returns: What there is to say; a classifier that cannot be reached is reported, not
-    ///   thrown.
+    /// - Returns: The explanation; an unreachable classifier is reported in it.
     /// - Throws: ``ActionNameError``; the store's error.
     package func report(on name: String, now: Date) async throws -> ExplainReport {
         let (action, isStored) = try await mirror.action(named: name, now: now)
@@ -294,8 +288,8 @@ package struct ExplainReporter: Sendable {
 
     // MARK: Rules
 
-    /// Why it ended or waits, what was said of the person, and which of their old replies may not
-    /// be sent.
+    /// Why it ended or waits, the stance on the person, and the rules that exclude some of their
+    /// old replies.
     private func rules(about action: Action) async throws -> [ReportedReason] {
         var rules = [action.told].compactMap(\.self)
         if action.kind == .post { rules += try await rulesOfTexts(action) }
@@ -310,8 +304,8 @@ package struct ExplainReporter: Sendable {
         return action.kind == .reply ? rules + (try await rulesOfReplies(to: author)) : rules
     }
 
-    /// When the text of a slot is fit, if not always, and how many texts were left out of the
-    /// choice.
+    /// The times at which a slot's text is fit, if not always, and the number of texts that were
+    /// excluded from the choice.
     private func rulesOfTexts(_ action: Action) async throws -> [ReportedReason] {
         var rules: [ReportedReason] = []
         if let source = action.wording?.source,
@@ -322,7 +316,7 @@ package struct ExplainReporter: Sendable {
             var text = ReportedReason(reason).text
             if !fitness.window.isEmpty { text += ", and is used then: \(fitness.window)" }
             if comesLater { text += ", and comes after the plain ones" }
-            // With other settings nothing comes first.
+            // With other settings no texts are preferred.
             if !comesLater || configuration.fitness == .plain {
                 rules.append(ReportedReason(reason, text: text))
             }
@@ -342,12 +336,12 @@ package struct ExplainReporter: Sendable {
         ]
     }
 
-    /// The rules that leave out old replies to a person, as they are now.
+    /// The rules that exclude old replies to a person, as of now.
     private func rulesOfReplies(to person: AccountID) async throws -> [ReportedReason] {
         let past = try await mirror.archive.replies(to: person)
         let handle = try await mirror.handles(of: [person])[person]
         guard !past.isEmpty, let handle else { return [] }
-        // Without an account a reply is taken to name the person.
+        // Without an account a reply is assumed to name the person.
         let bot = try await mirror.usableNetwork(of: .bot)
         let rules = TextRules(
             configuration, limits: .usual(of: configuration.botNetwork),
@@ -367,7 +361,8 @@ package struct ExplainReporter: Sendable {
 
     // MARK: A favorite
 
-    /// Tells how a favorite was judged, and how it would be now if its post is still kept.
+    /// Adds the judgement of a favorite at the time of its decision, and the present one if its
+    /// post is still stored.
     private func judge(_ action: Action, in report: inout ExplainReport) async throws {
         if let explanation = action.explanation, let rate = explanation.favoriteRate {
             report.judgement = ExplainReport.Judgement(
@@ -411,14 +406,13 @@ package struct ExplainReporter: Sendable {
 
     // MARK: A post that might come
 
-    /// Explains what would become of a post that appeared now on the bot's home timeline.
+    /// Predicts what the bot would do with a post that appeared now on its home timeline.
     ///
     /// - Parameters:
-    ///   - text: What it says.
-    ///   - author: Who wrote it, with the name that the network gives; nil for somebody of whom
-    ///     nothing is known.
+    ///   - text: The post's text.
+    ///   - author: The post's author, with the name on the network; nil for an unknown person.
     ///   - now: The present.
-    /// - Returns: What there is to say.
+    /// - Returns: The explanation.
     /// - Throws: `FavoritesError` or `MeCabError` if it cannot be judged; the store's error.
     package func report(
         onText text: String, by author: (id: AccountID, handle: String)?, now: Date
@@ -451,12 +445,12 @@ package struct ExplainReporter: Sendable {
         return report
     }
 
-    /// The post as a network would show it.
+    /// The post in the form of a network.
     private static func item(
         saying text: String, by author: (id: AccountID, handle: String)?, on network: NetworkName,
         at now: Date
     ) -> ObservedPost {
-        // Nobody has this identity, nor any post this one: no network's have a space.
+        // No account and no post has this identity, because identities contain no space.
         let nobody = AccountID(network: network, value: "not known")
         let id = author?.id ?? nobody
         let post = Post(
@@ -504,17 +498,17 @@ extension ExplainReport.KnownPost {
 // MARK: Which action
 
 extension HumanMirror {
-    /// How many actions an error names.
+    /// The most actions that an error names.
     private static let named = 5
-    /// How many days ahead a slot is known by its identifier before its day is planned.
+    /// The number of days ahead for which the identifiers of slots are known before the days are
+    /// planned.
     private static let foreseen = 400
 
-    /// The action that a person means.
+    /// The action with a name.
     ///
     /// - Parameters:
-    ///   - name: An identifier, as much of its beginning as tells it from others, or a slot as
-    ///     `TypedSlot` reads it.
-    ///   - zone: As `knownTimeZone()`, for a caller that knows it; nil to read it.
+    ///   - name: An identifier, a unique beginning of one, or a slot as `TypedSlot` reads it.
+    ///   - zone: The result of `knownTimeZone()`, for a caller that has it; nil to read it.
     ///   - now: Decides which days are still to come.
     /// - Returns: The action, and whether it is stored; a slot of a day without a plan is not.
     /// - Throws: ``ActionNameError``; the store's error.
@@ -582,10 +576,10 @@ extension HumanMirror {
         return (action, isStored)
     }
 
-    /// Days whose plan is foreseen to name the next post of a mirror that posts rarely.
+    /// The days for which plans are previewed to find the next post of a mirror that posts rarely.
     private static let daysToNext = 31
 
-    /// The post that comes next, be it planned or foreseen for another day than today.
+    /// The next post: a planned one, or a previewed one of a later day.
     private func nextPost(in zone: TimeZone?, now: Date) async throws -> (
         action: Action, isStored: Bool
     ) {
@@ -598,12 +592,11 @@ extension HumanMirror {
         return (stored, true)
     }
 
-    /// The slots to come that would have such an identifier: it follows from the day and the number
-    /// alone.
+    /// The future slots with such an identifier, which depends on the day and the number alone.
     private func foreseenSlots(identifiedBy digits: String, in zone: TimeZone?, now: Date) -> [Slot
         .Name]
     {
-        // Fewer digits would be those of many slots that nobody has seen.
+        // Fewer digits would match many unseen slots.
         guard digits.count >= ActionNameError.usualLength, let zone else { return [] }
         let today = LocalTime(now, in: zone).day
         return (0...Self.foreseen).flatMap { ahead in
@@ -620,7 +613,7 @@ extension HumanMirror {
         }
     }
 
-    /// The posts of a day, and whether they are stored; none where there is nothing to plan from.
+    /// The posts of a day, and whether they are stored; none without a basis for a plan.
     private func posts(
         of day: LocalDay, in zone: TimeZone?, now: Date
     ) async throws -> (actions: [Action], isStored: Bool) {
@@ -633,7 +626,7 @@ extension HumanMirror {
         return (planned.actions, planned.plan != nil)
     }
 
-    /// Describes actions so that a person can tell them apart.
+    /// Describes actions so that a person can distinguish them.
     private func described(_ actions: [Action]) async throws -> [String] {
         var names: [String] = []
         let persons = try await persons(of: Array(actions.prefix(Self.named)))
@@ -647,7 +640,7 @@ extension HumanMirror {
 }
 
 extension Action {
-    /// The day whose slot it is; `nil` unless it is a post.
+    /// The day of its slot; `nil` unless it is a post.
     fileprivate var slotDay: LocalDay? {
         if case .post(let name, _) = payload { name.day } else { nil }
     }

@@ -10,7 +10,7 @@ package struct Exposition: Equatable, Sendable {
         /// One sentence.
         package let help: String
         package var samples: [Sample] = []
-        /// Labels of each sample that is added, before its own.
+        /// Labels added to each sample, before its own.
         private let labels: [Label]
 
         package init(
@@ -26,8 +26,8 @@ package struct Exposition: Equatable, Sendable {
         /// Adds a sample.
         ///
         /// - Parameters:
-        ///   - suffix: What stands behind the family's name, as `_sum`.
-        ///   - labels: In the order in which they are shown, each name once.
+        ///   - suffix: A suffix of the family's name, such as `_sum`.
+        ///   - labels: In the displayed order, each name once.
         package mutating func add(
             _ value: Double, _ labels: KeyValuePairs<String, String> = [:], suffix: String = ""
         ) {
@@ -51,7 +51,7 @@ package struct Exposition: Equatable, Sendable {
 
     package init() {}
 
-    /// Adds families; the samples of a name that is there already follow those that are there.
+    /// Adds families; samples of an existing name are appended to those of that name.
     package mutating func add(_ others: [Family]) {
         for family in others {
             if let place = families.firstIndex(where: { $0.name == family.name }) {
@@ -76,7 +76,7 @@ package struct Exposition: Equatable, Sendable {
     }
 
     fileprivate static func escaped(_ text: String, quotes: Bool) -> String {
-        // Nearly no text holds any, and to look is quicker than to replace.
+        // Nearly no text contains such characters, and checking is faster than replacing.
         let isPlain = text.utf8.allSatisfy { byte in
             byte != UInt8(ascii: "\\") && byte != UInt8(ascii: "\n") && byte != UInt8(ascii: "\"")
         }
@@ -96,7 +96,7 @@ extension Exposition.Sample {
     private var number: String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
-        // Without an exponent or a point where it is whole.
+        // An integer is written without an exponent and a decimal point.
         return Int64(exactly: value).map(String.init) ?? "\(value)"
     }
 }

@@ -7,11 +7,11 @@ package import Posts
 extension HumanMirror {
     /// The handles of accounts, without `@`, as far as the mirror knows them.
     ///
-    /// Networks call people by numbers and DIDs. Handles are known from people who were met, from
-    /// what was decided, from posts that were learned and from the human's own posts, in this
-    /// order. What needs no asking is not asked for.
+    /// Networks identify people by numbers and DIDs. Handles are known from people in contact, from
+    /// decisions, from learned posts and from the human's own posts, in this order; later sources
+    /// are read only if needed.
     ///
-    /// - Returns: No entry for an account of which no handle is known.
+    /// - Returns: No entry for an account without a known handle.
     /// - Throws: The store's error.
     package func handles(of accounts: [AccountID]) async throws -> [AccountID: String] {
         var handles: [AccountID: String] = [:]
@@ -36,7 +36,7 @@ extension HumanMirror {
         return handles
     }
 
-    /// Returns the handle of each person, with `@`; the identity where no handle is known.
+    /// Returns the handle of each person, with `@`; the identity if no handle is known.
     ///
     /// - Throws: The store's error.
     func names(of people: [AccountID]) async throws -> [AccountID: String] {
@@ -46,8 +46,8 @@ extension HumanMirror {
         }
     }
 
-    /// Returns the person that each action is about, by the action's id; none for an action about
-    /// nobody, or about somebody who was forgotten.
+    /// Returns the person of each action, by the action's id; no entry for an action without a
+    /// person, or for a forgotten one.
     ///
     /// - Throws: The store's error.
     package func persons(of actions: [Action]) async throws -> [String: ReportedPerson] {

@@ -1,9 +1,9 @@
 /// A cache of the values that reports compute, bounded in number.
 ///
-/// Each value has a stamp that changes with the rows it is computed from. The caller reads the
-/// stamp before it asks: if rows change while a value is computed, the value has the earlier stamp,
-/// and the next caller, who reads a later one, does not get it. So a value is never older than the
-/// last change before the call.
+/// Each value has a stamp that changes with the rows from which it is computed. The caller reads
+/// the stamp before the call: if rows change while a value is computed, the value has the earlier
+/// stamp, and the next caller, who reads a later one, does not get it. So a value is never older
+/// than the last change before the call.
 package actor KeptReports {
     private struct Key: Hashable {
         let mirror: String
@@ -20,19 +20,18 @@ package actor KeptReports {
     private var kept: [Key: Kept] = [:]
     private var asked = 0
 
-    /// - Parameter most: How many values are kept, at least 1; the one that was asked for longest
-    ///   ago makes room.
+    /// - Parameter most: The most values, at least 1; the least recently used one is dropped.
     package init(most: Int = 64) { self.most = most }
 
-    /// How many values are kept.
+    /// The number of cached values.
     var count: Int { kept.count }
 
-    /// Returns what is kept, or makes and keeps it.
+    /// Returns the cached value, or computes and caches it.
     ///
     /// - Parameters:
-    ///   - part: What it is, the same for the same type alone.
-    ///   - stamp: Read just before; another one whenever another value would be made.
-    ///   - make: What it throws is not kept.
+    ///   - part: The name of the value; equal names must have equal types.
+    ///   - stamp: Read just before; differs whenever the value would differ.
+    ///   - make: Computes the value; an error is not cached.
     /// - Throws: What `make` throws.
     func value<Value: Sendable>(
         _ part: String, of mirror: String, stamp: String, _ make: @Sendable () async throws -> Value

@@ -6,19 +6,19 @@ import Posts
 import Schedule
 import Settings
 
-/// A limit on what the bot does, and how much of it is used.
+/// A limit of the bot's actions, and its present use.
 package struct LimitState: Codable, Equatable, Sendable {
     /// The kind of action that is limited.
     package enum What: String, Codable, CaseIterable, Sendable {
         /// Favorites of the local day.
         case favorites
-        /// Replies to one person on the local day: those to the person who got the most.
+        /// Replies to one person on the local day: the highest number.
         case repliesToOnePerson = "replies-to-one-person"
         /// Posts of the local day.
         case posts
         /// Deletions of posts and replies that the network allows within a period.
         case deletions
-        /// The same for withdrawing favorites.
+        /// Withdrawals of favorites that the network allows within a period.
         case withdrawals
     }
 
@@ -29,22 +29,23 @@ package struct LimitState: Codable, Equatable, Sendable {
     package let period: Int?
     /// The person who got the most replies; `nil` for nobody, and for other limits.
     package let person: ReportedPerson?
-    /// The setting that decides the limit; nil for one of the network's.
+    /// The setting of the limit; nil for one of the network.
     package let setting: String?
 }
 
 extension HumanMirror {
-    /// The limits that hold now, as far as there are any.
+    /// The present limits.
     ///
     /// - Parameters:
-    ///   - account: The bot's; nil while there is none, whose network then tells no limits.
+    ///   - account: The bot's account; nil if there is none, so that its network's limits are
+    ///     unknown.
     ///   - posts: Posts that were sent today.
     /// - Throws: The store's error.
     func limits(of account: AccountConfiguration?, posts: Int, since midnight: Date, now: Date)
         async throws
         -> [LimitState]
     {
-        // A server that cannot be used tells no limits.
+        // The limits of an unusable server are unknown.
         let capabilities = account.flatMap { try? network(for: $0) }?.capabilities
         let deletions = capabilities?.deletionPace
         let withdrawals = capabilities?.unfavoritePace

@@ -1,6 +1,6 @@
-/// The line of the bot's profile that says that a mirror is a memorial.
+/// The line of the bot's profile for a memorial.
 enum MemorialLine {
-    /// A line in one language: how it begins, before the human's name, and how it goes on.
+    /// A line in one language: the text before the human's name, and the text after it.
     private struct Words {
         let start: String
         let end: String
@@ -19,15 +19,15 @@ enum MemorialLine {
         "nl": Words(start: "Ter nagedachtenis aan @", end: ". Deze bot herhaalt oude berichten."),
     ]
 
-    /// How such lines begin, in all languages.
+    /// The beginnings of such lines, in all languages.
     static let starts = byLanguage.values.map(\.start)
 
-    /// Forms of the line, of which the first that fits is taken.
+    /// Variants of the line, of which the first that fits is used.
     ///
     /// - Parameters:
     ///   - human: The human's handle.
-    ///   - contact: Who runs the bot; nil if nobody is named.
-    ///   - language: A BCP 47 tag; English for one without a line, and for nil.
+    ///   - contact: The operator; nil if none is named.
+    ///   - language: A BCP 47 tag; English for a language without a line, and for nil.
     static func forms(human: String, contact: String?, language: String?) -> [String] {
         let code = language?.split(whereSeparator: { "-_".contains($0) }).first?.lowercased()
         let words = code.flatMap { byLanguage[$0] } ?? fallback

@@ -5,11 +5,11 @@ import Outbox
 import Posts
 import Settings
 
-/// The numbers of a mirror, or of all mirrors together, that metrics show.
+/// The numbers for the metrics of a mirror, or of all mirrors together.
 ///
 /// Add each mirror first, then the counts of its rows, or of the rows of all mirrors.
 struct MetricNumbers {
-    /// The labels of a mirror's ended actions, which follow from its settings.
+    /// The labels of a mirror's ended actions, which depend on its settings.
     struct ActionLabels {
         /// The bot's network.
         let network: String
@@ -26,7 +26,7 @@ struct MetricNumbers {
     private enum Outcome: String, CaseIterable {
         case done, undone, skipped, expired, failed
 
-        /// The outcomes under which a state is counted: what was taken back was done before.
+        /// The outcomes under which a state is counted: an undone action was done before.
         static func all(of state: ActionState) -> [Outcome] {
             switch state {
             case .done: [.done]
@@ -44,16 +44,16 @@ struct MetricNumbers {
     private var health = HealthTally()
     /// By ``ActionLabels/network``.
     private var posts: [String: Outcomes] = [:]
-    /// By the reason of each outcome, which is empty for what was done.
+    /// By the reason of each outcome; empty for done actions.
     private var replies: [Outcome: [String: Int]] = [:]
     /// By ``ActionLabels/mode``.
     private var favorites: [String: Outcomes] = [:]
-    /// Nil until the time zone of a mirror is known, and with it its day.
+    /// Nil until the time zone of a mirror is known, and with it its present day.
     private var slots: [ActionState: Int]?
     private var archivedPosts = 0
     /// Favorites of the bot that the human gave too, and those that the human did not give.
     private var judged = (right: 0, wrong: 0)
-    /// By network; empty without an account that costs money.
+    /// By network; empty without an account on a paid network.
     private var spent: [String: Money] = [:]
     private var budget = Money.zero
     private var left = Money.zero
@@ -66,14 +66,14 @@ struct MetricNumbers {
 
     // MARK: Adding
 
-    /// Adds a mirror with its health and its money.
+    /// Adds a mirror's health and spending.
     ///
     /// - Parameters:
     ///   - reading: The mirror.
     ///   - health: That of the reading.
     mutating func add(_ reading: HealthReading, _ health: Health) {
         self.health.add(health)
-        // Without an action of a kind, 0 is shown.
+        // A kind without an action is shown as 0.
         let labels = ActionLabels(reading.mirror.configuration)
         posts[labels.network] = posts[labels.network] ?? [:]
         favorites[labels.mode] = favorites[labels.mode] ?? [:]
@@ -87,7 +87,7 @@ struct MetricNumbers {
         left = left + spending.left
     }
 
-    /// Adds when feeds were read and a worker was there; of several mirrors the oldest times stay.
+    /// Adds the times of feeds and worker; for several mirrors the oldest times are kept.
     mutating func addTimes(_ reading: HealthReading) {
         for feed in reading.facts.feeds {
             feedTimes[feed.feed] = Self.older(feedTimes[feed.feed], feed.lastSuccess)
@@ -111,7 +111,8 @@ struct MetricNumbers {
         }
     }
 
-    /// Adds when a mirror last did something of a kind; of several mirrors the oldest time stays.
+    /// Adds the time of a mirror's last action of a kind; for several mirrors the oldest time is
+    /// kept.
     mutating func add(lastDone: Date, _ kind: ActionKind) {
         doneTimes[kind] = Self.older(doneTimes[kind], lastDone)
     }
@@ -130,11 +131,11 @@ struct MetricNumbers {
         judged.wrong += wrong
     }
 
-    /// Sets how long calls took, of all mirrors that were added.
+    /// Sets the durations of calls, for all added mirrors.
     mutating func set(_ durations: [String: RequestTable.Histogram]) { self.durations = durations }
 
-    /// Adds the requests that networks still allow a mirror; of several mirrors the smallest number
-    /// stays.
+    /// Adds the requests that networks still allow a mirror; for several mirrors the smallest
+    /// number is kept.
     mutating func add(_ others: [(network: String, window: String, remaining: Int)]) {
         for other in others {
             let place = limits.firstIndex {
@@ -188,7 +189,7 @@ struct MetricNumbers {
         return [posts, replies, favorites]
     }
 
-    /// What there is: slots, archived posts and what is known of favorites.
+    /// The stored items: slots, archived posts and learned favorites.
     private func stock(of mirror: String?) -> [Exposition.Family] {
         var families: [Exposition.Family] = []
         if let slots {
@@ -255,9 +256,9 @@ struct MetricNumbers {
     }
 }
 
-/// How many mirrors are in which state, and what is the matter with them.
+/// The numbers of mirrors by state and obstacle.
 struct HealthTally {
-    /// A state, and the obstacle that decides on it.
+    /// A state, and the obstacle that determines it.
     private struct Verdict: Hashable {
         let state: Health.Verdict.State
         let code: Obstacle.Code?
@@ -314,7 +315,7 @@ struct HealthTally {
         return mirror == nil ? [decisive] + families : families
     }
 
-    /// The mirrors by what decides on their state, which a total of states does not tell.
+    /// The mirrors by decisive obstacle, which the totals by state do not show.
     private var decisive: Exposition.Family {
         var family = Exposition.Family(.mirrors)
         for state in Health.Verdict.State.allCases {

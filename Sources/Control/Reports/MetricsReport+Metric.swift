@@ -1,7 +1,7 @@
 extension MetricsReport {
     /// The metrics, in the order of the report.
     ///
-    /// Alerts and dashboards of `deploy/` go by these names.
+    /// The alerts and dashboards of `deploy/` use these names.
     package enum Metric: String, CaseIterable, Sendable {
         case buildInfo = "build_info"
         case up
@@ -33,8 +33,8 @@ extension MetricsReport {
             }
         }
 
-        /// The meaning of a sample, and of one of totals; without the second for a metric that is
-        /// about no single mirror.
+        /// The description of a sample, and of a total; without the second for a metric that does
+        /// not belong to a single mirror.
         fileprivate var help: (sample: String, total: String?) {
             switch self {
             case .buildInfo: ("The program, as a constant 1.", nil)
@@ -133,15 +133,15 @@ extension MetricsReport {
 
 extension Exposition.Family {
     /// - Parameters:
-    ///   - metric: One that is about no single mirror.
+    ///   - metric: A metric that does not belong to a single mirror.
     init(_ metric: MetricsReport.Metric) {
         self.init(metric.name, metric.kind, metric.help.sample)
     }
 
     /// - Parameters:
-    ///   - metric: One that a mirror has.
-    ///   - mirror: The name of the mirror, which is a label of all samples; nil for totals of all
-    ///     mirrors, which have no such label.
+    ///   - metric: A metric of a mirror.
+    ///   - mirror: The name of the mirror, which becomes a label of all samples; nil for totals of
+    ///     all mirrors, without such a label.
     init(_ metric: MetricsReport.Metric, of mirror: String?) {
         guard let mirror else {
             let help = metric.help.total.map { "Total of all mirrors: \($0)" }

@@ -5,10 +5,9 @@ import Posts
 import Settings
 import Storage
 
-/// The metrics of the mirrors of a database, for a monitoring system: of each by its name, or of
-/// all together.
+/// The metrics of the mirrors of a database, for a monitoring system: of each by name, or totals.
 ///
-/// No label holds anything that a person or a server wrote but the names of mirrors and workers.
+/// Labels contain nothing that a person or a server wrote, except the names of mirrors and workers.
 package struct MetricsReport: Sendable {
     /// Names the program.
     package struct Build: Sendable {
@@ -27,14 +26,14 @@ package struct MetricsReport: Sendable {
         }
     }
 
-    /// The mirrors that metrics tell of.
+    /// The mirrors to include.
     package enum Scope: Equatable, Sendable {
-        /// Totals of all mirrors, which have no label for the mirror; the metrics of the mirror by
-        /// its name if there is only one.
+        /// Totals of all mirrors, without a label for the mirror; if there is only one, its metrics
+        /// by name.
         case together
-        /// Each mirror by its name.
+        /// Each mirror by name.
         case each
-        /// The mirror of that name alone, without what is about all mirrors of its database.
+        /// Only the mirror of that name, without metrics about all mirrors of its database.
         case one(String)
     }
 
@@ -53,13 +52,13 @@ package struct MetricsReport: Sendable {
         return family
     }
 
-    /// Reads the metrics of mirrors; asks no network and no Redis.
+    /// Reads the metrics of mirrors; contacts no network and no Redis.
     ///
     /// ``Scope/together`` takes a fixed number of statements, except the verdicts, which take some
     /// for each 500 mirrors; ``Scope/each`` takes some for each 200.
     ///
-    /// - Throws: `ConfigurationError` of the part `.mirror` for a mirror that is not in the
-    ///   database; the store's error.
+    /// - Throws: `ConfigurationError` of the part `.mirror` for an unknown mirror; the store's
+    ///   error.
     package init(
         of installation: Installation, _ scope: Scope, build: Build, now: Date
     ) async throws {
@@ -85,8 +84,7 @@ package struct MetricsReport: Sendable {
         self.exposition = exposition
     }
 
-    /// Reads the metrics of one mirror that is open, without what is about all mirrors of its
-    /// database.
+    /// Reads the metrics of one open mirror, without metrics about all mirrors of its database.
     ///
     /// - Throws: The store's error.
     package init(of mirror: HumanMirror, build: Build, now: Date) async throws {
@@ -106,7 +104,7 @@ package struct MetricsReport: Sendable {
             for reading in try await HealthReader(installation).readings(of: part, now: now) {
                 let health = Health(reading.facts)
                 total.add(reading, health)
-                // The times of a mirror that pauses only become older.
+                // The times of a paused mirror would only grow older.
                 let isPaused = health.verdict.state == .paused
                 if !isPaused { total.addTimes(reading) }
                 counted.add(reading, isPaused: isPaused, now: now)
@@ -118,8 +116,7 @@ package struct MetricsReport: Sendable {
 }
 
 extension Exposition {
-    /// Mirrors that share a statement: each of them may have tens of thousands of rows that are
-    /// counted.
+    /// Mirrors in one statement; each may have tens of thousands of counted rows.
     private static let mirrorsAtOnce = 200
 
     /// Adds the metrics of each mirror by its name.
@@ -159,8 +156,8 @@ extension MirrorOwnership {
     }
 }
 
-/// The numbers of some mirrors that only the metrics show, by the mirror's name; one statement
-/// reads each property.
+/// The numbers of some mirrors that only the metrics use, by the mirror's name; one statement reads
+/// each property.
 private struct MetricsRows {
     let endings: [String: [ActionTally]]
     let slots: [String: [ActionState: Int]]
@@ -202,10 +199,10 @@ private struct MetricsRows {
         return numbers
     }
 
-    /// Of the favorites that the bot gave or suggested: how many the human gave too, and how many
-    /// the human saw and did not give, or a person dismissed.
+    /// The favorites that the bot gave or suggested: how many the human gave too, and how many the
+    /// human saw and did not give, or a person dismissed.
     ///
-    /// - Parameter mirrors: Their names; nil for all of the database.
+    /// - Parameter mirrors: The names of the mirrors; nil for all of the database.
     static func favoritesJudged(
         of mirrors: [String]?, in storage: any StorageEngine
     ) async throws -> [String: (right: Int, wrong: Int)] {
@@ -233,7 +230,7 @@ private struct MetricsRows {
 }
 
 extension HealthReading {
-    /// The human's present day; nil while no time zone is known.
+    /// The present day of the human; nil while no time zone is known.
     fileprivate func day(at now: Date) -> LocalDay? {
         facts.zone.map { LocalTime(now, in: $0).day }
     }
@@ -256,7 +253,7 @@ private struct CountedMirrors {
     /// Adds the sums of the rows of all mirrors of a database, with one statement for each
     /// property.
     ///
-    /// What has a label that follows from a mirror's settings or clock is summed up for each
+    /// Numbers with a label that depends on a mirror's settings or clock are computed for each
     /// mirror first.
     func addRows(to total: inout MetricNumbers, in storage: any StorageEngine) async throws {
         var lastDone: [String: [ActionKind: Date]] = [:]

@@ -4,7 +4,7 @@ import Outbox
 import Posts
 package import Storage
 
-/// The mirrors of a database, by name: a page of all, or of those that a person looks for.
+/// The mirrors of a database, by name: a page of all, or of those that match a search.
 package struct MirrorList: Codable, Equatable, Sendable {
     /// One mirror.
     package struct Mirror: Codable, Equatable, Sendable {
@@ -12,10 +12,10 @@ package struct MirrorList: Codable, Equatable, Sendable {
             case running
             case stopped
             case paused
-            /// It lives in another database now.
+            /// It has been moved to another database.
             case left
             case arriving
-            /// Its removal was begun, and is to be continued.
+            /// Its removal was begun, and must be continued.
             case removing
         }
 
@@ -23,7 +23,7 @@ package struct MirrorList: Codable, Equatable, Sendable {
         package let human: String?
         package let bot: String?
         package let state: State
-        /// How many suggestions wait for a person.
+        /// The number of suggestions that wait for a person.
         package let suggestions: Int
         /// When the next planned post is due; nil if none is stored.
         package let nextSlot: Date?
@@ -31,16 +31,16 @@ package struct MirrorList: Codable, Equatable, Sendable {
 
     package private(set) var schema = "mirror-bot/mirrors/1"
     package let mirrors: [Mirror]
-    /// Where the next page begins; nil where nothing follows.
+    /// The cursor of the next page; nil for the last page.
     package let next: String?
 }
 
 extension MirrorList {
-    /// Which mirrors a person looks for.
+    /// The search criteria.
     package struct Search: Codable, Equatable, Sendable {
         /// Words in the name or a handle; case, width and accents make no difference.
         package var words: String?
-        /// The name behind which the page begins; nil for the first.
+        /// The name after which the page begins; nil for the first.
         package var cursor: String?
         /// The most to list.
         package var limit = 10_000
@@ -48,7 +48,7 @@ extension MirrorList {
         package init() {}
     }
 
-    /// Looks for mirrors, with as many statements however many there are.
+    /// Searches mirrors, with a fixed number of statements.
     ///
     /// - Throws: The store's error.
     package init(in storage: any StorageEngine, _ search: Search = Search(), now: Date) async throws

@@ -3,10 +3,10 @@ import Mirroring
 import Posts
 package import Storage
 
-/// Change stamps of the mirrors that somebody looks at; a new stamp means that pages about the
-/// mirror are out of date.
+/// Change stamps of the mirrors on open pages; after a new stamp the pages about the mirror are out
+/// of date.
 ///
-/// One statement reads those of up to 500 mirrors.
+/// One statement reads the stamps of up to 500 mirrors.
 package struct MirrorStamps: Sendable {
     /// The digest of each mirror, by its name.
     private let digests: [String: String]
@@ -14,7 +14,7 @@ package struct MirrorStamps: Sendable {
     /// Reads the stamps.
     ///
     /// - Parameters:
-    ///   - mirrors: Their names.
+    ///   - mirrors: The names of the mirrors.
     ///   - storage: The database.
     ///   - now: Decides whether a worker is silent.
     /// - Throws: The store's error.
@@ -22,8 +22,8 @@ package struct MirrorStamps: Sendable {
         let silent = (now - HumanMirror.usualSilence).milliseconds
         var digests: [String: String] = [:]
         for part in mirrors.portions {
-            // The version grows with most of what a person changes. A request to take something
-            // back, and each attempt, change the time of the next attempt.
+            // The version increases with most changes by a person. A request to undo, and each
+            // attempt, change the time of the next attempt.
             let rows = try await storage.query(
                 """
                 SELECT mirrors.mirror AS mirror, mirrors.version AS version,
@@ -63,6 +63,6 @@ package struct MirrorStamps: Sendable {
 
     /// A short digest of a mirror's stamp, 16 hexadecimal digits; `nil` for a mirror without a row.
     ///
-    /// A page holds it, so that its event stream can tell whether something changed since.
+    /// A page contains it, so that its event stream can report changes since then.
     package func digest(of mirror: String) -> String? { digests[mirror] }
 }

@@ -14,27 +14,26 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         package let state: Health.Verdict.State
         /// The verdict in one line.
         package let text: String
-        /// The obstacle that decides; nil for a healthy mirror.
+        /// The decisive obstacle; nil for a healthy mirror.
         package let code: Obstacle.Code?
-        /// Since when it holds; nil if that is not known.
+        /// Since when the verdict holds; nil if unknown.
         package let since: Date?
-        /// How many obstacles lose all or a part of some work.
+        /// The number of obstacles that stop or hinder work.
         package let obstacles: Int
-        /// How many suggestions wait for a person.
+        /// The number of suggestions that wait for a person.
         package let suggestions: Int
         /// When the next planned post is due; nil if none is stored.
         package let nextSlot: Date?
     }
 
-    /// A living worker that cannot do the work of any mirror, or can do less of it than another
-    /// one.
+    /// A living worker that cannot do the work of any mirror, or is less able than another one.
     package struct UnableWorker: Codable, Equatable, Sendable {
         package let worker: String
         package let since: Date
         /// Whether it can do nothing; false for one that can do a part of the work.
         package let isIdle: Bool
         package let reason: String
-        /// The mirrors that it holds: none, once another worker can do more.
+        /// The number of mirrors that it holds: 0 once another worker is more able.
         package let mirrors: Int
     }
 
@@ -42,17 +41,17 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
     package struct Query: Codable, Equatable, Sendable {
         /// Words in the name or a handle; case, width and accents make no difference.
         package var words: String?
-        /// Only those in this state; nil for all.
+        /// The state to show; nil for all.
         package var state: Health.Verdict.State?
-        /// Only those of which something waits for a person.
+        /// Whether to show only mirrors with items that wait for a person.
         package var areAsking = false
-        /// The name behind which the page begins, instead of ``page``; nil for none.
+        /// The name after which the page begins, instead of ``page``; nil for none.
         package var after: String?
         /// From 1.
         package var page = 1
         /// Mirrors on a page.
         package var size = 50
-        /// From how many seconds on a worker's last beat is too old; nil for the usual limit.
+        /// Seconds after which a worker's last beat is too old; nil for the usual limit.
         package var silence: TimeInterval?
 
         package init(words: String? = nil, page: Int = 1) {
@@ -73,18 +72,18 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
 
     package private(set) var schema = "mirror-bot/mirrors-status/1"
     package let mirrors: [Line]
-    /// How many mirrors were found, on all pages.
+    /// The number of found mirrors, on all pages.
     package let total: Int
-    /// How many of all that have the words are in each state; states without any are left out.
+    /// The number of mirrors in each state, among all that match the words; zeros are left out.
     package let states: [String: Int]
-    /// How many of all that have the words wait for a person.
+    /// The number of mirrors that wait for a person, among all that match the words.
     package let asking: Int
-    /// The earliest of the next posts of all that have the words; nil if none is planned.
+    /// The earliest of the next posts, among all that match the words; nil if none is planned.
     package let nextSlot: Date?
-    /// Behind which name the next page begins; nil where nothing follows.
+    /// The name after which the next page begins; nil for the last page.
     package let next: String?
     package let page: Int
-    /// The number of the last page; 1 without a mirror.
+    /// The number of pages; 1 without a mirror.
     package let pages: Int
     package let check: Check
     /// By name; nil in reports of earlier versions.
@@ -94,7 +93,7 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
 extension MirrorsStatus {
     /// Reads the states, with some statements for each 500 mirrors.
     ///
-    /// Verdicts are those of `status`.
+    /// The verdicts are those of `status`.
     ///
     /// - Throws: The store's error.
     package init(of installation: Installation, _ query: Query = Query(), now: Date) async throws {
@@ -138,7 +137,7 @@ extension MirrorsStatus {
 }
 
 extension MirrorsStatus.UnableWorker {
-    /// - Parameter silence: From how many seconds on a worker's last beat is too old.
+    /// - Parameter silence: Seconds after which a worker's last beat is too old.
     fileprivate static func among(_ workers: [WorkerRecord], silence: TimeInterval, now: Date)
         -> [Self]
     {
@@ -146,7 +145,8 @@ extension MirrorsStatus.UnableWorker {
         let least = living.filter(\.isSharing).map(\.severity).min() ?? 0
         return living.compactMap { worker in
             guard let disability = worker.disability else { return nil }
-            // What all of them lack, as a dictionary, the mirrors that need it tell.
+            // A disability that all workers share, such as a missing dictionary, is reported by the
+            // affected mirrors.
             guard disability.extent == .all || worker.severity > least else { return nil }
             return Self(
                 worker: worker.worker, since: disability.since, isIdle: disability.extent == .all,
@@ -195,7 +195,7 @@ extension MirrorsStatus.Check {
     ) {
         let ill = standings.filter { $0.health.failure != nil }
         guard let worst = ill.first else {
-            // A watchdog that looks into the wrong database is not to sleep.
+            // A watchdog on the wrong database must raise an alarm.
             let place = installation.process.storage.place
             failure = standings.isEmpty ? .configuration : nil
             text =

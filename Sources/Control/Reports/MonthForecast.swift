@@ -10,11 +10,11 @@ import Storage
 
 /// The expected cost of a month of 30 days, by item.
 ///
-/// A pure value of how often things happen, of the settings, and of the prices in force.
+/// Computed only from rates, the settings, and the current prices.
 package struct MonthForecast: Equatable, Sendable {
-    /// How often things happen on a day.
+    /// Average numbers per day.
     package struct Rates: Equatable, Sendable {
-        /// Posts that the bot publishes.
+        /// Posts of the bot.
         package var posts = 0.0
         /// New posts of the human.
         package var humanPosts = 0.0
@@ -22,7 +22,7 @@ package struct MonthForecast: Equatable, Sendable {
         package var mentions = 0.0
         /// The human's posts of which copies exist already: not a rate.
         package var originals = 0
-        /// Where these numbers come from, as the rest of a sentence.
+        /// The source of these numbers, as the rest of a sentence.
         package var source = ""
 
         package init(
@@ -36,7 +36,7 @@ package struct MonthForecast: Equatable, Sendable {
         }
     }
 
-    /// One thing that is paid for.
+    /// One item of expenses.
     package struct Line: Equatable, Sendable {
         package let what: String
         package let amount: Money
@@ -44,7 +44,7 @@ package struct MonthForecast: Equatable, Sendable {
 
     private static let days = 30
 
-    /// In the order in which they come first; only what costs something.
+    /// In the order of priority; without free items.
     package let lines: [Line]
     package let budget: Money
     /// The cost of the bot's daily work, without training.
@@ -58,11 +58,11 @@ package struct MonthForecast: Equatable, Sendable {
     package var isEnough: Bool { life <= budget }
 
     /// - Parameters:
-    ///   - rates: How often things happen.
+    ///   - rates: The average numbers per day.
     ///   - networks: The networks of the accounts that the mirror has.
     ///   - settings: The mirror's settings.
-    ///   - left: What trainings have still to read.
-    /// - Returns: `nil` where nothing costs money.
+    ///   - left: The rest of trainings.
+    /// - Returns: `nil` if everything is free.
     package init?(
         _ rates: Rates, on networks: [AccountRole: NetworkName], _ settings: MirrorSettings,
         left: TrainingLeft
@@ -97,8 +97,8 @@ package struct MonthForecast: Equatable, Sendable {
             let other = Money(
                 microdollars: life.map(\.amount).reduce(.zero, +).microdollars / Self.days)
             let plan = MonthPlan.ofThirtyDays(budget: budget, lifePerDay: other)
-            // The copies of the month come one after the other: half of them exist on an average
-            // day.
+            // The copies of the month are sent one after the other, so half of them exist on an
+            // average day.
             let originals = rates.originals + Self.count(rates.posts) / 2
             let looks = min(human.ownPost(settings) * originals * Self.days, plan.followingShare)
             if originals > 0, looks > .zero {
@@ -118,7 +118,7 @@ package struct MonthForecast: Equatable, Sendable {
             + any.assumptions(settings) + ["the prices of \(any.day)"]
     }
 
-    /// The cost of training, from the money that the daily work leaves.
+    /// The cost of training, paid from the money that the daily work leaves.
     private static func learning(
         _ left: TrainingLeft, _ life: Money, _ settings: MirrorSettings,
         _ price: (Int, Feed) -> Money
@@ -144,12 +144,12 @@ package struct MonthForecast: Equatable, Sendable {
         if let home = left.begun(.home) {
             pay("posts to compare them with", .past(.home), atMost: price(home, .home))
         }
-        // Each day that looks at new favorites buys the newest ones.
+        // On each day with new favorites, the newest ones are read.
         pay("new favorites", .past(.favorites), atMost: price(newest, .favorites) * days)
         return lines
     }
 
-    /// How many favorites a look at new ones buys.
+    /// The number of favorites in one reading of new ones.
     private static let newest = 10
 
     private static func count(_ rate: Double) -> Int { Int((rate * Double(days)).rounded()) }
@@ -162,14 +162,14 @@ package struct MonthForecast: Equatable, Sendable {
 }
 
 extension HumanMirror {
-    /// The days of the human's past that tell how much is posted.
+    /// The days of the human's past that determine the rate of posts.
     private static let ratedDays = 60
     /// The assumptions for a human without archived posts.
     private static let unknownRate = 3.0
     /// The days in which mentions are counted.
     private static let mentionDays = 28
 
-    /// How often things happen on a day, as far as the mirror knows.
+    /// The average numbers per day, as far as the mirror knows them.
     ///
     /// - Throws: The store's error.
     package func rates(now: Date) async throws -> MonthForecast.Rates {
@@ -194,7 +194,7 @@ extension HumanMirror {
         if let network = try await FoundAccounts(in: self).accounts[.human]?.network {
             originals = try await outbox(lease: nil).following(on: network, now: now).all
         }
-        // One a day is assumed of a bot that nobody has mentioned yet.
+        // One mention a day is assumed for a bot that nobody has mentioned yet.
         return MonthForecast.Rates(
             posts: min(posts, most), humanPosts: posts,
             mentions: mentions > 0 ? Double(mentions) / Double(Self.mentionDays) : 1,
@@ -202,7 +202,7 @@ extension HumanMirror {
             source: source)
     }
 
-    /// The expected cost of the next month; `nil` where calls are free.
+    /// The expected cost of the next month; `nil` for free networks.
     ///
     /// - Throws: The store's error.
     package func monthForecast(now: Date) async throws -> MonthForecast? {

@@ -6,13 +6,12 @@ import Schedule
 import Settings
 import Storage
 
-/// Finds the post that comes next, so that `status`, `explain next` and every page name the same
-/// one.
+/// Finds the next post, so that `status`, `explain next` and every page name the same one.
 ///
-/// It is the first stored post with a text that is still to be sent, unless an earlier day has no
-/// plan yet and would get one with a post.
+/// It is the first stored post with a text that is still to be sent, unless an earlier day without
+/// a plan would get one with a post.
 struct NextPost {
-    /// Days, from today on, whose plan is foreseen where none is stored.
+    /// The number of days, from today on, for which missing plans are previewed.
     static let usualDays = 7
 
     private let mirror: HumanMirror
@@ -26,16 +25,15 @@ struct NextPost {
         self.now = now
     }
 
-    /// Returns the first post of a day without a plan that comes before the stored one.
+    /// Returns the first previewed post that comes before the stored one.
     ///
-    /// A plan has to be drawn for each such day; there is none while a stored post is left of
-    /// today.
+    /// A plan must be drawn for each such day; there is none as long as a stored post of today is
+    /// left.
     ///
     /// - Parameters:
     ///   - stored: When the first stored post is due; nil if there is none.
     ///   - days: Days, from today on.
-    ///   - today: The posts of today as they are foreseen; nil if they are not known or today has a
-    ///     plan.
+    ///   - today: The previewed posts of today; nil if they are unknown or today has a plan.
     /// - Throws: The store's error.
     func foreseen(
         before stored: Date?, within days: Int = usualDays, today known: [Action]? = nil
@@ -64,10 +62,10 @@ struct NextPost {
 }
 
 extension HumanMirror {
-    /// Returns when the next post is due; nil if none is planned or foreseen.
+    /// Returns when the next post is due; nil if none is planned or previewed.
     ///
     /// - Parameters:
-    ///   - reading: Tells which posts are stored.
+    ///   - reading: The mirror's state, with the stored posts.
     ///   - today: As for ``NextPost/foreseen(before:within:today:)``.
     /// - Throws: The store's error.
     func nextPost(_ reading: HealthReading, today: [Action]? = nil, now: Date) async throws -> Date?

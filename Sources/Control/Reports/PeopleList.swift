@@ -3,47 +3,46 @@ package import Foundation
 package import Mirroring
 package import Posts
 
-/// A page of the people whom the human answered or of whom something was said, and the denied
-/// servers: all, or those that match a search.
+/// A page of the people whom the human answered or who have a stance, and the denied servers: all,
+/// or those that match a search.
 package struct PeopleList: Codable, Equatable, Sendable {
-    /// Somebody.
+    /// A person.
     package struct Line: Codable, Equatable, Sendable {
-        /// As a person types it.
+        /// The account in the form that people type.
         package let account: String
-        /// The last name they were seen under, without `@`.
+        /// The last handle they were seen with, without `@`.
         package let handle: String?
-        /// How often the human answered them.
+        /// The number of the human's replies to them.
         package let replies: Int
-        /// The stance set for this very account; `nil` if none.
+        /// The stance of this account itself; `nil` if none.
         package let stance: String?
         /// The source of the stance, such as `operator`; `nil` if none was set.
         package let reason: String?
-        /// The denied server that the account is on, or one above it; nil where another word goes
-        /// before that.
+        /// The denied server of the account, or one above it; nil if another stance has precedence.
         package let onDenied: String?
-        /// When the bot had last to do with them; nil if it had not, or that is not known.
+        /// The bot's last contact with them; nil if there was none, or if unknown.
         package let lastContact: Date?
-        /// Whether nothing is kept but a digest, which is then the account.
+        /// Whether only a digest is stored, which then replaces the account.
         package let isForgotten: Bool
         /// The accounts that are linked to this one.
         package let sameAs: [String]
-        /// The digest of what is remembered of the account, for who changes it.
+        /// The digest of the account's record, to be sent with a change.
         package let seen: Seen
     }
 
-    /// A server that is denied.
+    /// A denied server.
     package struct Server: Codable, Equatable, Sendable {
         /// `*@host`.
         package let server: String
-        /// Known people on it.
+        /// The number of known people on it.
         package let known: Int
-        /// The digest of what is said of it, for who changes it.
+        /// The digest of the server's stance, to be sent with a change.
         package let seen: Seen
     }
 
-    /// How many people there are of each sort, whatever was looked for; somebody may be of several.
+    /// The numbers of people of each sort, regardless of the search; a person may be of several.
     package struct Counts: Codable, Equatable, Sendable {
-        /// People whom the human answered or of whom something was said.
+        /// People whom the human answered or who have a stance.
         package let all: Int
         package let allowed: Int
         package let denied: Int
@@ -54,22 +53,22 @@ package struct PeopleList: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/people/1"
     package let counts: Counts
     package let people: [Line]
-    /// On the first page alone.
+    /// Only on the first page.
     package let servers: [Server]
-    /// Where the next page begins; nil where nothing follows.
+    /// The cursor of the next page; nil for the last page.
     package let next: String?
 }
 
 extension PeopleList {
-    /// Search criteria; a result meets every one that is given.
+    /// Search criteria; a result matches all that are given.
     package struct Search: Codable, Equatable, Sendable {
         /// The stances by which people are found.
         package enum Stance: String, Codable, CaseIterable, Sendable {
             case all
             case allowed
-            /// People denied by a word about them, or about their server.
+            /// People who are denied, themselves or through their server.
             case denied
-            /// People of whom nothing was said.
+            /// People without a stance.
             case none
             /// People of whom only a digest is kept.
             case forgotten
@@ -78,7 +77,7 @@ extension PeopleList {
         package var stance = Stance.all
         /// Words in the account or the handle; case, width and accents make no difference.
         package var words: String?
-        /// Where the page begins; nil for those who were answered most.
+        /// The cursor of the page; nil for those who were answered most.
         package var cursor: String?
         /// The most to list.
         package var limit = 20
@@ -86,10 +85,9 @@ extension PeopleList {
         package init() {}
     }
 
-    /// Looks for people: those whom the human answered most, then those of whom something was said
-    /// and whom the human did not answer.
+    /// Searches people: those whom the human answered most, then those who only have a stance.
     ///
-    /// - Throws: `ChangeRefusal` for a cursor that is none; the store's error.
+    /// - Throws: `ChangeRefusal` for an invalid cursor; the store's error.
     package init(of mirror: HumanMirror, _ search: Search) async throws {
         let everybody = try await mirror.people.all()
         let known = everybody.filter { !$0.isForgotten }
@@ -163,7 +161,7 @@ extension PeopleList {
 
 /// A place in the order of people: by the number of replies, the most first, then by reference.
 ///
-/// It stays one when the person there is answered again, or forgotten.
+/// It remains valid when the person there is answered again, or forgotten.
 private struct PeoplePlace: Comparable {
     private let replies: Int
     private let reference: String
@@ -173,7 +171,7 @@ private struct PeoplePlace: Comparable {
         reference = person.reference
     }
 
-    /// Parses a place as it is handed out; nil if it is invalid.
+    /// Parses a place from a cursor; nil if it is invalid.
     init?(_ text: String) {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let replies = Int(parts[0]), replies >= 0, !parts[1].isEmpty else {
@@ -190,7 +188,7 @@ private struct PeoplePlace: Comparable {
     }
 }
 
-/// The people of a list in its order, with what was said of them.
+/// The people of a list in its order, with their stances.
 private struct PeopleStanding {
     let ids: [AccountID]
     private let known: [AccountID: People.Person]
@@ -198,8 +196,8 @@ private struct PeopleStanding {
     private let stances: [AccountID: People.Stance]
 
     /// - Parameters:
-    ///   - replies: How often the human answered each.
-    ///   - noted: Others of whom something was said.
+    ///   - replies: The number of the human's replies to each.
+    ///   - noted: Other people with a stance.
     init(
         replies: [AccountID: Int], noted: [AccountID], isAnyServerDenied: Bool,
         _ known: [AccountID: People.Person],
@@ -209,7 +207,7 @@ private struct PeopleStanding {
             $0.1 < $1.1
         }.map(\.0)
         self.known = known
-        // A word reaches others only by a link or a server.
+        // A stance affects other accounts only through a link or a server.
         let said =
             isAnyServerDenied
             ? ids : ids.filter { known[$0].map { $0.stance != .none || $0.link != nil } ?? false }

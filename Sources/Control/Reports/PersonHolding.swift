@@ -4,35 +4,35 @@ package import Mirroring
 import Outbox
 package import Posts
 
-/// How much is stored about somebody or about people on a server: what a denial unlearns, and what
+/// How much is stored about a person or about people on a server: what a denial unlearns, and what
 /// forgetting removes.
 package struct PersonHolding: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/person-holding/1"
-    /// All their accounts, as a person types them; of a server, its `*@host`.
+    /// All their accounts, in the form that people type; for a server, its `*@host`.
     package let accounts: [String]
     /// The handle with `@`, or the first account.
     package let name: String
-    /// The human's posts that answer or name them; nil for a server.
+    /// The human's posts that answer or mention them; nil for a server.
     package let mentions: Int?
-    /// Answers to them, and favorites of their posts, that were sent or decided; nil for a server.
+    /// Replies to them, and favorites of their posts, sent or decided; nil for a server.
     package let deeds: Int?
-    /// Of these, those that wait and would be cancelled; nil for a server.
+    /// The waiting ones of these, which would be cancelled; nil for a server.
     package let waiting: Int?
-    /// Posts of theirs that were learned from; nil for a server.
+    /// Learned posts of theirs; nil for a server.
     package let learned: Int?
     /// Known people on a server; nil for a person.
     package let known: Int?
     /// Whether they were forgotten before.
     package let isForgotten: Bool
-    /// The digest of what is remembered of the account or the server, for who changes it.
+    /// The digest of the record of the account or the server, to be sent with a change.
     package let seen: Seen
 }
 
 extension PersonHolding {
     /// - Parameters:
-    ///   - text: An account as a person types it, or `*@host`.
-    ///   - mirror: What remembers them.
-    /// - Throws: `ChangeRefusal` for what is neither; the store's error.
+    ///   - text: A typed account, or `*@host`.
+    ///   - mirror: The mirror whose data is counted.
+    /// - Throws: `ChangeRefusal` for any other text; the store's error.
     package init(of text: String, in mirror: HumanMirror) async throws {
         switch try await NamedPeople(text, in: mirror) {
         case .person(let person): try await self.init(of: person, in: mirror)
@@ -52,7 +52,7 @@ extension PersonHolding {
         seen = try await mirror.people.seen(of: server)
     }
 
-    /// - Parameter person: One of their accounts; those that are linked to it are theirs too.
+    /// - Parameter person: One of their accounts; linked accounts are included.
     /// - Throws: The store's error.
     package init(of person: AccountID, in mirror: HumanMirror) async throws {
         let ids = try await mirror.people.linked(to: person)
@@ -77,7 +77,7 @@ extension PersonHolding {
         seen = try await mirror.people.person(person)?.seen ?? People.Person.seen(person)
     }
 
-    /// The data that forgetting them removes, in words; empty if nothing is kept.
+    /// The data that forgetting them removes, in words; empty if nothing is stored.
     package var parts: [String] {
         func part(_ number: Int?, _ one: String, _ many: String) -> String? {
             number.flatMap { $0 == 0 ? nil : "\($0) \($0 == 1 ? one : many)" }

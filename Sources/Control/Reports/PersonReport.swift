@@ -5,23 +5,23 @@ package import Mirroring
 import Outbox
 package import Posts
 
-/// Everything that was said to one person or is stored about them, for who asks.
+/// All data about one person and all actions for them, to answer their request.
 package struct PersonReport: Codable, Sendable {
     /// One of their accounts.
     package struct KnownAccount: Codable, Sendable {
-        /// As a person types it.
+        /// The account in the form that people type.
         package var account: String
         package var handle: String?
         /// The stance on being answered, their own or the operator's; `nil` if none.
         package var stance: String?
         package var reason: String?
-        /// The denied server that the account is on, or one above it; `stance` goes before that.
+        /// The denied server of the account, or one above it; `stance` has precedence over it.
         package var onDenied: String?
         package var lastContact: Date?
-        /// Nothing but that is kept.
+        /// Whether nothing else is stored.
         package var isForgotten: Bool
-        /// The digest of what is remembered of the account, for who changes it; nil in reports of
-        /// earlier versions.
+        /// The digest of the account's record, to be sent with a change; nil in reports of earlier
+        /// versions.
         package var seen: Seen?
     }
 
@@ -31,15 +31,15 @@ package struct PersonReport: Codable, Sendable {
         package var kind: String
         package var at: Date
         package var state: String
-        /// The post of theirs that it is about.
+        /// The post of theirs that it answers or favorites.
         package var about: String
         package var text: String?
-        /// Where a browser shows what was sent; nil if that is not known.
+        /// The web page of the bot's post; nil if unknown.
         package var link: String?
         package var why: String?
     }
 
-    /// A post of the human's that answers them or names them.
+    /// A post of the human that answers or mentions them.
     package struct Mention: Codable, Sendable {
         package var post: String
         package var written: Date
@@ -47,11 +47,11 @@ package struct PersonReport: Codable, Sendable {
         package var text: String
     }
 
-    /// A post of theirs that is learned from.
+    /// A learned post of theirs.
     package struct Learned: Codable, Sendable {
         package var post: String
         package var text: String
-        /// How it was seen, or that it was a favorite.
+        /// How it was learned: as seen, or as a favorite.
         package var state: String
         package var noted: Date
     }
@@ -68,10 +68,10 @@ package struct PersonReport: Codable, Sendable {
 
 extension PersonReport {
     /// - Parameters:
-    ///   - person: One of their accounts; those that are linked to it are theirs too.
-    ///   - mirror: What remembers them.
+    ///   - person: One of their accounts; linked accounts are included.
+    ///   - mirror: The mirror whose data is reported.
     ///   - zone: The human's time zone.
-    ///   - now: When the report is made.
+    ///   - now: The time of the report.
     /// - Throws: The store's error.
     package init(on person: AccountID, in mirror: HumanMirror, zone: TimeZone, now: Date)
         async throws

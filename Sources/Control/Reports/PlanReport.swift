@@ -6,50 +6,50 @@ package import Posts
 import Schedule
 import Settings
 
-/// A day as a timeline: what was, is and will be posted.
+/// A day as a timeline of past and future posts.
 package struct PlanReport: Codable, Sendable {
     /// One slot of the day.
     package struct Slot: Codable, Sendable {
-        /// The id by which `explain` finds the slot, also before the day is stored.
+        /// The id by which `explain` finds the slot, even before the day is stored.
         package var id: String
         package var subject: String
         /// The time of day in the mirror's zone, as HH:MM.
         package var time: String
         package var due: Date
-        /// Where the slot stands; `preview` while the day is not stored.
+        /// The state of the slot; `preview` while the day is not stored.
         package var state: String
-        /// A person chose its time or its text, and nothing else changes these; nil for no.
+        /// Whether a person chose its time or its text, which then do not change automatically; nil
+        /// for no.
         package var isPinned: Bool?
         package var reason: String?
-        /// The same in plain words.
+        /// The reason in plain words.
         package var reasonText: String?
         package var text: String?
-        /// How many pictures go along; nil for none.
+        /// The number of pictures; nil for none.
         package var pictures: Int?
-        /// How many parts of a thread are still to be said, this one among them; nil for a post
-        /// that is none.
+        /// The number of remaining parts of a thread, including this one; nil for a single post.
         package var parts: Int?
-        /// A BCP 47 language tag of the text, if it is known.
+        /// A BCP 47 language tag of the text, if known.
         package var language: String?
         package var why: String?
-        /// How many texts there were to choose from, and within how many minutes of the time their
-        /// posts were written; nil where neither is known.
+        /// The number of texts to choose from, and the time window of their posts in minutes; nil
+        /// if unknown.
         package var pool: Int?
         package var windowMinutes: Int?
-        /// When the post was written that the text is from; nil unless it was looked up.
+        /// When the human's post with the text was written; nil unless it was looked up.
         package var written: Date?
-        /// Where a browser shows that post.
+        /// The web page of that post.
         package var source: String?
-        /// Where a browser shows what was published; nil while it is not.
+        /// The web page of the bot's post; nil until it is published.
         package var address: String?
-        /// The digest of the slot, for who changes it; nil in reports of earlier versions.
+        /// The digest of the slot, to be sent with a change; nil in reports of earlier versions.
         package var seen: Seen?
     }
 
-    /// Why there is nothing to plan where the settings leave no place for a post.
+    /// Why there are no slots if the settings allow no posts.
     static let onlyAnswers = "MAX_PER_DAY is 0, so the bot only answers and favorites"
 
-    /// The state of what is not stored yet.
+    /// The state of a slot that is not stored yet.
     static let preview = "preview"
 
     package var schema = "mirror-bot/plan/2"
@@ -57,25 +57,24 @@ package struct PlanReport: Codable, Sendable {
     package var timeZone: String
     /// False for a preview: the day's plan is made when the day begins.
     package var isStored: Bool
-    /// Why no day has slots; nil where it may.
+    /// Why no day has slots; nil if days may have some.
     package var note: String?
-    /// The day of the human's that the day was planned after; nil where minutes were drawn one by
-    /// one, or where there is no slot or slots of several plans.
+    /// The human's day that the day was modelled on; nil if minutes were drawn one by one, or if
+    /// there is no slot or slots of several plans.
     package var pattern: Explanation.Pattern?
     package var slots: [Slot]
-    /// The digest of all slots together, for who draws the day anew; nil in reports of earlier
+    /// The digest of all slots, to be sent when the day is drawn again; nil in reports of earlier
     /// versions.
     package var seen: Seen?
     /// The share of the human's posts in each hour of the day.
     package var humanHours: [Double]
-    /// The share of the bot's posts in each hour of the day: those of the last 60 days, and this
-    /// plan.
+    /// The share of the bot's posts in each hour of the day, from the last 60 days and this plan.
     package var botHours: [Double]
 }
 
 extension Explanation {
-    /// The sentence, for people; of a slot that a person moved it says for which time its text was
-    /// chosen.
+    /// The sentence for people; for a slot that a person moved it names the time for which its text
+    /// was chosen.
     func reason(in zone: TimeZone) -> String {
         guard let movedFrom else { return summary }
         return
@@ -84,10 +83,10 @@ extension Explanation {
 }
 
 extension Action {
-    /// How many pictures go along with its text; nil for none.
+    /// The number of pictures with its text; nil for none.
     var pictureCount: Int? { wording.flatMap { $0.pictures.isEmpty ? nil : $0.pictures.count } }
 
-    /// How many parts of a thread are to be said from it on; nil where nothing follows.
+    /// The number of parts of a thread from this one on; nil for the last part.
     var partCount: Int? { wording.flatMap { $0.rest.isEmpty ? nil : $0.rest.count + 1 } }
 }
 
@@ -102,20 +101,20 @@ package struct PlanReporter: Sendable {
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - zone: The human's time zone.
-    ///   - limits: What the bot's server accepts; nil for what its network usually does.
+    ///   - limits: The limits of the bot's server; nil for the usual ones of its network.
     package init(mirror: HumanMirror, zone: TimeZone, limits: PublishingLimits? = nil) {
         self.mirror = mirror
         self.zone = zone
         self.limits = limits ?? .usual(of: mirror.configuration.botNetwork)
     }
 
-    /// The stored plan of `day`, or the one that would be made.
+    /// The stored plan of `day`, or a preview of it.
     ///
     /// - Parameters:
     ///   - day: The local day.
-    ///   - now: Decides what counts as past.
-    ///   - dates: Whether to look up when the posts were written that the texts are from.
-    ///   - human: When the human posted, if that was read already; nil reads it.
+    ///   - now: The present, which divides past and future.
+    ///   - dates: Whether to look up when the posts with the texts were written.
+    ///   - human: The human's posting times, if they were read already; nil to read them.
     /// - Returns: Nil if there is neither a plan nor an archive to make one from.
     /// - Throws: The store's error.
     package func report(
@@ -132,7 +131,7 @@ package struct PlanReporter: Sendable {
         let patterns = Set(actions.compactMap(\.explanation?.pattern))
         let times = if let human { human } else { try await mirror.archive.scheduleRows() }
         let past = try await mirror.outbox(lease: nil).times(.post, since: now - Self.plotMemory)
-        // What is stored is among them.
+        // These include the stored ones.
         let bot = (stored == nil ? past + slots.map(\.due) : past).map {
             LocalTime($0, in: zone).minute
         }
@@ -145,12 +144,12 @@ package struct PlanReporter: Sendable {
             botHours: MinuteShares(of: bot).shares)
     }
 
-    /// The posts of a plan as its slots.
+    /// Converts the posts of a plan to slots.
     func slots(of actions: [Action], isStored: Bool) -> [PlanReport.Slot] {
         actions.map { slot(of: $0, isStored: isStored) }
     }
 
-    /// The slots of a day that a person can still give another text; none before the day is stored.
+    /// The slots of a day whose text a person can still change; none before the day is stored.
     ///
     /// - Throws: The store's error.
     package func openSlots(of day: LocalDay, now: Date) async throws -> [PlanReport.Slot] {
@@ -159,11 +158,11 @@ package struct PlanReporter: Sendable {
             .map { slot(of: $0, isStored: true) }
     }
 
-    /// The posts of a day as they are stored, or as they would be.
+    /// The stored posts of a day, or a preview of them.
     ///
     /// - Parameters:
     ///   - day: The local day.
-    ///   - now: Decides what counts as past.
+    ///   - now: The present, which divides past and future.
     /// - Returns: The plan, nil for a preview, and its slots; nil if there is no archive to make
     ///   one from.
     /// - Throws: The store's error.
@@ -177,8 +176,8 @@ package struct PlanReporter: Sendable {
         return try await preview(of: day, now: now).map { (nil, $0) }
     }
 
-    /// The posts of a day that has no plan, as they would be; nil if there is no archive to make a
-    /// plan from.
+    /// A preview of the posts of a day without a plan; nil if there is no archive to make a plan
+    /// from.
     ///
     /// - Throws: The store's error.
     func preview(of day: LocalDay, now: Date) async throws -> [Action]? {
@@ -187,8 +186,7 @@ package struct PlanReporter: Sendable {
         return planned?.slots.map { Action($0, of: mirror.configuration.mirror, at: $0.due) }
     }
 
-    /// The first post of a day that has no plan, as it would be, that is still to be sent; nil if
-    /// there would be none.
+    /// The first future post in the preview of a day without a plan; nil if there is none.
     ///
     /// - Throws: The store's error.
     func firstPost(of day: LocalDay, now: Date) async throws -> Action? {

@@ -5,17 +5,17 @@ package import Networks
 package import Posts
 import Settings
 
-/// The current and the proposed profile of the bot, which names the human, the operator and the way
-/// to stop it.
+/// The present and the proposed profile of the bot, which names the human, the operator and how to
+/// stop it.
 ///
-/// One line of the bio and one row of the table are ours, and known by how they begin; everything
-/// else stays as its owner wrote it.
+/// One line of the bio and one row of the table are ours, recognized by their beginning; everything
+/// else is unchanged.
 package struct ProfileProposal: Codable, Sendable {
     package struct Text: Codable, Equatable, Sendable {
         package var bio: String
         package var fields: [AccountProfile.Field]
 
-        /// The text part by part, for a digest; the number of rows ends them.
+        /// The parts of the text for a digest; the number of rows is the last.
         var parts: [String] {
             [bio, "\(fields.count)"] + fields.flatMap { [$0.name, $0.value] }
         }
@@ -26,28 +26,28 @@ package struct ProfileProposal: Codable, Sendable {
     /// The bot's name.
     package var bot: String
     package var network: NetworkName
-    /// Nil where the network does not let a program read it.
+    /// Nil if the network's API does not return it.
     package var present: Text?
-    /// Nil where nothing is to be changed, or only a person can.
+    /// Nil if no change is needed, or if only a person can make it.
     package var proposed: Text?
-    /// The line for the bio, to be pasted where only a person can write.
+    /// The line for the bio, to be pasted if only a person can write it.
     package var line: String
-    /// Parts that do not fit or cannot be done, a sentence each.
+    /// Parts that do not fit or are not supported, a sentence each.
     package var notes: [String] = []
 
-    /// The digest of what is proposed, for a person who agrees to it.
+    /// The digest of the proposal, for a person who agrees to it.
     package var seen: Seen {
         Seen(of: [line] + (present?.parts ?? [nil]) + (proposed?.parts ?? [nil]))
     }
 
-    /// How our line of the bio begins.
+    /// The beginning of our line of the bio.
     package static let start = "Automated mirror of @"
-    /// How it begins once the mirror has retired.
+    /// The beginning of our line after the mirror has retired.
     package static let retiredStart = "Retired mirror of @"
     /// The name of our row of the table.
     package static let fieldName = "Mirror of"
 
-    /// Forms of our line, the first that fits is taken.
+    /// Variants of our line, of which the first that fits is used.
     static func lines(human: String, contact: String?) -> [String] {
         let whole = "\(start)\(human)"
         let stop = "Reply \"stop\" and it leaves you alone."
@@ -56,17 +56,17 @@ package struct ProfileProposal: Codable, Sendable {
             \.self)
     }
 
-    /// The same of a mirror that has retired.
+    /// Variants of the line of a retired mirror.
     static func lines(retired human: String) -> [String] {
         ["\(retiredStart)\(human). It says nothing any more.", "\(retiredStart)\(human)."]
     }
 
-    /// Whether a line of a bio is one that we wrote.
+    /// Whether a line of a bio was written by us.
     private static func isOurs(_ line: String) -> Bool {
         ([start, retiredStart] + MemorialLine.starts).contains(where: line.hasPrefix)
     }
 
-    /// The bio with the first of the lines that fits, in the place of our old one or at the end.
+    /// The bio with the first line that fits, in the place of our old one or at the end.
     ///
     /// - Returns: Nil if none fits.
     static func bio(_ bio: String, with lines: [String], within limits: AccountProfile.Limits)
@@ -107,14 +107,15 @@ package struct ProfileProposal: Codable, Sendable {
 }
 
 extension HumanMirror {
-    /// Compares the bot's profile with the proposed one; asks both networks and changes nothing.
+    /// Compares the bot's profile with the proposed one; contacts both networks and changes
+    /// nothing.
     ///
     /// - Returns: The proposal.
-    /// - Throws: `ConfigurationError` without a bot or a human that is known; `NetworkError`; the
-    ///   store's error.
+    /// - Throws: `ConfigurationError` without a bot or a known human; `NetworkError`; the store's
+    ///   error.
     package func profileProposal() async throws -> ProfileProposal { try await proposal().report }
 
-    /// Notes that the bot's profile needs nothing more of the setup, nor of a change that was cut.
+    /// Records that the bot's profile is complete for the setup, and ends an interrupted change.
     ///
     /// - Throws: The store's error.
     package func settleProfile() async throws {
@@ -122,8 +123,8 @@ extension HumanMirror {
         try await effects.drop(.profile)
     }
 
-    /// - Returns: The proposal, the bot's network, and the present profile; that is nil where no
-    ///   program can read it.
+    /// - Returns: The proposal, the bot's network, and the present profile, which is nil if the API
+    ///   does not return it.
     func proposal() async throws -> (
         report: ProfileProposal, bot: any SocialNetwork, present: AccountProfile?
     ) {
@@ -179,7 +180,7 @@ extension HumanMirror {
         return (report, bot, present)
     }
 
-    /// Forms of our line of the bio, of which the first that fits is taken.
+    /// Variants of our line of the bio, of which the first that fits is used.
     private func profileLines(_ human: String, _ record: MirrorRecord) async throws -> [String] {
         if record.retirement?.begun != nil { return ProfileProposal.lines(retired: human) }
         let contact = configuration.operatorContact
@@ -190,16 +191,16 @@ extension HumanMirror {
         return MemorialLine.forms(human: human, contact: contact, language: language)
     }
 
-    /// The human's name, of a login if none was verified yet.
+    /// The human's name; that of the login if none was verified yet.
     private func humanHandle(_ record: MirrorRecord) async throws -> String? {
         if let known = record.humanHandle { return known }
         return try await network(of: .human)?.verifyAccount().handle
     }
 
-    /// The human's page for browsers; nil if it cannot be told.
+    /// The human's web page; nil if unknown.
     func humanPage(_ handle: String) async throws -> String? {
         if let network = try await network(of: .human) as? any ProfiledNetwork {
-            // A human's token may not allow to look, and the usual address is nearly always right.
+            // A human's token may not allow reading, and the usual address is nearly always right.
             if let page = try? await network.profile().page { return page }
         }
         return configuration.humanNetwork.traits.profilePage(handle)

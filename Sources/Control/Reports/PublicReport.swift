@@ -6,14 +6,13 @@ import Posts
 import Schedule
 import Settings
 
-/// The facts of a mirror that anybody may know: its nature, permissions and stored data, but not
-/// its current work.
+/// The public facts of a mirror: its kind, permissions and stored data, but not its current work.
 package struct PublicReport: Codable, Equatable, Sendable {
     /// One of the two accounts.
     package struct Face: Codable, Equatable, Sendable {
         /// The handle, with `@`.
         package let name: String
-        /// Where a browser shows it; nil if that is not known.
+        /// The account's web page; nil if unknown.
         package let page: String?
     }
 
@@ -30,36 +29,36 @@ package struct PublicReport: Codable, Equatable, Sendable {
     package let bot: Face?
     /// The display name of the bot's network.
     package let network: String
-    /// Whether the human's profile names the bot, or links to it; nil if that was not looked at.
+    /// Whether the human's profile names the bot, or links to it; nil if it was not checked.
     package let humanNamesBot: Bool?
-    /// Whether the bot's profile names the human; nil if that was not looked at.
+    /// Whether the bot's profile names the human; nil if it was not checked.
     package let botNamesHuman: Bool?
     /// Whether the human's own account agreed to the mirror.
     package let isAgreedByHuman: Bool
     /// Whether the human stopped the mirror, and no consent was recorded since.
     package let isStopped: Bool
-    /// Whether a mention may be shown to nobody but the bot.
+    /// Whether a mention can be visible to the bot only.
     package let hasPrivateMentions: Bool
-    /// Seconds between two looks at the mentions.
+    /// The interval of polls of the mentions, in seconds.
     package let readsEvery: TimeInterval
-    /// Posts a day at most; 0 if it only answers.
+    /// The most posts a day; 0 if it only answers.
     package let postsPerDay: Int
     /// The least age of a repeated post, in days.
     package let minimumAgeDays: Int
-    /// Replies to one person a day at most.
+    /// The most replies to one person a day.
     package let repliesPerPerson: Int
     package let areRepliesApproved: Bool
     package let arePostsApproved: Bool
     package let favorites: FavoriteRule
     /// Favorites a day at most.
     package let favoritesPerDay: Int
-    /// Posts of the human that are kept.
+    /// The most posts of the human that are stored.
     package let archiveLimit: Int
-    /// Days for which posts of others are kept.
+    /// Days for which posts of others are stored.
     package let exampleDays: Int
-    /// Days for which is kept what was decided.
+    /// Days for which decisions are stored.
     package let historyDays: Int
-    /// Where to write to who runs it: a mail address, a URL or a handle; nil if nothing is set.
+    /// The operator's contact: a mail address, a URL or a handle; nil if none is set.
     package let contact: String?
 }
 

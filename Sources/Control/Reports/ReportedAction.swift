@@ -4,52 +4,53 @@ import Mirroring
 package import Outbox
 package import Posts
 
-/// An action as reports tell of it.
+/// An action in reports.
 package struct ReportedAction: Codable, Equatable, Sendable {
     package var id: String
     package var kind: ActionKind
     package var state: ActionState
     /// When it changed last.
     package var at: Date
-    /// When it is, or was, to happen; nil in reports of earlier versions.
+    /// The planned time; nil in reports of earlier versions.
     package var due: Date?
     /// The name of the slot of a post, as `2026-11-24#2`; nil for a reply or a favorite.
     package var slot: String?
     /// The person that it is about; `nil` for a post, and for an action without a target.
     package var person: ReportedPerson?
-    /// Where a browser shows the post that is answered or favorited.
+    /// The web page of the answered or favorited post.
     package var target: String?
-    /// The text of that post, as far as it is kept.
+    /// The text of that post, as far as it is stored.
     package var about: String?
     package var reason: String?
-    /// The same in plain words.
+    /// The reason in plain words.
     package var reasonText: String?
     package var text: String?
-    /// The note that is published below the human's text; nil for none.
+    /// The note published below the human's text; nil for none.
     package var note: String?
-    /// How many pictures go along; nil for none.
+    /// The number of pictures; nil for none.
     package var pictures: Int?
-    /// A BCP 47 language tag of the text, if it is known.
+    /// A BCP 47 language tag of the text, if known.
     package var language: String?
     package var why: String?
-    /// P(favorite)/P(normal) of a favorite, as it was when it was decided.
+    /// P(favorite)/P(normal) of a favorite at the time of the decision.
     package var rate: Double?
-    /// The words, and the author, that spoke most for a favorite.
+    /// The words, and the author, with the most weight for a favorite.
     package var words: [String]?
-    /// Where a browser shows what was published; nil while it is not.
+    /// The web page of the bot's post; nil until it is published.
     package var address: String?
-    /// The digest of what is shown here, for who changes it; nil in reports of earlier versions.
+    /// The digest of the displayed facts, to be sent with a change; nil in reports of earlier
+    /// versions.
     package var seen: Seen?
-    /// The command that reverts a decision about the person; nil unless they asked the bot to stop.
+    /// The command that reverts a denial of the person; nil unless they asked the bot to stop.
     package var revert: String?
 
-    /// How many words of a favorite are named.
+    /// The number of words of a favorite.
     private static let wordsShown = 3
 }
 
 extension ReportedAction {
     /// - Parameters:
-    ///   - person: Whom it is about.
+    ///   - person: The person that it concerns.
     ///   - network: The bot's.
     init(_ action: Action, _ person: ReportedPerson?, on network: NetworkName) {
         let published = action.kind == .favorite ? nil : action.remoteID

@@ -1,7 +1,6 @@
 import Foundation
 
-/// Words that a person looks for: all of them must occur, in any order; case, width and accents
-/// make no difference.
+/// The words of a search: all of them must occur, in any order; ignores case, width and accents.
 struct SearchWords: Sendable {
     private let words: [String]
 

@@ -6,25 +6,25 @@ package import Posts
 import Schedule
 import Settings
 
-/// The rules of the bot's server that concern a bot, and settings that would keep to them.
+/// The rules of the bot's server that concern a bot, and settings that would comply with them.
 ///
-/// Nothing is changed: a list of words chose the sentences, and a person decides what they mean.
+/// Nothing is changed: a list of words selected the sentences, and a person interprets them.
 package struct ServerRuleReport: Codable, Equatable, Sendable {
-    /// A way to keep to a limit that a sentence names.
+    /// A proposal to comply with a limit in a sentence.
     package struct Proposal: Codable, Equatable, Sendable {
         /// In words, without a full stop.
         package let text: String
-        /// The command that would do it; nil where nothing is to be set.
+        /// The command for it; nil if no setting is needed.
         package let command: String?
     }
 
     /// One sentence.
     package struct Rule: Codable, Equatable, Sendable {
         package enum State: String, Codable, Sendable {
-            /// The operator was shown it before.
+            /// The operator has seen it before.
             case known
             case new
-            /// The server does not say it any more.
+            /// The server no longer has it.
             case gone
         }
 
@@ -41,7 +41,7 @@ package struct ServerRuleReport: Codable, Equatable, Sendable {
     /// The host that was asked.
     package let host: String
     package let rules: [Rule]
-    /// The policy on bots of the network as a whole; `nil` where each server has rules of its own.
+    /// The network-wide policy on bots; `nil` if each server has rules of its own.
     package let policy: String?
 
     /// The report for people, a line each; empty if nothing was found.
@@ -60,7 +60,7 @@ package struct ServerRuleReport: Codable, Equatable, Sendable {
         return lines + [policy].compactMap(\.self)
     }
 
-    /// The same as findings of an examination, those that changed as warnings.
+    /// The report as findings of an examination, with changes as warnings.
     package var findings: [Finding] {
         rules.map { rule in
             let fix = rule.proposals.map { $0.command ?? $0.text }.joined(separator: "; ")
@@ -124,7 +124,7 @@ extension ServerRuleReport.Proposal {
 }
 
 extension HumanMirror {
-    /// Reads what the bot's server says that concerns a bot, and keeps it as shown to a person.
+    /// Reads the rules of the bot's server about bots, and stores them as seen by a person.
     ///
     /// - Parameters:
     ///   - network: The bot's network.

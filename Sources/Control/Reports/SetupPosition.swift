@@ -11,18 +11,18 @@ package import Settings
 package struct SetupPosition: Sendable {
     /// Empty once the mirror has worked.
     package let steps: [SetupStep]
-    /// The network that is proposed for an account that is not there yet.
+    /// The proposed network for an account that is missing.
     package let networks: [AccountRole: NetworkName]
     package let hasHuman: Bool
     /// The name of the human's account while another login may still replace it; else `nil`.
     package let replaceableHuman: String?
     package let policy: NetworkDescriptor.Policy?
-    /// The setting that limits what reading the human's account costs; nil if reading is free.
+    /// The setting that limits the cost of reading the human's account; nil if reading is free.
     package let budget: String?
     /// Nil while the time zone is unknown.
     package let tomorrow: LocalDay?
 
-    /// Steps without which a worker cannot start, or would not know what to post.
+    /// Steps without which a worker cannot start, or has nothing to post.
     private static let vital: Set<SetupStep.Kind> = [.human, .bot, .posts, .timeZone]
 
     /// The steps that are not done, without the start.
@@ -33,7 +33,7 @@ package struct SetupPosition: Sendable {
 
     package func isOpen(_ kind: SetupStep.Kind) -> Bool { open.contains { $0.kind == kind } }
 
-    /// Whether another answer, or a second try, may help a step that ended with an error.
+    /// Whether another answer, or a retry, may complete a step that failed.
     package static func isMendable(_ error: any Error) -> Bool {
         error is ConfigurationError || error is NetworkError || error is ImportError
             || error is ArchiveError || error is FavoritesError || error is MeCabError
@@ -42,9 +42,9 @@ package struct SetupPosition: Sendable {
 }
 
 extension HumanMirror {
-    /// Where the setup stands; asks no network.
+    /// The progress of the setup; contacts no network.
     ///
-    /// - Parameter named: The networks that a person named for accounts that are not there yet.
+    /// - Parameter named: The networks that a person named for missing accounts.
     /// - Throws: The store's error.
     package func setupPosition(on named: [AccountRole: NetworkName] = [:]) async throws
         -> SetupPosition

@@ -9,9 +9,9 @@ import Storage
 extension HumanMirror {
     /// The checklist of the setup, in its order; empty once the mirror has worked.
     ///
-    /// Asks no network: what is done is read from the settings and the database.
+    /// Contacts no network: the progress is read from the settings and the database.
     ///
-    /// - Parameter networks: The networks that a person named for accounts that are not there yet.
+    /// - Parameter networks: The networks that a person named for missing accounts.
     /// - Returns: The steps, done or not. A login that cannot be opened counts as made.
     /// - Throws: The store's error.
     package func setupSteps(on networks: [AccountRole: NetworkName] = [:]) async throws
@@ -22,7 +22,7 @@ extension HumanMirror {
         return try await setupSteps(record, try await FoundAccounts(in: self), on: networks)
     }
 
-    /// The same, from the mirror's row and accounts that were read already.
+    /// The checklist from a record and accounts that were already read.
     func setupSteps(
         _ record: MirrorRecord, _ accounts: FoundAccounts, on networks: [AccountRole: NetworkName]
     ) async throws -> [SetupStep] {
@@ -36,7 +36,7 @@ extension HumanMirror {
     /// - Parameters:
     ///   - record: The mirror's row.
     ///   - accounts: Its accounts.
-    ///   - posts: How many posts the archive has.
+    ///   - posts: The number of archived posts.
     ///   - networks: As above.
     /// - Returns: The steps, done or not.
     /// - Throws: The store's error.
@@ -51,7 +51,7 @@ extension HumanMirror {
         return setupSteps(record, accounts, rows, on: networks)
     }
 
-    /// The same, from rows that were read already.
+    /// The checklist from rows that were already read.
     func setupSteps(
         _ record: MirrorRecord, _ accounts: FoundAccounts, _ rows: SetupRows,
         on networks: [AccountRole: NetworkName] = [:]
@@ -63,7 +63,7 @@ extension HumanMirror {
                 "login \((networks[role] ?? configuration.network(of: role)).rawValue) --as \(role.rawValue)"
             )
         }
-        // The settings of the network that is configured say nothing about another one.
+        // The settings of the configured network do not apply to another one.
         func problem(_ role: AccountRole) -> String? {
             networks[role].map { $0 == configuration.network(of: role) } ?? true
                 ? accounts.problem(role) : nil
@@ -113,7 +113,8 @@ extension HumanMirror {
                 .posts, isDone: hasPosts, text: "when and what the human posts",
                 command: command("train scheduler"))
         ]
-        // The human's account tells which posts were deleted; an archive alone does not.
+        // With the human's account the mirror learns of deleted posts; with an archive alone it
+        // does not.
         if !hasHuman, hasPosts {
             let setting = Setting.trustArchive.name
             steps.append(
@@ -133,7 +134,7 @@ extension HumanMirror {
                 text: "what the human favorites",
                 command: command("train classifier")),
         ]
-        // Without the human's name there is nothing that the profile could say.
+        // Without the human's name the profile has no content.
         if hasHuman || record.humanHandle != nil {
             steps.append(
                 SetupStep(
@@ -178,13 +179,13 @@ extension HumanMirror {
         try await setupSteps().first { !$0.isDone }
     }
 
-    /// The error for a command that cannot work because of `error`, in the words of the checklist.
+    /// Replaces a command's error by that of the checklist's first open step.
     ///
-    /// Whatever a command found missing first, it names the first open step among those that it
-    /// needs, so that all commands and `status` ask for the same thing.
+    /// All commands and `status` then ask for the same step, whatever a command finds missing
+    /// first.
     ///
-    /// - Parameter error: What the command ran into.
-    /// - Returns: `error` itself if it is about something else, or none of the steps is open.
+    /// - Parameter error: The command's error.
+    /// - Returns: `error` itself if it concerns something else, or no step is open.
     package func firstMissing(_ error: ConfigurationError) async -> ConfigurationError {
         // A checklist that cannot be read adds nothing to the error.
         guard let part = error.part, let steps = try? await setupSteps(),
@@ -198,7 +199,7 @@ extension HumanMirror {
             isMissing: error.isMissing, part: part)
     }
 
-    /// Which trainings a worker goes on with by itself, so that nobody has to say them once more.
+    /// The trainings that a worker continues by itself, so that nobody has to repeat the command.
     private func trainingsThatGoOn(_ accounts: FoundAccounts) async throws -> (
         posts: Bool, favorites: Bool
     ) {
@@ -208,7 +209,7 @@ extension HumanMirror {
         return SetupRows.trainings(try await feeds.trainingLeft())
     }
 
-    /// Whether anything was learned of the human's favorites.
+    /// Whether any favorites were learned.
     private func hasExamples() async throws -> Bool {
         guard configuration.favoriteMode != .off else { return false }
         let rows = try await storage.query(
@@ -228,7 +229,7 @@ struct SetupRows {
     var hasPosts = false
     /// Whether labelled posts are stored.
     var hasExamples = false
-    /// Which trainings a worker goes on with by itself.
+    /// The trainings that a worker continues by itself.
     var trainings = (posts: false, favorites: false)
     /// A proposal for a time zone that is not set, in words; nil if it was not asked.
     var zoneProposal: String?
@@ -239,7 +240,7 @@ struct SetupRows {
 }
 
 extension MissingPart {
-    /// The steps of the setup without which this part is of no use, and its own.
+    /// The steps that this part needs, and its own step.
     fileprivate var steps: Set<SetupStep.Kind> {
         switch self {
         case .account(.human): [.human]

@@ -11,7 +11,7 @@ import Schedule
 import Settings
 import Storage
 
-/// The habits of human and bot in numbers, what was left out and why, and what is stored.
+/// The habits of human and bot in numbers, the left-out items by reason, and the stored data.
 package struct StatsReport: Codable, Sendable {
     /// When posts come.
     package struct Rhythm: Codable, Equatable, Sendable {
@@ -33,13 +33,13 @@ package struct StatsReport: Codable, Sendable {
         }
     }
 
-    /// How alike the hours of human and bot are: of each hour of the day the smaller of both
+    /// The likeness of the hours of human and bot: for each hour of the day the smaller of both
     /// shares, summed up; from 0 for nothing in common to 1.
     package struct Likeness: Codable, Equatable, Sendable {
-        /// Of the bot's posts and the human's; nil if either has none.
+        /// The likeness of the bot's posts and the human's; nil if either has none.
         package var share: Double?
-        /// Of two halves of the human's own past, each with every other day that has a post; nil
-        /// with fewer than two days.
+        /// The likeness of two halves of the human's own past, each with every other day that has a
+        /// post; nil with fewer than two days.
         package var halves: Double?
         /// The average likeness of as many posts as the bot has if each draws its hour from the
         /// human's; `nil` if either has none.
@@ -62,12 +62,12 @@ package struct StatsReport: Codable, Sendable {
 
     /// The features learned from the human's favorites.
     package struct Taste: Equatable, Sendable {
-        /// Those with the most favorites first.
+        /// The authors with the most favorites first.
         package var authors: [Author]
         /// The strongest first.
         package var wordsFor: [Word]
         package var wordsAgainst: [Word]
-        /// Why there are no words and authors; nil where there are.
+        /// Why there are no words and authors; nil if there are.
         package var problem: String?
         /// The last measurement of `mirror-bot score`; `nil` if it never measured.
         package var measure: ClassifierMeasure?
@@ -83,36 +83,36 @@ package struct StatsReport: Codable, Sendable {
         package var favorites = 0
     }
 
-    /// Somebody whose posts were favorited.
+    /// An author whose posts were favorited.
     package struct Author: Codable, Equatable, Sendable {
-        /// As they are called where they live, with `@`.
+        /// The author's name on the network, with `@`.
         package var name: String
-        /// Their posts that were learned as favorites of the human.
+        /// The author's posts that were learned as favorites of the human.
         package var favorites: Int64
-        /// Their other posts that were learned.
+        /// The author's other learned posts.
         package var normals: Int64
-        /// Their posts that the bot favorited.
+        /// The author's posts that the bot favorited.
         package var given: Int
     }
 
-    /// A word or hashtag that speaks for a favorite, or against it.
+    /// A word or hashtag with weight for or against a favorite.
     package struct Word: Codable, Equatable, Sendable {
         package var word: String
         package var favorites: Int64
         package var normals: Int64
-        /// The amount that it adds to ln of the favorite rate of a post without other words, as far
-        /// as the model in use believes it.
+        /// The weighted amount that it adds to ln of the favorite rate of a post without other
+        /// words.
         package var logOdds: Double
-        /// The newest learned post with it, a favorite if it speaks for one; nil in reports of
+        /// The newest learned post with it, a favorite for a positive weight; nil in reports of
         /// earlier versions.
         package var example: String?
     }
 
     /// The number of items left out for one reason.
     package struct LeftOut: Codable, Equatable, Sendable {
-        /// The kind of action that it was to become, or its source.
+        /// The kind of action, or its source.
         package enum Part: String, CaseIterable, Codable, Sendable {
-            /// Archived posts that are not posted again.
+            /// Archived posts that are not reposted.
             case archive
             case post
             case reply
@@ -128,11 +128,11 @@ package struct StatsReport: Codable, Sendable {
         package var reason: ReportedReason
     }
 
-    /// One kind of thing that is kept.
+    /// One kind of stored data.
     package struct Stored: Codable, Equatable, Sendable {
         package var what: String
         package var count: Int
-        /// How much of it is kept, and for how long.
+        /// The limits of its number and age.
         package var keeps: String
     }
 
@@ -141,7 +141,7 @@ package struct StatsReport: Codable, Sendable {
     package var human: String?
     package var bot: String?
     package var timeZone: String
-    /// When the numbers were taken.
+    /// When the numbers were computed.
     package var made: Date
     package var humanPosts: Rhythm
     package var botPosts: Rhythm
@@ -154,26 +154,26 @@ package struct StatsReport: Codable, Sendable {
     package var likeness: Likeness?
     /// The last weeks, oldest day first.
     package var days: [Day]
-    /// Those with the most favorites first.
+    /// The authors with the most favorites first.
     package var authors: [Author]
     /// The strongest first.
     package var wordsFor: [Word]
     package var wordsAgainst: [Word]
-    /// Why there are no words and authors; nil where there are.
+    /// Why there are no words and authors; nil if there are.
     package var wordsProblem: String?
-    /// How good the classifier is, by the last `mirror-bot score`; nil if it never measured.
+    /// The quality of the classifier, by the last `mirror-bot score`; nil if it was never measured.
     package var measure: ClassifierMeasure?
     /// In the order of the parts, the most frequent first.
     package var leftOut: [LeftOut]
     package var stored: [Stored]
 }
 
-/// Counts what a mirror did, learned, left out and keeps.
+/// Counts a mirror's actions, learned posts, left-out items and stored data.
 package struct StatsReporter: Sendable {
     private static let daysShown = 28
     private static let authorsShown = 10
     private static let wordsShown = 10
-    /// A word of fewer posts says little, however one-sided they are.
+    /// A word in fewer posts is not meaningful, even if they are of one category.
     private static let fewestPosts = 2
 
     let mirror: HumanMirror
@@ -183,7 +183,7 @@ package struct StatsReporter: Sendable {
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - zone: The human's time zone.
-    ///   - kept: Where what takes long to count is kept; a new one counts it anew.
+    ///   - kept: The cache of slow counts; by default an empty one.
     package init(mirror: HumanMirror, zone: TimeZone, kept: KeptReports = KeptReports()) {
         self.mirror = mirror
         self.zone = zone
@@ -192,7 +192,7 @@ package struct StatsReporter: Sendable {
 
     /// The numbers at `now`.
     ///
-    /// A classifier that cannot be reached is reported, not thrown.
+    /// An unreachable classifier is reported, not thrown.
     ///
     /// - Throws: The store's error.
     package func report(now: Date) async throws -> StatsReport {
@@ -210,7 +210,7 @@ package struct StatsReporter: Sendable {
             leftOut: try await leftOut(now: now), stored: try await stored())
     }
 
-    /// When human and bot post, as ``report(now:)`` says it.
+    /// The hours of human and bot, as in ``report(now:)``.
     ///
     /// - Throws: The store's error.
     package func times(now: Date) async throws -> StatsReport.Times {
@@ -226,7 +226,7 @@ package struct StatsReporter: Sendable {
             days: days(human, done, until: today))
     }
 
-    /// When the bot did something: all its posts, and what else it did from a day on.
+    /// The times of the bot's actions: all its posts, and other actions from a day on.
     private func timesDone(since day: LocalDay) async throws -> [ActionKind: [LocalTime]] {
         let outbox = mirror.outbox(lease: nil)
         let zone = zone
@@ -271,11 +271,11 @@ package struct StatsReporter: Sendable {
 
     // MARK: Favorites
 
-    /// The results that follow from the examples alone.
+    /// The results that depend on the examples alone.
     private struct Learned: Sendable {
         /// By the name, with `@`.
         let authors: [String: FeatureCount]
-        /// The names of those with the most favorites, as many as are shown.
+        /// The displayed number of names with the most favorites.
         let firstAuthors: [String]
         let wordsFor: [StatsReport.Word]
         let wordsAgainst: [StatsReport.Word]
@@ -322,8 +322,7 @@ package struct StatsReporter: Sendable {
         }
     }
 
-    /// The names of authors of whom favorites were learned, those with the most first, as many as
-    /// are shown.
+    /// The displayed number of authors with the most learned favorites.
     private static func first(_ authors: [String: FeatureCount]) -> [String] {
         let sorted = authors.filter { $0.value.favorite > 0 }.sorted { first, second in
             first.value.favorite == second.value.favorite
@@ -332,9 +331,9 @@ package struct StatsReporter: Sendable {
         return sorted.prefix(authorsShown).map(\.key)
     }
 
-    /// Those of whom the most posts were favorites, the human's or the bot's.
+    /// The authors with the most favorites, of the human or of the bot.
     ///
-    /// They are the first of the learned ones, or have favorites of the bot.
+    /// The learned ones with the most, and those with favorites of the bot.
     private func authors(_ learned: Learned?) async throws -> [StatsReport.Author] {
         var authors: [String: StatsReport.Author] = [:]
         func add(_ name: String, given: Int) {
@@ -361,8 +360,7 @@ package struct StatsReporter: Sendable {
         return Array(sorted.prefix(Self.authorsShown))
     }
 
-    /// The words and pairs that weigh most, without signs; what the model does not believe has no
-    /// weight.
+    /// The words and pairs with the most weight, without signs.
     private static func strongest(
         _ features: [String: FeatureCount], _ model: FavoriteModel, isFor: Bool
     ) -> [(feature: String, word: StatsReport.Word)] {
@@ -515,11 +513,11 @@ extension StatsReport.Likeness {
         return zip(first, second).reduce(0) { $0 + min($1.0, $1.1) }
     }
 
-    /// The mean of ``share`` over all draws of so many hours.
+    /// The expected ``share`` of a random draw of this many hours.
     ///
-    /// Half the sum of the mean absolute deviations is what is missing to 1. De Moivre's formula
-    /// gives that of a binomial number: 2 · (m + 1) · C(n, m + 1) · p^(m+1) · (1 − p)^(n−m), where
-    /// m is the whole part of n · p.
+    /// It is 1 minus half the sum of the mean absolute deviations. De Moivre's formula gives that
+    /// of a binomial number: 2 · (m + 1) · C(n, m + 1) · p^(m+1) · (1 − p)^(n−m), where m is the
+    /// whole part of n · p.
     private static func expected(_ shares: [Double], posts: Int) -> Double {
         let number = Double(posts)
         let deviations = shares.filter { $0 > 0 && $0 < 1 }.map { share in
@@ -534,7 +532,7 @@ extension StatsReport.Likeness {
     }
 }
 
-/// All that a person may want to see of a mirror at once: what its page shows.
+/// The full report of a mirror, for its page.
 package struct MirrorReport: Codable, Sendable {
     package private(set) var schema = "mirror-bot/report/1"
     package var status: StatusReport
@@ -546,7 +544,7 @@ package struct MirrorReport: Codable, Sendable {
 extension MirrorReport {
     private static let recentShown = 40
 
-    /// Gathers it.
+    /// Collects the report.
     ///
     /// - Parameters:
     ///   - mirror: The mirror's data.

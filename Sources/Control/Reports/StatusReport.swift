@@ -11,15 +11,15 @@ import Schedule
 package import Settings
 import Storage
 
-/// The status of a mirror: what it knows, did and waits for.
+/// The status of a mirror: its knowledge, past actions and next steps.
 package struct StatusReport: Codable, Sendable {
     /// One of the two accounts.
     package struct AccountState: Codable, Sendable {
         package var role: AccountRole
         package var network: NetworkName
-        /// As it was when the account was last verified.
+        /// The handle at the last verification of the account.
         package var handle: String?
-        /// Where the credentials come from; nil without any.
+        /// The source of the credentials; nil without any.
         package var credentials: AccountOrigin?
     }
 
@@ -55,10 +55,10 @@ package struct StatusReport: Codable, Sendable {
         package var favoritesLeft: Int
         /// Posts to compare them with that are still to be read, at most.
         package var comparedLeft: Int
-        /// The months in which the worker reads all of them by itself; nil if no month pays for
-        /// them.
+        /// The months in which the worker reads all of them by itself; nil if the budget never
+        /// suffices.
         package var monthsLeft: Int?
-        /// When the worker goes on.
+        /// When the worker continues.
         package var goesOn: Date
 
         /// Nil if nothing is left.
@@ -84,24 +84,23 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
-    /// How soon a deletion of the human's is followed, where each look at a post costs money.
+    /// How soon a deletion by the human is noticed, if each check of a post costs money.
     package struct FollowingState: Codable, Equatable, Sendable {
         /// The human's posts of which copies exist.
         package var originals: Int
-        /// Those that were never looked at since their copy left.
+        /// Originals that were never checked since their copies were sent.
         package var unchecked: Int
-        /// Those that the money of a day reaches.
+        /// The number that a day's budget covers.
         package var perDay: Int
-        /// The days in which all are looked at once; nil where the month's money reaches none.
+        /// The days in which all are checked once; nil if the month's budget covers none.
         package var days: Int?
-        /// The dollars a month that are missing so that all are looked at each day.
+        /// The additional dollars a month with which all would be checked each day.
         package var missing: Double
 
         /// - Parameters:
         ///   - count: The originals; nil for the result if there are none.
-        ///   - each: The price of asking for one of them.
-        ///   - list: The number of posts that the human's own list shows, and the price of reading
-        ///     it.
+        ///   - each: The price of checking one of them.
+        ///   - list: The number of posts in the human's own list, and the price of reading it.
         init?(
             _ count: OutboxStore.FollowingCount, _ plan: MonthPlan, each: Money,
             list: (posts: Int, price: Money)
@@ -113,7 +112,7 @@ package struct StatusReport: Codable, Sendable {
             let share = plan.followingShare
             let needed = round * plan.days
             missing = max(needed - share, .zero).dollars
-            // A day has its part of the month's share, and reaches that part of a round.
+            // A day gets its part of the month's budget, and covers that part of all checks.
             let reached =
                 Double(count.all) * Double(share.microdollars) / Double(needed.microdollars)
             perDay = min(Int(reached), count.all)
@@ -122,21 +121,20 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
-    /// Where the data and the settings of a mirror lie.
+    /// The places of a mirror's data and settings.
     package struct Place: Codable, Equatable, Sendable {
         /// The database: a path, or a server with its host and the name there.
         package var database: String
-        /// The folder of the embedded database, in which `.env` is read too; nil where none is
-        /// known.
+        /// The folder of the embedded database, in which `.env` is read too; nil if unknown.
         package var home: String?
-        /// The `.env` files that were read, the one that wins first.
+        /// The `.env` files that were read, in order of precedence.
         package var settings: [String]
         /// Other working folders whose `.env` was used for the same mirror.
         package var sharedWith: [String]
 
         /// - Parameters:
-        ///   - process: Where the data is.
-        ///   - mirror: What the mirror is told, and where that was found.
+        ///   - process: The settings that name the database.
+        ///   - mirror: The settings of the mirror, with their places.
         package init(_ process: ProcessSettings, _ mirror: MirrorSettings) {
             let places = mirror.places
             database = process.storage.place
@@ -146,17 +144,17 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
-    /// Counts of the actions that somebody wants taken back and that are not.
+    /// Counts of the requests to undo that are not completed.
     package struct UndoState: Codable, Equatable, Sendable {
         package var waiting: Int
-        /// Nobody knows yet whether it happened.
+        /// It is unknown whether they happened.
         package var unknown: Int
-        /// The network does not let us, and is not asked any more.
+        /// The network refuses it permanently.
         package var refused: Int
-        /// Copies of what the human deleted or changed, about which a person is asked.
+        /// Copies of posts that the human deleted or edited, about which a person must decide.
         package var proposed: Int
 
-        /// Nil if there is nothing of the kind.
+        /// Nil if there are none.
         init?(_ tally: UndoTally) {
             guard tally != UndoTally() else { return nil }
             waiting = tally.waiting
@@ -174,27 +172,27 @@ package struct StatusReport: Codable, Sendable {
         package var newest: Date?
         /// Nil in reports of earlier versions.
         package var texts: TextState?
-        /// Of posts that may be sent with their pictures, and of files that are kept of these; nil
-        /// where none are sent.
+        /// The numbers of posts that may be sent with their pictures, and of their stored files;
+        /// nil if no pictures are sent.
         package var pictures: PictureState?
     }
 
-    /// Counts of the posts that answer nobody, by their use under the setting `FITNESS`.
+    /// Counts of the posts without replies, by their use under the setting `FITNESS`.
     package struct TextState: Codable, Equatable, Sendable {
         /// Used at any time.
         package var fit: Int
-        /// Those of them that come first; nil in reports of earlier versions, and where none do.
+        /// The plain ones of these, which are preferred; nil in reports of earlier versions, and if
+        /// none are preferred.
         package var plain: Int?
         /// Used on some days or at some hours only.
         package var sometimes: Int
         /// Never used.
         package var unfit: Int
-        /// Of those, how many by which rule, the commonest first.
+        /// The numbers of those by rule, the most frequent first.
         package var reasons: [ReasonCount]
         /// Not judged yet; the worker does it soon.
         package var unjudged: Int
-        /// When the plain ones are used up; nil where that is not told, and in reports of earlier
-        /// versions.
+        /// When the plain ones are used up; nil if unknown, and in reports of earlier versions.
         package var forecast: TextForecast?
 
         init(_ unsent: Archive.Unsent, _ mode: FitnessMode) {
@@ -221,7 +219,8 @@ package struct StatusReport: Codable, Sendable {
             package var text: String?
         }
 
-        /// `1,200 time-bound, 900 dated and 1,304 others`: the commonest reasons, or nothing.
+        /// `1,200 time-bound, 900 dated and 1,304 others`: the most frequent reasons, or an empty
+        /// text.
         package var commonest: String {
             let shown = 3
             let rest = reasons.dropFirst(shown).reduce(0) { $0 + $1.count }
@@ -241,27 +240,27 @@ package struct StatusReport: Codable, Sendable {
         package var favorites: Int
         package var normals: Int
         package var seen: Int
-        /// Posts without a word that was learned, of those; nil while they are not counted.
+        /// Learned posts without any learned word; nil while they are not counted.
         package var wordless: Int?
-        /// Counts kept, one for each feature and category; nil if they cannot be read, or were not
-        /// counted.
+        /// The number of counts, one for each feature and category; nil if they cannot be read, or
+        /// were not counted.
         package var counts: Int?
-        /// Why favorites wait; nil when they do not.
+        /// Why favorites wait; nil if they do not.
         package var waiting: String?
-        /// How far words and authors are believed; nil while all count alike.
+        /// The weights of words and authors; nil while all count alike.
         package var weights: ReportedWeights?
     }
 
-    /// The state of the human's account, as its network named it.
+    /// The state of the human's account, as its network reported it.
     package struct StandingState: Codable, Equatable, Sendable {
         /// `memorial`, `suspended`, `moved`, `deactivated` or `deleted`.
         package var state: String
         package var since: Date
-        /// When the network named it again, a day later or more; nil before.
+        /// When the network reported it again, a day later or more; nil before.
         package var confirmed: Date?
         /// The new account of a human who has moved; nil for another state.
         package var successor: String?
-        /// When a person said that the mirror goes on all the same; nil if none did.
+        /// When a person decided that the mirror continues anyway; nil if none did.
         package var goesOn: Date?
         /// The state as a part of a sentence.
         package var words: String
@@ -282,18 +281,18 @@ package struct StatusReport: Codable, Sendable {
     package struct WorkerState: Codable, Equatable, Sendable {
         package enum State: String, Codable, Sendable {
             case running
-            /// `run --once` is called again and again, as by cron.
+            /// `run --once` is called repeatedly, as by cron.
             case passes
             case late
             case absent
         }
 
         package var state: State
-        /// The name of the process that held the mirror last; nil if none ever did.
+        /// The name of the last process that held the mirror; nil if none ever did.
         package var name: String?
-        /// When a worker last showed that it lives; nil if none ever did.
+        /// The last beat of a worker; nil if there was never one.
         package var beat: Date?
-        /// When `run --once` last ended; nil if a worker that goes on has held the mirror since.
+        /// When `run --once` last ended; nil if a continuous worker has held the mirror since.
         package var lastPass: Date?
 
         init(_ fact: WorkerFact, _ lease: LeaseRecord?) {
@@ -316,13 +315,13 @@ package struct StatusReport: Codable, Sendable {
     /// The obstacles to parts of the mirror's work, and notes for its operator; `nil` in reports of
     /// earlier versions.
     package var obstacles: [Obstacle]?
-    /// The digest of whether and how the mirror pauses or is held, for who pauses or resumes it;
-    /// nil in reports of earlier versions.
+    /// The digest of the mirror's pause or hold, to be sent with a change; nil in reports of
+    /// earlier versions.
     package var pauseSeen: Seen?
     /// The setup steps before the mirror works; `nil` once it has worked.
     package var setup: [SetupStep]?
-    /// The command that leads through these steps; nil where there are none, and in reports of
-    /// earlier versions.
+    /// The command that leads through these steps; nil if there are none, and in reports of earlier
+    /// versions.
     package var setupCommand: String?
     package var mirror: String
     package var storage: String
@@ -331,35 +330,34 @@ package struct StatusReport: Codable, Sendable {
     package var human: String?
     package var bot: String?
     package var accounts: [AccountState] = []
-    /// The consent to mirroring the human; `nil` if nobody agreed, and in reports of earlier
+    /// The consent to mirroring the human; `nil` if there is none, and in reports of earlier
     /// versions.
     package var consent: HumanConsent?
     /// Nil for the usual state of the human's account, and in reports of earlier versions.
     package var standing: StandingState?
     /// Nil unless one of the accounts is on X.
     package var spending: SpendingState?
-    /// Nil unless a training was begun that money cut short; nil in reports of earlier versions.
+    /// Nil unless the budget interrupted a training; nil in reports of earlier versions.
     package var training: TrainingState?
-    /// Nil where looks at the human's posts cost nothing, or no copies exist; nil in reports of
-    /// earlier versions.
+    /// Nil if checking the human's posts is free, or no copies exist; nil in reports of earlier
+    /// versions.
     package var following: FollowingState?
     package var timeZone: String?
-    /// When the human lived by other clocks; nil where nothing is noted.
+    /// The times in other zones; nil for none.
     package var zones: [ZonesReport.Line]?
     package var archive: ArchiveState
-    /// Nil when the dictionary or the counts cannot be reached; `idle` says why.
+    /// Nil if the dictionary or the counts are unreachable; `idle` says why.
     package var classifier: ClassifierState?
     /// Favorites and other actions that wait for a person.
     package var suggestions = 0
-    /// Nil when nothing is to be taken back.
+    /// Nil if there are no requests to undo.
     package var undo: UndoState?
     package var today: LocalDay?
     package var slots: [PlanReport.Slot]
-    /// When the next post is due, be it on another day than today; nil if none is planned or
-    /// foreseen.
+    /// When the next post is due, on any day; nil if none is planned or previewed.
     package var nextSlot: Date?
     package var recent: [ReportedAction]
-    /// How much of the day's and the network's limits is used; nil without a time zone, and in
+    /// The present use of the day's and the network's limits; nil without a time zone, and in
     /// reports of earlier versions.
     package var limits: [LimitState]?
     /// Whether a worker holds the mirror now.
@@ -368,7 +366,7 @@ package struct StatusReport: Codable, Sendable {
     package var worker: WorkerState?
     /// Nil if `doctor` never examined the mirror.
     package var examination: LastExamination?
-    /// How well each feed is heard.
+    /// The health of each feed.
     package var feeds: [FeedHealth] = []
     /// The obstacles as sentences.
     package var idle: [String]
@@ -389,7 +387,7 @@ extension StatusReport {
         .sentence
     }
 
-    /// When the next post is due, such as `20:13 (in 2 h)`; nil if none is planned or foreseen.
+    /// When the next post is due, such as `20:13 (in 2 h)`; nil if none is planned or previewed.
     package func nextPost(now: Date) -> String? {
         nextSlot.map {
             Health.words(
@@ -410,9 +408,9 @@ package struct StatusReporter: Sendable {
 
     /// - Parameters:
     ///   - mirror: The mirror's data.
-    ///   - recentShown: How many of the last actions are told of.
-    ///   - countsAll: Whether it is told what the texts of the archive are good for, and how many
-    ///     counts the classifier keeps, for which all of them are read.
+    ///   - recentShown: The number of recent actions to include.
+    ///   - countsAll: Whether to count the archive's texts by their use, and the classifier's
+    ///     counts, which requires reading all of them.
     package init(mirror: HumanMirror, recentShown: Int = 10, countsAll: Bool = true) {
         self.mirror = mirror
         self.recentShown = recentShown
@@ -421,8 +419,7 @@ package struct StatusReporter: Sendable {
 
     /// The state at `now`.
     ///
-    /// A classifier that cannot be reached, or a login that cannot be opened, is reported, not
-    /// thrown.
+    /// An unreachable classifier, or a login that cannot be opened, is reported, not thrown.
     package func report(now: Date) async throws -> StatusReport {
         let configuration = mirror.configuration
         var reading = try await HealthReader(mirror.installation).reading(of: mirror, now: now)
@@ -495,9 +492,9 @@ package struct StatusReporter: Sendable {
             feeds: reading.facts.feeds, idle: health.obstacles.map(\.sentence))
     }
 
-    /// The archive alone, as ``report(now:)`` says it.
+    /// The archive alone, as in ``report(now:)``.
     ///
-    /// - Parameter zone: The human's time zone; nil if it is not known yet.
+    /// - Parameter zone: The human's time zone; nil if unknown.
     /// - Throws: The store's error.
     package func archive(zone: TimeZone?, now: Date) async throws -> StatusReport.ArchiveState {
         let span = try await mirror.archive.span()
@@ -521,15 +518,15 @@ package struct StatusReporter: Sendable {
         return texts
     }
 
-    /// The classifier alone, as ``report(now:)`` says it; nil when the dictionary or the counts
-    /// cannot be reached.
+    /// The classifier alone, as in ``report(now:)``; nil if the dictionary or the counts are
+    /// unreachable.
     ///
     /// - Throws: The store's error.
     package func classifier() async throws -> StatusReport.ClassifierState? {
         try await classifier(hasDecided: false).0
     }
 
-    /// How far trainings are, where the human's network charges for reading.
+    /// The progress of trainings, if the human's network charges for reading.
     private func training(_ accounts: FoundAccounts, now: Date) async throws -> StatusReport
         .TrainingState?
     {
@@ -542,7 +539,7 @@ package struct StatusReporter: Sendable {
         }
     }
 
-    /// How far following reaches, where the human's network charges for reading.
+    /// How far the budget for checks reaches, if the human's network charges for reading.
     private func following(
         _ accounts: FoundAccounts, _ outbox: OutboxStore, now: Date
     ) async throws -> StatusReport.FollowingState? {
@@ -552,7 +549,7 @@ package struct StatusReporter: Sendable {
             return nil
         }
         let settings = mirror.configuration
-        // As the worker estimates it.
+        // The same estimate as the worker's.
         let listed = min(settings.archiveLimit, SchedulerTrainer.backfillLimit)
         return StatusReport.FollowingState(
             try await outbox.following(on: network, now: now),
@@ -567,8 +564,7 @@ package struct StatusReporter: Sendable {
         return StatusReport.PictureState(posts: posts, files: files)
     }
 
-    /// The last actions that came to an end or are on their way, with the names of all people in
-    /// one query.
+    /// The last actions that ended or are in flight, with the names of all people in one query.
     private func recent(_ outbox: OutboxStore) async throws -> [ReportedAction] {
         let actions = try await outbox.recent(recentShown, isOver: true)
         let persons = try await mirror.persons(of: actions)
@@ -576,7 +572,7 @@ package struct StatusReporter: Sendable {
         return actions.map { ReportedAction($0, persons[$0.id], on: network) }
     }
 
-    /// The plan of today as it is shown, and its posts where they are only foreseen.
+    /// Today's plan as displayed, and its posts if they are a preview.
     private func plan(
         _ today: LocalDay?, _ zone: TimeZone?, now: Date
     ) async throws -> (shown: (isStored: Bool, slots: [PlanReport.Slot]), previewed: [Action]?)? {
@@ -591,7 +587,7 @@ package struct StatusReporter: Sendable {
         )
     }
 
-    /// The classifier as it is reported, and as a fact of the mirror's health.
+    /// The classifier for the report, and as a fact of the mirror's health.
     private func classifier(hasDecided: Bool) async throws -> (
         StatusReport.ClassifierState?, ClassifierFact?
     ) {
@@ -672,7 +668,7 @@ struct ReportNumbers {
 }
 
 extension FoundAccounts {
-    /// Both accounts as a report shows them.
+    /// Both accounts as shown in a report.
     func states(_ record: MirrorRecord) -> [StatusReport.AccountState] {
         AccountRole.allCases.map { role in
             StatusReport.AccountState(

@@ -12,64 +12,63 @@ package struct SuggestionList: Codable, Sendable {
     package struct Suggestion: Codable, Equatable, Sendable {
         package let id: String
         package let kind: ActionKind
-        /// The person that it is about; `nil` for a post of the bot's own.
+        /// The person that it concerns; `nil` for a post of the bot's own.
         package let person: ReportedPerson?
-        /// Where a browser shows the post that is answered or would be favorited.
+        /// The web page of the answered or favorited post.
         package let address: String?
-        /// The text of that post; `nil` for a post of the bot's own, and where it is not kept.
+        /// The text of that post; `nil` for a post of the bot's own, and if it is not stored.
         package let about: String?
         /// The text to be sent; `nil` for a favorite.
         package let text: String?
-        /// A BCP 47 language tag of the text, if it is known.
+        /// A BCP 47 language tag of the text, if known.
         package let language: String?
         /// The further parts of a thread, to be sent after the text; `nil` if there are none.
         package let rest: [String]?
         /// P(favorite)/P(normal); `nil` unless it is a favorite.
         package let rate: Double?
-        /// The rate above which a post is a favorite, as it was then; `nil` unless it is a
-        /// favorite.
+        /// The threshold at that time; `nil` unless it is a favorite.
         package let threshold: Double?
-        /// The words and the author that speak most for a favorite, or against it.
+        /// The words and the author with the most weight for or against a favorite.
         package let features: [String]
-        /// Those among them that speak for it.
+        /// Those with positive weight.
         package let words: [String]
         /// How it was chosen, in one sentence.
         package let why: String?
         package let created: Date
         package let due: Date
-        /// When it is too late to agree.
+        /// When it expires.
         package let expires: Date
-        /// The maximum cost of approval, in dollars; `nil` on networks that are free.
+        /// The maximum cost of approval, in dollars; `nil` on free networks.
         package let cost: Double?
-        /// Whether only a person can do it, in a browser: the network does not let the bot
+        /// Whether only a person can do it, in a browser, because the network does not let the bot
         /// favorite.
         package let isByHand: Bool
         /// Why it cannot be approved, in words; nil if it can, and in reports of earlier versions.
         package let obstacle: String?
         /// Whether a decision about it is learned; nil in reports of earlier versions.
         package let isLearned: Bool?
-        /// The digest of what is shown here, for who decides about it.
+        /// The digest of the displayed facts, to be sent with a decision.
         package let seen: Seen
     }
 
     package private(set) var schema = "mirror-bot/suggestions/1"
     package let suggestions: [Suggestion]
-    /// How many wait in all, whatever was looked for.
+    /// The number of all waiting suggestions, regardless of the search.
     package let total: Int
-    /// Where the next page begins; nil where nothing follows.
+    /// The cursor of the next page; nil for the last page.
     package let next: String?
 }
 
 extension SuggestionList {
-    /// Search criteria; a result meets every one that is given.
+    /// Search criteria; a result matches all that are given.
     package struct Search: Codable, Equatable, Sendable {
         package var order = OutboxStore.SuggestionPlace.Order.newest
-        /// None for all.
+        /// Empty for all.
         package var kinds: [ActionKind] = []
-        /// Words in what would be said, in the post it is about, or in a name; case, width and
-        /// accents make no difference.
+        /// Words in the suggested text, in the answered or favorited post, or in a name; ignores
+        /// case, width and accents.
         package var words: String?
-        /// Where the page begins; nil for the first.
+        /// The cursor of the page; nil for the first.
         package var cursor: String?
         /// The most to list.
         package var limit = 20
@@ -77,9 +76,9 @@ extension SuggestionList {
         package init(limit: Int = 20) { self.limit = limit }
     }
 
-    /// Lists what waits.
+    /// Lists the waiting suggestions.
     ///
-    /// - Throws: `ChangeRefusal` for a cursor that is none; the store's error.
+    /// - Throws: `ChangeRefusal` for an invalid cursor; the store's error.
     package init(of mirror: HumanMirror, _ search: Search) async throws {
         let place = try search.cursor.map { cursor in
             guard let place = OutboxStore.SuggestionPlace(cursor) else {
@@ -89,7 +88,7 @@ extension SuggestionList {
             return place
         }
         let store = mirror.outbox(lease: nil)
-        // Words are looked for in texts and names that the rows do not hold.
+        // Words are searched in texts and names that are not in these rows.
         var actions = try await store.suggestions(
             search.order, kinds: search.kinds, behind: place,
             limit: search.words == nil ? search.limit + 1 : 10_000)
@@ -114,7 +113,7 @@ extension SuggestionList {
         total = try await store.suggestionCount()
         var canFavorite = true
         var obstacle: String?
-        // Without an account nothing is known of what it may do, and nothing is sent.
+        // Without an account its capabilities are unknown, and nothing is sent.
         if actions.contains(where: { $0.kind == .favorite }),
             let network = try await mirror.usableNetwork(of: .bot)
         {
@@ -146,8 +145,8 @@ extension SuggestionList {
 }
 
 extension HumanMirror {
-    /// Returns the maximum cost of sending each action, in dollars, by its id; none on networks
-    /// that are free, for favorites, and while the bot has no account.
+    /// Returns the maximum cost of sending each action, in dollars, by its id; no entry on free
+    /// networks, for favorites, and while the bot has no account.
     ///
     /// - Throws: The store's error.
     func prices(of actions: [Action]) async throws -> [String: Double] {
@@ -167,6 +166,6 @@ extension HumanMirror {
 }
 
 extension Action {
-    /// The post that is answered or favorited; nil for a post of the bot's own.
+    /// The answered or favorited post; nil for a post of the bot's own.
     var targetPost: PostID? { target.map { PostID(network: $0.author.network, value: $0.post) } }
 }

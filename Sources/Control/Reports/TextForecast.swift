@@ -9,11 +9,11 @@ import Settings
 
 /// A forecast of the day on which the plain texts are used up.
 ///
-/// It assumes that the bot goes on to post as often as its last plans did.
+/// It assumes that the bot continues to post as often as in its last plans.
 package struct TextForecast: Codable, Equatable, Sendable {
     /// Plain texts that may be used now.
     package var free: Int
-    /// Posts a day that the forecast assumes.
+    /// The assumed number of posts a day.
     package var perDay: Double
     /// The first day with fewer plain texts than a choice needs; `nil` if they last.
     package var until: LocalDay?
@@ -44,11 +44,13 @@ struct TextStock: Equatable {
     /// The days for which a limited number of uses is followed.
     private static let longest = 3_650
 
-    /// Texts that may be used now, by how often they may be used; `Int.max` without a limit.
+    /// The number of texts that may be used now, by their remaining uses; `Int.max` without a
+    /// limit.
     var free: [Int: Int] = [:]
-    /// Texts that were used lately, by the days until they may be used again and by how often.
+    /// The number of recently used texts, by the days until they may be used again and by their
+    /// remaining uses.
     var resting: [Int: [Int: Int]] = [:]
-    /// Plain texts that become old enough each day.
+    /// Plain texts that reach the minimum age each day.
     var gained = 0.0
     /// Days between two uses of a text.
     let rest: Int
@@ -62,13 +64,14 @@ struct TextStock: Equatable {
     ///
     /// - Parameters:
     ///   - perDay: Uses a day.
-    ///   - fewest: The texts that a choice needs.
+    ///   - fewest: The number of texts that a choice needs.
     func days(perDay: Double, fewest: Int) -> Int? {
         var free = free
         var resting = resting
         var due = 0.0
         var new = 0.0
-        // After a whole rest the first uses come back: then as many texts return as leave.
+        // After a full rest period the first used texts become free again: then as many return as
+        // are used.
         for day in 0...(mostUses == nil ? rest : Self.longest) {
             for (left, count) in resting.removeValue(forKey: day) ?? [:] {
                 free[left, default: 0] += count
@@ -92,24 +95,24 @@ struct TextStock: Equatable {
 }
 
 extension HumanMirror {
-    /// The days of plans from which the posts a day are taken.
+    /// The days of plans that determine the posts a day.
     private static let ratedDays = 28
-    /// The days of texts that grew old enough, from which the gain a day is taken.
+    /// The days that determine the gain of texts a day.
     private static let gainedDays = 60
-    /// With more plain texts than these, they are not listed where they surely last.
+    /// With more plain texts than this, they are not listed if they certainly last.
     private static let listed = 4_000
 
     /// When the plain texts are used up.
     ///
-    /// The texts are listed only where there are few, or where they may end.
+    /// The texts are listed only if there are few, or if they may run out.
     ///
     /// - Parameters:
-    ///   - plain: The plain texts, whatever their age.
-    ///   - others: The texts that stand for themselves and are not plain.
+    ///   - plain: The number of plain texts, of any age.
+    ///   - others: The number of texts that are fit but not plain.
     ///   - isFollowed: Whether new posts of the human are read.
-    ///   - zone: The human's time zone; `nil` if it is not known yet.
+    ///   - zone: The human's time zone; `nil` if unknown.
     ///   - now: The current time.
-    /// - Returns: `nil` where plain texts do not come first, nothing is posted, or none is plain.
+    /// - Returns: `nil` if plain texts are not preferred, nothing is posted, or none is plain.
     /// - Throws: The store's error.
     package func textForecast(
         plain: Int, others: Int, isFollowed: Bool, zone: TimeZone?, now: Date
@@ -148,7 +151,7 @@ extension HumanMirror {
         )
     }
 
-    /// Lists the plain texts once each, whichever post they come from.
+    /// Lists each plain text once, from any of its posts.
     private func stock(
         _ filter: Archive.TextFilter, _ used: [String: Date], rest: Int, isFollowed: Bool, now: Date
     ) async throws -> TextStock {
@@ -169,12 +172,13 @@ extension HumanMirror {
                 stock.free[left, default: 0] += 1
             }
         }
-        // A human who is not followed writes nothing more.
+        // A human who is not followed adds no posts.
         if isFollowed { stock.gained = Double(gained) / Double(Self.gainedDays) }
         return stock
     }
 
-    /// The posts a day of the bot's last plans; without a plan, of the human's last days.
+    /// The number of posts a day in the bot's last plans; without a plan, that of the human's last
+    /// days.
     private func postsPerDay(_ today: LocalDay, now: Date) async throws -> Double {
         let counts = try await outbox(lease: nil).slotCounts(
             of: today.advanced(by: -Self.ratedDays)..<today)

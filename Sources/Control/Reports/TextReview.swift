@@ -5,27 +5,26 @@ import Foundation
 package import Mirroring
 import Posts
 
-/// Texts of which a person is asked whether the bot may post them: what it learns first.
+/// Texts for which a person is asked whether the bot may post them, from which it first learns.
 ///
-/// They are those that are posted first, in an order that differs from mirror to mirror and not
-/// from call to call. A text of which somebody has said something is not asked for, so that a
-/// review goes on where the last one ended.
+/// They are the texts that are posted first, in an order that differs by mirror but is stable. A
+/// text with a label is not asked for again, so that a review continues where the last one ended.
 package struct TextReview: Codable, Equatable, Sendable {
-    /// How many texts a first review has.
+    /// The number of texts in a first review.
     package static let first = 20
 
     package private(set) var schema = "mirror-bot/text-review/1"
-    /// The texts that are asked for.
+    /// The texts to ask for.
     package let texts: [TextList.Text]
     /// The number of texts with a label.
     package let labels: Int
-    /// How many it must be before the bot goes by them.
+    /// The number of labels that the bot needs to use them.
     package let needed: Int
 
-    /// How many texts are left of the first review.
+    /// The number of texts left of the first review.
     package var leftOfFirst: Int { max(0, Self.first - labels) }
 
-    /// - Parameter number: How many texts are asked for at most.
+    /// - Parameter number: The most texts to ask for.
     /// - Throws: The store's error.
     package init(of mirror: HumanMirror, atMost number: Int) async throws {
         let labels = try await mirror.labels.labels()
@@ -33,7 +32,7 @@ package struct TextReview: Codable, Equatable, Sendable {
         filter.windows = []
         let usual = filter.grade
         var ids: [PostID] = []
-        // Plain texts are posted first; with few of them the others are, too.
+        // Plain texts are posted first; if there are few, the others are too.
         for grade in [min(Fitness.Grade.plain.rawValue, usual), usual] where ids.count < number {
             filter.grade = grade
             ids = try await Self.ids(of: mirror, filter).filter { labels[$0] == nil }

@@ -14,8 +14,8 @@ package struct Backup: Codable, Equatable, Sendable {
     /// `SECRET_KEY`, or the file with the key that opens the logins in the copy; nil if there is
     /// none.
     package let key: String?
-    /// The paths of the older backups that a scheduled one has removed, the oldest first; nil for
-    /// one that was asked for.
+    /// The paths of the older backups that a scheduled one has removed, the oldest first; nil for a
+    /// manual one.
     package var removed: [String]?
 }
 
@@ -25,25 +25,24 @@ extension HumanMirror {
     /// - Throws: The store's error.
     package func backUp(to path: String) async throws -> Backup {
         try await storage.backup(to: path)
-        // A size that cannot be read is told as 0 bytes.
+        // An unreadable size is reported as 0 bytes.
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return Backup(
             file: path, bytes: (attributes?[.size] as? NSNumber)?.int64Value ?? 0,
             key: vault.keyPlace)
     }
 
-    /// Copies the embedded database into a dated file of a folder, and then removes the oldest
-    /// backups of this database that it made there.
+    /// Copies the embedded database into a dated file of a folder, and then removes the oldest of
+    /// its backups there.
     ///
-    /// Nothing is removed before the new backup is whole, and nothing that is no backup of this
-    /// very database.
+    /// Nothing is removed before the new backup is complete, and only backups of this database are.
     ///
     /// - Parameters:
-    ///   - folder: Made, for its owner alone, if it does not exist.
-    ///   - count: How many backups stay, the new one among them; at least 1.
+    ///   - folder: Created, for its owner alone, if it does not exist.
+    ///   - count: The number of backups to keep, including the new one; at least 1.
     ///   - now: Names the file.
-    /// - Throws: ``ScheduledBackupError`` for a folder that cannot be made, or an old backup that
-    ///   cannot be removed; the store's error, after which all older backups are still there.
+    /// - Throws: ``ScheduledBackupError`` if the folder cannot be created, or an old backup cannot
+    ///   be removed; the store's error, after which all older backups still exist.
     package func backUp(into folder: String, keeping count: Int, now: Date) async throws -> Backup {
         guard case .sqlite(let database) = process.storage else {
             preconditionFailure("a server has no file")
@@ -84,7 +83,7 @@ extension HumanMirror {
 
 /// The reason why a scheduled backup failed, in words.
 package struct ScheduledBackupError: Error, CustomStringConvertible, Sendable {
-    /// The new backup, if it is whole.
+    /// The new backup, if it is complete.
     package let made: String?
     package let description: String
 
@@ -114,13 +113,13 @@ enum ScheduledBackup {
         return names.first { !isTaken($0) } ?? names[0]
     }
 
-    /// Whether the first of two names was given before the second; without their end, for `-2`
-    /// follows after none.
+    /// Whether the first of two names is older; compared without their ends, because `-2` comes
+    /// after no suffix.
     static func isOlder(_ first: String, _ second: String) -> Bool {
         first.dropLast(end.count) < second.dropLast(end.count)
     }
 
-    /// The entries of a folder that are named so, whatever they are.
+    /// The entries of a folder with such names, of any kind.
     ///
     /// - Throws: An error for a folder that cannot be read.
     static func names(in folder: String) throws -> [String] {

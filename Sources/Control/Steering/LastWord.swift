@@ -4,8 +4,8 @@ package import Outbox
 
 /// Waits until no request is in flight that a person has just forbidden.
 ///
-/// A request that is not recorded when the person's change is stored is not sent any more. A
-/// recorded one is waited for, at most until its deadline.
+/// A request whose departure is not recorded when the person's change is stored is not sent any
+/// more. A recorded one is waited for, at most until its deadline.
 package struct LastWord: Sendable {
     /// The interval of queries while a request is in flight.
     private static let interval: Duration = .milliseconds(100)

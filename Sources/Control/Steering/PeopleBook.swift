@@ -3,23 +3,22 @@ package import Mirroring
 package import Posts
 import Settings
 
-/// The people a mirror knows, by the names that a person types.
+/// The people that a mirror knows, by their typed names.
 package struct PeopleBook: Sendable {
     private let known: [People.Person]
     private let localHost: String?
     private let network: NetworkName
 
-    /// - Throws: The store's error; `ConfigurationError` for a login that cannot be used.
+    /// - Throws: The store's error; `ConfigurationError` for an unusable login.
     package init(mirror: HumanMirror) async throws {
         known = try await mirror.people.all()
         localHost = try await mirror.botHost()
         network = mirror.configuration.botNetwork
     }
 
-    /// The author that `text` names, who need not be known, with the name that the bot's network
-    /// gives them.
+    /// The author with a typed name, who need not be known, and the name on the bot's network.
     ///
-    /// - Throws: `ChangeRefusal` for what is no account.
+    /// - Throws: `ChangeRefusal` for an invalid account.
     package func author(_ text: String) throws -> (id: AccountID, handle: String) {
         let name = String(text.drop { $0 == "@" })
         let isPlain = name.utf8.allSatisfy { (0x21...0x7E).contains($0) } && !name.contains(":")
@@ -33,9 +32,9 @@ package struct PeopleBook: Sendable {
         return (named?.id ?? AccountID(network: network, value: name), name)
     }
 
-    /// The account that `text` names.
+    /// The account with a typed name.
     ///
-    /// - Throws: `ChangeRefusal` for what is no account, or a screen name that nobody here has.
+    /// - Throws: `ChangeRefusal` for an invalid account, or an unknown screen name.
     package func account(_ text: String) throws -> AccountID {
         let shown = text.prefix(60)
         if ServerName(reference: text) != nil {
@@ -62,10 +61,10 @@ package struct PeopleBook: Sendable {
     }
 }
 
-/// The people that a person names: an account as it is typed, or `*@host`.
+/// Typed people: an account, or `*@host`.
 enum NamedPeople {
     case person(AccountID)
-    /// Everybody on it, and on those below it.
+    /// All people on it, and on its subdomains.
     case server(ServerName)
 
     /// - Throws: `ChangeRefusal` if the text names neither; the store's error.
@@ -86,7 +85,7 @@ enum NamedPeople {
         self = .server(server)
     }
 
-    /// Requires that names tell servers on the network of one of the accounts.
+    /// Requires that account names contain servers on the network of one of the accounts.
     static func requireServers(of mirror: HumanMirror) throws {
         let networks = [mirror.configuration.botNetwork, mirror.configuration.humanNetwork]
         guard !networks.contains(where: \.traits.namesAreIdentities) else { return }

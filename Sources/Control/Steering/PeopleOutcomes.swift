@@ -8,49 +8,49 @@ import Settings
 /// The stance on a person after a change.
 package struct PersonChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/person-change/1"
-    /// As a person types it.
+    /// The account in the form that people type.
     package let account: String
-    /// Without `@`; nil where it is not known, or is the account.
+    /// Without `@`; nil if unknown, or if it is the account.
     package let handle: String?
-    /// Nil where nothing is said.
+    /// Nil for none.
     package let stance: String?
     /// The accounts that are linked to this one.
     package let sameAs: [String]
-    /// The denied server that the account is on, or one above it: the narrowest.
+    /// The denied server of the account, or one above it: the narrowest.
     package let onDenied: String?
     /// Whether the account was forgotten until now.
     package let wasForgotten: Bool
-    /// Whether the mirror met the person, or the human answered them.
+    /// Whether the bot had contact with the person, or the human answered them.
     package let isKnown: Bool
     /// Posts of theirs that were unlearned.
     package let unlearned: Int
     /// The actions for this person whose requests were under way.
     package let left: [LeftAction]
-    /// The digest of what is remembered of the account, for who changes it.
+    /// The digest of the account's record, to be sent with a change.
     package let seen: Seen
     package let wayBack: WayBack?
 }
 
-/// The stance on everybody on a server after a change.
+/// The stance on all people on a server after a change.
 package struct ServerChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/server-change/1"
     /// `*@host`.
     package let server: String
-    /// `deny` if the server is denied now, be it as one below another; nil if it is not.
+    /// `deny` if the server is denied now, itself or through one above it; nil if it is not.
     package let stance: String?
-    /// False if that was so already.
+    /// False if nothing was changed.
     package let isNew: Bool
     /// The denied servers above this one.
     package let below: [String]
-    /// Known people on it: whom the mirror met or the human answered.
+    /// The number of known people on it: those in contact with the bot, or answered by the human.
     package let known: Int
-    /// Those among them for whom another word goes before: they are not left alone.
+    /// Those of them for whom another stance has precedence, so that they are not left alone.
     package let allowed: [String]
     /// Posts of people on it that were unlearned.
     package let unlearned: Int
     /// The actions for people on it whose requests were under way.
     package let left: [LeftAction]
-    /// The digest of what is said of the server, for who changes it.
+    /// The digest of the server's stance, to be sent with a change.
     package let seen: Seen
     package let wayBack: WayBack?
 }
@@ -58,8 +58,8 @@ package struct ServerChange: PersonOutcome {
 extension PersonChange {
     /// Reads the present stance on a person.
     ///
-    /// - Parameter isKnown: Whether the person was known before the change; nil for one that
-    ///   changed nothing.
+    /// - Parameter isKnown: Whether the person was known before the change; nil if it changed
+    ///   nothing.
     /// - Throws: The store's error.
     init(
         of person: AccountID, by mirror: HumanMirror, isKnown: Bool? = nil,
@@ -93,8 +93,8 @@ extension ServerChange {
     /// Reads the present stance on a server.
     ///
     /// - Parameters:
-    ///   - known: How many known people are on it.
-    ///   - allowed: Those among them for whom another word goes before.
+    ///   - known: The number of known people on it.
+    ///   - allowed: Those of them for whom another stance has precedence.
     /// - Throws: The store's error.
     init(
         of server: ServerName, by mirror: HumanMirror, isNew: Bool, known: Int,
@@ -135,7 +135,7 @@ package enum StanceChange: PersonOutcome {
     }
 
     package init(from decoder: any Decoder) throws {
-        // A change of another type is one of a person.
+        // Any other object is a change of a person.
         if let change = try? ServerChange(from: decoder) {
             self = .server(change)
         } else {
@@ -182,13 +182,13 @@ package struct LeftAction: Codable, Equatable, Sendable {
 }
 
 extension HumanMirror {
-    /// Whether the mirror met a person, or the human answered them.
+    /// Whether the bot had contact with a person, or the human answered them.
     func knows(_ person: AccountID) async throws -> Bool {
         if try await people.person(person) != nil { return true }
         return try await !archive.replies(to: person).isEmpty
     }
 
-    /// Waits for what is leaving for some accounts and those that are linked to them.
+    /// Waits for the requests in flight to some accounts and those linked to them.
     ///
     /// - Throws: The store's error; `CancellationError`.
     package func leaving(for accounts: [AccountID]) async throws -> [LeftAction] {

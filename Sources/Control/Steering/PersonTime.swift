@@ -2,23 +2,23 @@ package import Foundation
 package import Posts
 import Schedule
 
-/// A time as a person types it, on the human's clock.
+/// A typed time, on the human's clock.
 ///
-/// Full-width digits count as ASCII. `18:30` is the next time that clock shows that; `2026-11-24`
-/// is the first moment of that day; `2026-11-24 18:30` and `2026-11-24T18:30:00+01:00` are what
-/// they say; `45m`, `6h`, `3d` and `2w` count from now.
+/// Full-width digits count as ASCII. `18:30` is the next time the clock shows that; `2026-11-24` is
+/// the first moment of that day; `2026-11-24 18:30` and `2026-11-24T18:30:00+01:00` are exact;
+/// `45m`, `6h`, `3d` and `2w` count from now.
 package struct PersonTime: Sendable {
     package let zone: TimeZone
 
     /// - Parameter zone: The human's time zone.
     package init(zone: TimeZone) { self.zone = zone }
 
-    /// The instant that `text` means.
+    /// The instant of a typed text.
     ///
     /// - Parameters:
-    ///   - text: What was typed.
+    ///   - text: The typed text.
     ///   - now: The present.
-    /// - Returns: The instant; nil if the text is none of the forms, or the clock never shows it.
+    /// - Returns: The instant; nil if the text has none of the forms, or the clock never shows it.
     package func instant(_ text: String, now: Date) -> Date? {
         let text = text.plainlyTyped
         if let span = Self.span(text) { return now + span }
@@ -36,14 +36,14 @@ package struct PersonTime: Sendable {
         return Date(rfc3339: text)
     }
 
-    /// The instant in the past that `text` means: `18:30` is the last time the clock showed that,
-    /// and `6h` counts back.
+    /// The past instant of a typed text: `18:30` is the last time the clock showed that, and `6h`
+    /// counts back.
     ///
     /// - Parameters:
-    ///   - text: What was typed.
+    ///   - text: The typed text.
     ///   - now: The present.
-    /// - Returns: The instant, which may be in the future if the text names one; nil if the text is
-    ///   none of the forms.
+    /// - Returns: The instant, which may be in the future if the text contains a date; nil if the
+    ///   text has none of the forms.
     package func pastInstant(_ text: String, now: Date) -> Date? {
         let text = text.plainlyTyped
         if let span = Self.span(text) { return now - span }
@@ -54,14 +54,13 @@ package struct PersonTime: Sendable {
         }
     }
 
-    /// The first instant of a day at which the clock shows a minute; nil where it is put forward
-    /// over it.
+    /// The first instant of a day at which the clock shows a minute; nil if the minute is skipped.
     package func instant(_ minute: MinuteOfDay, of day: LocalDay) -> Date? {
         LocalDayMinutes(day, in: zone).date(of: minute)
     }
 
-    /// The length of `6h` and its like, in seconds; nil for anything else, or for more than ten
-    /// years.
+    /// The duration of a text such as `6h`, in seconds; nil for any other text, or for more than
+    /// ten years.
     private static func span(_ text: String) -> TimeInterval? {
         let units: [Character: Int] = ["m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
         guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()),

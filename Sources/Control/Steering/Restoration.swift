@@ -17,28 +17,28 @@ package struct RestoreReport: Codable, Equatable, Sendable {
         package let posts: Int
         package let actions: Int
         package let people: Int
-        /// When the mirror of the backup last did anything; nil if it never did.
+        /// When the mirror of the backup was last active; nil if it never was.
         package let knownUntil: Date?
-        /// Whether what it did since was known at this place.
+        /// Whether its actions since then were known at this place.
         ///
-        /// If not, the bot's own posts are read from its network with the
-        /// next start, and who was denied or forgotten since is not known.
+        /// If false, the bot's own posts are read from its network at the next start, and later
+        /// denials and forgotten people are unknown.
         package let knowsRest: Bool
-        /// Actions that waited and were left out.
+        /// Waiting actions that were skipped.
         package let leftOut: Int
-        /// Roles with a stored login that nothing at hand opens.
+        /// Roles with a stored login that no present key opens.
         package let sealedLogins: [AccountRole]
     }
 
-    /// The part of the replaced database that was kept.
+    /// The part of the replaced database that was used.
     package enum Before: String, Codable, Sendable {
         /// There was none.
         case none
-        /// All that the bot did and heard, and that people said.
+        /// All actions, readings and decisions.
         case read
-        /// It is damaged or of a newer program; what people said could be read.
+        /// It is damaged or of a newer program; only people's decisions could be read.
         case partly
-        /// Nothing: it could not be read.
+        /// Nothing: it was unreadable.
         case unread
     }
 
@@ -47,23 +47,23 @@ package struct RestoreReport: Codable, Equatable, Sendable {
     package let file: String
     /// The database.
     package let database: String
-    /// Where the database that was there before is kept; nil if there was none.
+    /// The path of the previous database; nil if there was none.
     package let before: String?
     package let takenOver: Before
     package let mirrors: [Mirror]
-    /// `SECRET_KEY`, or the file that is to hold the key of the stored logins.
+    /// `SECRET_KEY`, or the file that must contain the key of the stored logins.
     package let key: String
-    /// Whether that key is there.
+    /// Whether that key exists.
     package let hasKey: Bool
 }
 
-/// Puts a backup of the embedded database back: all of it or nothing, whatever dies meanwhile.
+/// Restores a backup of the embedded database: completely or not at all, even after a crash.
 ///
-/// Into a database that can be read the rows of the backup are put in one transaction, after a copy
-/// of it was kept; see `MirrorRestore` for what becomes of them. Where none is, or one that cannot
-/// be read, the backup gets its place.
+/// If the present database is readable, the rows of the backup are merged into it in one
+/// transaction, after a copy of it was made; see `MirrorRestore`. If there is none, or an
+/// unreadable one, the backup takes its place.
 package struct Restoration: Sendable {
-    /// The database at the place, before anything is changed.
+    /// The present database, before anything is changed.
     private enum Place {
         case free
         case readable
@@ -77,9 +77,9 @@ package struct Restoration: Sendable {
     private let timing: LeaseTiming
 
     /// - Parameters:
-    ///   - configuration: Names the database, and the mirror whose settings count.
-    ///   - clock: Tells the time.
-    ///   - timing: How long a silent worker is waited for.
+    ///   - configuration: Names the database, and the mirror whose settings apply.
+    ///   - clock: The clock.
+    ///   - timing: The patience for a silent worker.
     /// - Throws: `ConfigurationError` for a database on a server.
     package init(
         _ configuration: MirrorConfiguration, clock: any WallClock = SystemClock(),
@@ -102,8 +102,8 @@ package struct Restoration: Sendable {
     /// - Parameter file: The path of the backup, which is only read.
     /// - Throws: `StorageError` for a file that is damaged, foreign or of a newer program, and for
     ///   a full disk; `ChangeRefusal` with code `.busy` for a mirror that a worker holds;
-    ///   `ConfigurationError` for mirrors that live elsewhere or have other accounts. Nothing was
-    ///   changed then.
+    ///   `ConfigurationError` for mirrors that have been moved away or have other accounts. Then
+    ///   nothing was changed.
     package func restore(_ file: String) async throws -> RestoreReport {
         let now = Date(milliseconds: clock.now.milliseconds)
         var found: [String] = []
@@ -125,7 +125,7 @@ package struct Restoration: Sendable {
                     do {
                         return try await MirrorRestore(into: engine, now: now).run(mirrors)
                     } catch {
-                        // Nothing was changed, so that there is nothing before that.
+                        // Nothing was changed, so the copy is not needed.
                         DatabaseCopy.remove(kept)
                         throw error
                     }
@@ -172,11 +172,11 @@ package struct Restoration: Sendable {
         }
     }
 
-    /// Gives a new database with the mirrors of the draft the place of one that cannot be used, or
-    /// of none.
+    /// Puts a new database with the mirrors of the draft in the place of an unusable or missing
+    /// one.
     ///
-    /// - Returns: The receipts, and whether what people said was read from the database that was
-    ///   there.
+    /// - Returns: The receipts, and whether people's decisions were read from the previous
+    ///   database.
     private func replace(
         by draft: String, _ mirrors: [String], keeping kept: String?, now: Date
     ) async throws -> ([MirrorRestore.Receipt], isSalvaged: Bool) {
@@ -192,13 +192,13 @@ package struct Restoration: Sendable {
                     await MirrorRestore(into: $0, now: now).salvage()
                 }
             } catch let error as StorageError where [.corrupt, .outOfDate].contains(error.code) {
-                // A damaged database that cannot even be opened tells nothing.
+                // A damaged database that cannot be opened contributes nothing.
             }
         }
         let receipts = try await Storage.open(fresh, beside: draft).closing { engine in
             try await MirrorRestore(into: engine, now: now).run(mirrors, knowsPeople: isSalvaged)
         }
-        // A database that somebody has made meanwhile is not written over.
+        // A database that was created meanwhile is not overwritten.
         guard kept != nil || !FileManager.default.fileExists(atPath: path) else {
             throw ChangeRefusal(.busy, "a database was made at \(path) meanwhile; call this again")
         }
@@ -229,7 +229,7 @@ package struct Restoration: Sendable {
 
     // MARK: Afterwards
 
-    /// Forgets again what was forgotten since the backup, and says what there is now.
+    /// Forgets again everything that was forgotten since the backup, and reports the result.
     private func report(
         _ file: String, before: String?, _ rest: RestoreReport.Before,
         _ receipts: [MirrorRestore.Receipt], now: Date
@@ -258,7 +258,7 @@ package struct Restoration: Sendable {
 
     /// Removes posts with muted words, and unlearns people who were denied since the backup.
     ///
-    /// Without a dictionary, the worker does the rest.
+    /// Without a dictionary, the worker completes this.
     private func forgetAgain(_ receipt: MirrorRestore.Receipt, in mirror: HumanMirror, now: Date)
         async throws
     {

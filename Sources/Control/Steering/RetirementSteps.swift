@@ -6,15 +6,15 @@ package import Outbox
 import Posts
 import Settings
 
-/// The steps of a retirement besides sending and taking back, which are a worker's.
+/// The steps of a retirement except sending and undoing, which a worker does.
 ///
-/// Each may be repeated: what it did is in the database, or is found at the network.
+/// Each can be repeated: its result is in the database, or is found at the network.
 package struct RetirementSteps: Sendable {
-    /// Until when the last post may be sent, in seconds after the retirement began: a network may
-    /// be away for days.
+    /// How long the last post may be sent, in seconds after the retirement began: a network may be
+    /// unreachable for days.
     private static let patience: TimeInterval = 7 * 86_400
-    /// Until when the human's network may tell that it knows the login, in seconds after the
-    /// retirement's date.
+    /// How long the human's network is asked to verify the login, in seconds after the retirement's
+    /// date.
     private static let patienceForHuman: TimeInterval = 86_400
 
     private let mirror: HumanMirror
@@ -27,10 +27,10 @@ package struct RetirementSteps: Sendable {
         store = mirror.outbox(lease: lease)
     }
 
-    /// Leaves out all that waits, and adds the last post.
+    /// Skips all waiting actions, and adds the last post.
     ///
-    /// A last post that is not fit to be sent any more, that nobody agreed to, or that the state of
-    /// the human's account holds back is left out: the end does not wait for it.
+    /// A last post that is not fit any more, has no consent, or is held by the state of the human's
+    /// account is skipped: the end does not wait for it.
     ///
     /// - Throws: `OutboxError` if the lease is lost; `NetworkError` of a server that may answer
     ///   later; the store's error.
@@ -53,7 +53,8 @@ package struct RetirementSteps: Sendable {
         if isBegun { mirror.logger.notice("Retiring") }
     }
 
-    /// Whether somebody agreed to the mirror; notes the agreement that a worker's start would note.
+    /// Whether there is a consent to the mirror; stores the consent that a worker's start would
+    /// store.
     ///
     /// - Throws: `NetworkError` of a server that may answer later; the store's error.
     private func isAgreed(_ retirement: Retirement, _ record: MirrorRecord) async throws -> Bool {
@@ -77,10 +78,10 @@ package struct RetirementSteps: Sendable {
         return try await mirror.table.record().consent != nil
     }
 
-    /// Has the bot's profile say that the mirror has retired.
+    /// Writes into the bot's profile that the mirror has retired.
     ///
-    /// Where only a person can, or the server refuses, that is noted, and the end does not wait for
-    /// it.
+    /// If only a person can do that, or the server refuses, this is recorded, and the end does not
+    /// wait for it.
     ///
     /// - Throws: `NetworkError` of a server that may answer later; the store's error.
     package func settleProfile(_ retirement: Retirement) async throws {
@@ -105,7 +106,7 @@ package struct RetirementSteps: Sendable {
         try await mirror.table.noteRetiredProfile(note, now: now)
     }
 
-    /// Notes of everything besides the last post that it is to be taken back.
+    /// Requests to undo everything except the last post.
     ///
     /// - Throws: `OutboxError` if the lease is lost; the store's error.
     package func askUndos(_ retirement: Retirement) async throws {
@@ -128,7 +129,7 @@ package struct RetirementSteps: Sendable {
 extension HumanMirror {
     /// Writes into the bot's profile that the mirror has retired.
     ///
-    /// To write the same twice does no harm, so that nothing has to be noted before.
+    /// Writing the same twice is harmless, so nothing has to be stored before.
     ///
     /// - Returns: Why only a person can do it; nil if it is done.
     /// - Throws: As ``profileProposal()``.

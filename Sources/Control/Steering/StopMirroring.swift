@@ -2,12 +2,12 @@ package import Foundation
 import Mirroring
 package import Posts
 
-/// Stops the mirror for good: the wish of its human, who has shown whose account it is.
+/// Stops the mirror permanently, at the request of its human, who has proven to own the account.
 ///
-/// Nothing is sent once this is done, and nobody resumes it: somebody has to agree anew.
+/// Nothing is sent once this returns, and it cannot be resumed without a new consent.
 package struct StopMirroring: PersonOperation {
     package static let name = "stop-mirroring"
-    /// The human's account as a person types it.
+    /// The human's account in the form that people type.
     package var account: String
 
     package init(account: String) { self.account = account }
@@ -25,7 +25,7 @@ package struct StopMirroring: PersonOperation {
     }
 }
 
-/// That a mirror was stopped by its human.
+/// The outcome of stopping a mirror.
 package struct MirrorStop: PersonOutcome {
     package private(set) var schema = "mirror-bot/stop-mirroring/1"
     package let mirror: String

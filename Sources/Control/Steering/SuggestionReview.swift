@@ -7,10 +7,10 @@ import Outbox
 package import Posts
 import Settings
 
-/// A person's decisions about what waits for them.
+/// A person's decisions about waiting suggestions.
 ///
-/// A decision about a favorite is learned too: agreeing is a favorite of the human's, declining is
-/// a post that was seen and passed over. A decision about a post is a label of its text.
+/// A decision about a favorite is learned too: an approval as a favorite of the human, a dismissal
+/// as a post that was seen. A decision about a post is a label of its text.
 package struct SuggestionReview: Sendable {
     /// How long an approved suggestion may wait for the worker, in seconds.
     private static let patience: TimeInterval = 24 * 3_600
@@ -40,7 +40,7 @@ package struct SuggestionReview: Sendable {
         }
     }
 
-    /// Lets the worker do what was suggested.
+    /// Approves a suggestion, so that the worker carries it out.
     ///
     /// - Parameter seen: The suggestion's digest that the person was shown; nil to change without
     ///   comparing.
@@ -60,7 +60,7 @@ package struct SuggestionReview: Sendable {
             notLearned: try await notLearned(of: action, now: now) { .favorited($0) })
     }
 
-    /// Notes that a person favorited the post of a suggestion themselves.
+    /// Records that a person favorited the post of a suggestion themselves.
     ///
     /// - Parameter seen: The suggestion's digest that the person was shown; nil to change without
     ///   comparing.
@@ -89,7 +89,7 @@ package struct SuggestionReview: Sendable {
         )
     }
 
-    /// The decision that an action shows, if it is the one that a person asks for again; else nil.
+    /// The recorded decision of an action, if it is the one that a person requests again; else nil.
     ///
     /// - Throws: The store's error.
     func earlierDecision(
@@ -129,7 +129,7 @@ package struct SuggestionReview: Sendable {
         }
     }
 
-    /// Decides against what was suggested.
+    /// Dismisses a suggestion.
     ///
     /// - Parameter seen: The suggestion's digest that the person was shown; nil to change without
     ///   comparing.
@@ -146,13 +146,13 @@ package struct SuggestionReview: Sendable {
         )
     }
 
-    /// Lets a suggestion wait again that a person decided against; what was learned from that stays
-    /// until they decide anew.
+    /// Reopens a suggestion that a person dismissed; what was learned from the dismissal stays
+    /// until a new decision.
     ///
     /// - Parameter seen: The action's digest that the person was shown; nil to change without
     ///   comparing.
-    /// - Throws: `ChangeRefusal` if nobody decided against such a suggestion, or its time has
-    ///   passed; `SeenChanged`; the store's error.
+    /// - Throws: `ChangeRefusal` if no such suggestion was dismissed, or its time has passed;
+    ///   `SeenChanged`; the store's error.
     package func reopen(_ id: String, seen: Seen? = nil, now: Date) async throws
         -> SuggestionDecision
     {
@@ -173,7 +173,7 @@ package struct SuggestionReview: Sendable {
         -> Action
     {
         let named = try await store.actions(identifiedBy: id.lowercased(), limit: 100)
-        // Whoever saw it is told that it changed, and not that there is none.
+        // A person who saw it gets the error that it changed, and not that it does not exist.
         if named.count == 1 { try seen.require(named[0].seen) }
         let found = named.filter { $0.state == state }
         guard let action = found.first else { throw notWaiting(id) }
@@ -192,15 +192,14 @@ package struct SuggestionReview: Sendable {
 
     /// Learns from a decision about a favorite.
     ///
-    /// - Returns: Why nothing was learned; nil if something was, or nothing is to be.
+    /// - Returns: Why nothing was learned; nil if something was, or no lesson is needed.
     private func notLearned(
         of action: Action, now: Date, _ event: (Example) -> FavoriteEvent
     ) async throws -> String? {
         guard action.kind == .favorite, let target = action.target else { return nil }
         do {
             let network = try await mirror.requiredNetwork(of: .bot)
-            // Where asking for the post would cost something, what is kept with the suggestion is
-            // learned.
+            // If requesting the post costs money, the copy stored with the suggestion is learned.
             if network.name.descriptor.prices != nil {
                 guard let example = action.keptExample else {
                     return "what the post said is not kept"
@@ -212,7 +211,7 @@ package struct SuggestionReview: Sendable {
                 _ = try await mirror.favorites().learn([event(example)], at: now)
                 return nil
             }
-            // Elsewhere the post may have changed, or be gone.
+            // On other networks the post may have changed, or be gone.
             guard let post = try await network.lookUp(target.address) else {
                 return "the post is gone"
             }
@@ -225,7 +224,7 @@ package struct SuggestionReview: Sendable {
             _ = try await mirror.favorites().learn([event(item.example)], at: now)
             return nil
         } catch {
-            // The decision counts whatever becomes of the lesson.
+            // The decision is valid even if nothing can be learned from it.
             return "\(error)"
         }
     }
@@ -245,13 +244,13 @@ extension HumanMirror {
 }
 
 extension Action {
-    /// Whether something can be learned from a decision about a suggested favorite: where asking
-    /// for the post would cost something, only what is kept with the suggestion is learned.
+    /// Whether a decision about a suggested favorite can be learned: if requesting the post costs
+    /// money, only the copy stored with the suggestion is used.
     func canTeach(on network: NetworkName) -> Bool {
         kind == .favorite && (network.descriptor.prices == nil || keptExample != nil)
     }
 
-    /// The example for the classifier that a suggestion of a favorite keeps of the post.
+    /// The example for the classifier that is stored with a suggested favorite.
     fileprivate var keptExample: Example? {
         guard let target, let post = targetPost, let text = target.text else { return nil }
         return Example(id: post, author: target.author.value, authorID: target.author, text: text)

@@ -9,24 +9,23 @@ import Posts
 import ServiceLifecycle
 import Settings
 
-/// Carries out what somebody wants taken back, no faster than the network lets us.
+/// Carries out requests to undo, no faster than the network permits.
 ///
-/// A request may be made twice, by a process after a crash or by two beside each other: what is
-/// gone already is no error. So nothing has to be looked up, and a lost answer is a reason to try
-/// again.
+/// A request may be made twice, by a process after a crash or by two in parallel: deleting a
+/// deleted post is no error. So no look-up is needed, and a lost answer is a reason to retry.
 package struct TakingBack: Sendable {
     /// The outcome of one pass over the undo requests.
     package struct Round: Sendable {
-        /// The attempted actions, as they are stored then.
+        /// The attempted actions, as stored afterwards.
         package var tried: [Action] = []
-        /// How many effects of cut commands are over.
+        /// The number of completed effects of interrupted commands.
         package var effects = 0
-        /// Why something has to wait; nil if nothing has to.
+        /// The error because of which some have to wait; nil for none.
         package var obstacle: NetworkError?
 
         package init() {}
 
-        /// How many of them are taken back now.
+        /// The number of actions that are undone now.
         package var takenBack: Int { tried.count { $0.state == .undone } }
     }
 
@@ -42,7 +41,7 @@ package struct TakingBack: Sendable {
 
     /// - Parameters:
     ///   - mirror: The mirror.
-    ///   - network: The bot's, with credentials that are known to open the bot's account.
+    ///   - network: The bot's network, with verified credentials.
     ///   - lease: The worker's; nil for a command, which may work beside a worker.
     package init(_ mirror: HumanMirror, network: any SocialNetwork, lease: Lease?) {
         store = mirror.outbox(lease: lease)
@@ -53,15 +52,15 @@ package struct TakingBack: Sendable {
         onStep = { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.undo($0)) }
     }
 
-    /// Takes back what is due, a few actions at most.
+    /// Undoes due actions, a few at most.
     ///
-    /// - Parameter limit: How many at most.
-    /// - Returns: What came of it; a network that refuses or fails is no error.
+    /// - Parameter limit: The most actions.
+    /// - Returns: The outcome; a network's refusal or failure is not thrown.
     /// - Throws: `OutboxError` if the lease is lost; the store's error; `CancellationError`.
     package func carryOut(limit: Int = 10) async throws -> Round {
         var round = Round()
         for action in try await store.dueUndos(now: clock.now, limit: limit) {
-            // What is not begun is left to the next one.
+            // Actions that are not begun are left to the next pass.
             if Task.isCancelled || Task.isShuttingDownGracefully { break }
             let (kinds, pace) = allowance(for: action.kind)
             let room = try await store.nextRoom(kinds, within: pace, now: clock.now)
@@ -82,7 +81,7 @@ package struct TakingBack: Sendable {
         return round
     }
 
-    /// Which kinds share a limit of the network, and how much of it is used.
+    /// The kinds that share a limit of the network, and the limit.
     private func allowance(for kind: ActionKind) -> (kinds: [ActionKind], pace: Pace) {
         switch kind {
         case .post, .reply: ([.post, .reply], network.capabilities.deletionPace)
@@ -92,7 +91,7 @@ package struct TakingBack: Sendable {
 
     // MARK: One action
 
-    /// Makes the request, and stores what came of it.
+    /// Makes the request, and stores its outcome.
     ///
     /// - Returns: Whether the next one may be tried.
     private func carryOut(_ action: Action, in round: inout Round) async throws -> Bool {
@@ -117,10 +116,9 @@ package struct TakingBack: Sendable {
         return round.obstacle == nil
     }
 
-    /// The outcome of a deletion, for which some servers are asked whether they still show the
-    /// text.
+    /// The outcome of a deletion; some servers are checked whether they still show the text.
     ///
-    /// A server that does not answer says nothing against the deletion, which it has confirmed.
+    /// The server has confirmed the deletion, which a failed check does not contradict.
     private func outcome(of removal: Removal, _ action: Action) async throws -> String {
         let usual = removal == .removed ? Undo.removed : Undo.gone
         guard action.kind != .favorite, let address = action.remoteAddress else { return usual }
@@ -149,7 +147,7 @@ package struct TakingBack: Sendable {
         return try await network.delete(address) { TextRules.areAlike($0.post.text, text) }
     }
 
-    /// Stores why an action is still there: for now, or for good.
+    /// Stores why an action is not undone: temporarily, or permanently.
     private func store(_ error: NetworkError, of action: Action) async throws -> Action? {
         let now = clock.now
         let asked = action.undo?.asked ?? now
@@ -161,8 +159,7 @@ package struct TakingBack: Sendable {
         let next = rule.next(
             after: action.undo?.attempts ?? 1, key: action.id, asked: error.retryAfter, now: now)
         let stored = try await store.undoFailed(action, error.description, next: next, now: now)
-        // What a server cannot do for one post it may do for another; these causes are about all of
-        // them.
+        // A failure for one post says nothing about others; these causes affect all of them.
         switch cause {
         case .tooBusy:
             try await store.putOffUndos(allowance(for: action.kind).kinds, until: next, now: now)
@@ -188,15 +185,14 @@ package struct TakingBack: Sendable {
     }
 }
 
-/// Why an action cannot be taken back, whatever the network says.
+/// Why an action cannot be undone, independently of the network.
 private struct UndoObstacle: Error, CustomStringConvertible { let description: String }
 
 extension HumanMirror {
-    /// The bot's network, once it is certain that its credentials open the account of the mirror's
-    /// bot.
+    /// The bot's network, after its credentials were verified to belong to the mirror's bot.
     ///
-    /// - Throws: `ConfigurationError`, also if they open another one; `NetworkError`; the store's
-    ///   error.
+    /// - Throws: `ConfigurationError`, also if they belong to another account; `NetworkError`; the
+    ///   store's error.
     package func confirmedBotNetwork() async throws -> any SocialNetwork {
         let network = try await requiredNetwork(of: .bot)
         if try await !isVerified(.bot) {

@@ -4,9 +4,9 @@ package import Mirroring
 package import Outbox
 package import Posts
 
-/// Notes that actions are to be taken back; what waits is kept from happening.
+/// Requests to undo actions; waiting ones are cancelled.
 ///
-/// To delete what is on the network is left to a worker, or to who asked.
+/// The deletions at the network are left to a worker, or to the caller.
 package struct AskUndo: PersonOperation {
     package static let name = "undo"
     /// Whole ids of actions.
@@ -15,7 +15,7 @@ package struct AskUndo: PersonOperation {
     package init(ids: [String]) { self.ids = ids }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> UndoWishes {
-        // Who takes very much back means no single text.
+        // Undoing very many actions at once is no judgement of single texts.
         guard ids.count <= PersonLabel.mostAtOnce else {
             return try await ask(at: desk, seen: seen) { _, _ in }
         }
@@ -29,7 +29,7 @@ package struct AskUndo: PersonOperation {
         let answers = try await desk.outbox.askUndos(ids, seen: seen, now: desk.now, note)
         // The worker's publisher may sleep for hours.
         try await desk.mirror.table.raiseVersion()
-        // What is leaving at this moment is known in a moment.
+        // The outcome of requests in flight is known in a moment.
         if answers.values.contains(.remembered) {
             let asked = Set(ids)
             _ = try await LastWord(mirror: desk.mirror).wait { asked.contains($0.id) }
@@ -49,16 +49,16 @@ package struct AskUndo: PersonOperation {
     }
 }
 
-/// Notes that everything is to be taken back that the bot did, as far as this database knows.
+/// Requests to undo everything that the bot did, as far as this database knows.
 package struct AskUndoEverything: PersonOperation {
     package static let name = "undo-everything"
-    /// The bot's handle, as a person typed it: the confirmation.
+    /// The bot's handle, typed as a confirmation.
     package var bot: String
 
     package init(bot: String) { self.bot = bot }
 
-    /// - Parameter seen: ``UndoOutlook/seen``, which is compared before the transactions that note
-    ///   the wishes.
+    /// - Parameter seen: ``UndoOutlook/seen``, which is compared before the transactions that store
+    ///   the requests.
     package func perform(at desk: Desk, seen: Seen?) async throws -> UndoWishes {
         let record = try await desk.mirror.table.record()
         guard record.isBotHandle(bot) else {
@@ -76,7 +76,7 @@ package struct AskUndoEverything: PersonOperation {
 }
 
 extension MirrorRecord {
-    /// The bot's handle, without `@`, that a person types to take everything back.
+    /// The bot's handle, without `@`, that a person must type to undo everything.
     package var botHandleToType: String { botHandle ?? "bot" }
 
     /// Whether a person typed the bot's handle, with or without `@`, in upper or lower case.
@@ -89,27 +89,27 @@ extension MirrorRecord {
 /// The outcome of requests to take actions back.
 package struct UndoWishes: PersonOutcome {
     package private(set) var schema = "mirror-bot/undo-wishes/1"
-    /// By the actions' ids, those among them that go on from one that was named.
+    /// By id of action, including later parts of the named threads.
     package let answers: [String: UndoAnswer]
 
     init(answers: [String: UndoAnswer]) { self.answers = answers }
 }
 
-/// Lets the copies stay of what the human deleted or changed, about which the mirror asks.
+/// Keeps the proposed copies of posts that the human deleted or edited.
 package struct KeepProposed: PersonOperation {
     package static let name = "undo-keep"
-    /// Whole ids of actions; nil for all about which the mirror asks.
+    /// Complete ids of actions; nil for all proposed ones.
     package var ids: [String]?
 
     package init(ids: [String]? = nil) { self.ids = ids }
 
-    /// - Parameter seen: The digest of the actions that are named; of all, nothing is compared.
+    /// - Parameter seen: The digest of the named actions; not used for all.
     package func perform(at desk: Desk, seen: Seen?) async throws -> KeptChange {
         KeptChange(kept: try await desk.outbox.keepProposed(ids, seen: seen))
     }
 }
 
-/// How many copies stay.
+/// The number of kept copies.
 package struct KeptChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/undo-kept/1"
     package let kept: Int

@@ -5,9 +5,9 @@ package import Outbox
 package import Posts
 import Settings
 
-/// A forecast of taking some actions back, for a person who is asked before.
+/// A forecast of an undo, for a person's confirmation.
 package struct UndoOutlook: Codable, Equatable, Sendable {
-    /// How many requests of one sort a network allows within a period.
+    /// The limit of requests of one kind within a period on a network.
     package struct Allowance: Codable, Equatable, Sendable {
         package let count: Int
         /// In seconds.
@@ -17,35 +17,35 @@ package struct UndoOutlook: Codable, Equatable, Sendable {
     }
 
     package private(set) var schema = "mirror-bot/undo-outlook/1"
-    /// Posts that are to be deleted.
+    /// The number of posts to delete.
     package let posts: Int
-    /// Replies that are to be deleted.
+    /// The number of replies to delete.
     package let replies: Int
-    /// Favorites that are to be withdrawn.
+    /// The number of favorites to withdraw.
     package let favorites: Int
-    /// Actions that have not happened: they are cancelled.
+    /// The number of waiting actions, which are cancelled.
     package let withheld: Int
-    /// Actions that cannot be taken back: they did not happen, were taken back before, or another
-    /// account of the bot did them.
+    /// The number of actions that cannot be undone: they did not happen, were undone before, or
+    /// belong to another account of the bot.
     package let impossible: Int
     /// Deletions that the network allows; nil without a bot account.
     package let deletions: Allowance?
-    /// The same for favorites.
+    /// The withdrawals of favorites that the network allows; nil without a bot account.
     package let withdrawals: Allowance?
-    /// The least number of seconds that the network's limits make it take; 0 for at once.
+    /// The shortest duration under the network's limits, in seconds; 0 for at once.
     package let seconds: Double
-    /// The cost of the requests, in dollars; `nil` on networks that are free.
+    /// The cost of the requests, in dollars; `nil` on free networks.
     package let cost: Double?
     /// Whether the network lets software withdraw favorites.
     package let withdrawsFavorites: Bool
-    /// Whether a worker does the mirror's work, which carries this out.
+    /// Whether a worker is running, which carries the undo out.
     package let isAtWork: Bool
-    /// The digest of what is shown, for who agrees.
+    /// The digest of the forecast, to be sent with the confirmation.
     package let seen: Seen
 
-    /// How many are asked for at the network.
+    /// The number of requests to the network.
     package var requests: Int { posts + replies + favorites }
-    /// How many change at all.
+    /// The number of actions that change.
     package var total: Int { requests + withheld }
 }
 
@@ -69,9 +69,9 @@ extension Undoing {
             seen: Seen(ofAll: actions.map(\.seen)), now: now)
     }
 
-    /// Forecasts taking back everything.
+    /// Forecasts undoing everything.
     ///
-    /// Its digest is that of the numbers: of thousands of actions nobody has seen each.
+    /// Its digest is that of the numbers, because a person cannot see each of thousands of actions.
     ///
     /// - Throws: The store's error.
     package func outlookOnEverything() async throws -> UndoOutlook {
@@ -121,7 +121,7 @@ extension UndoOutlook.Allowance {
         self.used = used
     }
 
-    /// Seconds until the last of so many requests may be made.
+    /// Seconds until the last of this many requests may be made.
     fileprivate func seconds(for requests: Int) -> Double {
         let later = requests - max(0, count - used)
         guard later > 0, count > 0 else { return 0 }

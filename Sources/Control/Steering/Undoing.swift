@@ -7,16 +7,16 @@ import Posts
 package struct Undoing: Sendable {
     /// The selection of actions.
     package enum Scope: Equatable, Sendable {
-        /// Actions, as a person names them.
+        /// Named actions.
         case named([String])
         /// The action that was sent last.
         case last
-        /// Everything that was sent from then on.
+        /// All actions sent from then on.
         case since(Date)
         case everything
-        /// Actions that somebody wanted taken back before, and that are still there.
+        /// Actions with an earlier request to undo that is not completed.
         case wanted
-        /// Actions that the mirror asks about: copies of posts that the human deleted or changed.
+        /// Proposed actions: copies of posts that the human deleted or edited.
         case proposed
     }
 
@@ -31,13 +31,13 @@ package struct Undoing: Sendable {
         store = mirror.outbox(lease: nil)
     }
 
-    /// The actions that are meant, the last first.
+    /// The selected actions, the last first.
     ///
     /// - Parameters:
     ///   - scope: The selection.
-    ///   - kinds: Of these kinds only; what is named is taken whatever it is.
-    ///   - now: Decides which day a slot without one is of.
-    /// - Returns: The actions; of those that are named also such as cannot be taken back.
+    ///   - kinds: Only these kinds; not applied to named actions.
+    ///   - now: Determines the day of a slot that is named without one.
+    /// - Returns: The actions; named ones even if they cannot be undone.
     /// - Throws: ``ActionNameError``; the store's error.
     package func actions(_ scope: Scope, kinds: [ActionKind], now: Date) async throws -> [Action] {
         switch scope {
@@ -81,26 +81,26 @@ package struct Undoing: Sendable {
 
 /// The outcomes of a person's undo requests.
 package struct UndoReceipt: Codable, Sendable {
-    /// How it ended for one action, or where it stands.
+    /// The result for one action, or its present state.
     package enum Result: String, Codable, CaseIterable, Sendable {
         case takenBack = "taken-back"
-        /// It was deleted, and the server goes on showing its text to anybody who asks for it.
+        /// It was deleted, but the server still shows its text to anybody who requests it.
         case stillShown = "still-shown"
-        /// Somebody else had deleted it before.
+        /// It had been deleted before the request.
         case alreadyGone = "already-gone"
-        /// It had not happened, and will not.
+        /// It had not happened, and was cancelled.
         case withheld
-        /// It was taken back before.
+        /// It was undone before.
         case already
-        /// The network is asked later.
+        /// The next request is later.
         case waiting
-        /// Nobody knows yet whether it happened.
+        /// Its outcome is still unknown.
         case unknown
         /// The network does not let us.
         case refused
         /// It did not happen.
         case nothing
-        /// Another account of the bot did it.
+        /// It belongs to another account of the bot.
         case outOfReach = "out-of-reach"
     }
 
@@ -110,9 +110,9 @@ package struct UndoReceipt: Codable, Sendable {
         package var kind: ActionKind
         package var subject: String
         package var result: Result
-        /// The last answer of the network, where it did not take the action back.
+        /// The last answer of the network, if it did not undo the action.
         package var cause: String?
-        /// When the network is asked next.
+        /// When the next request is due.
         package var next: Date?
         package var text: String?
 
@@ -140,24 +140,24 @@ package struct UndoReceipt: Codable, Sendable {
     package var refused = 0
     package var nothing = 0
     package var outOfReach = 0
-    /// Probes and changes of the profile that had been cut, and are taken back or finished now.
+    /// The number of effects of interrupted commands that were undone or completed.
     package var effects = 0
-    /// The same that are tried again later.
+    /// The number of those that are retried later.
     package var openEffects = 0
-    /// The same that the network does not let us end.
+    /// The number of those that the network refuses to undo or complete.
     package var refusedEffects = 0
     package var actions: [Item] = []
 
     init(mirror: String) { self.mirror = mirror }
 
-    /// Whether nothing is left to be done.
+    /// Whether no work is left.
     package var isComplete: Bool { waiting + unknown + openEffects == 0 }
 
-    /// Adds what became of interrupted probes and changes of the profile.
+    /// Adds the results for effects of interrupted commands.
     ///
     /// - Parameters:
-    ///   - before: How many there were.
-    ///   - left: Those that are there now.
+    ///   - before: The number of effects before.
+    ///   - left: The remaining effects.
     package mutating func add(effects before: Int, left: [Effect]) {
         openEffects = left.count { $0.next != nil }
         refusedEffects = left.count - openEffects

@@ -2,7 +2,7 @@ package import Foundation
 import Mirroring
 import Posts
 
-/// Why a person should be told something while nobody looks.
+/// A condition about which a person is notified.
 package enum NoticeCause: String, CaseIterable, Codable, Sendable {
     /// The worker has ended and does not begin again by itself.
     case stopped
@@ -10,9 +10,9 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
     case refused
     /// The network refuses the human's credentials.
     case humanRefused = "human-refused"
-    /// The database cannot be reached or takes no changes.
+    /// The database is unreachable or read-only.
     case database
-    /// The worker cannot begin, or a part of what it does fails each time.
+    /// The worker cannot start, or a part of its work always fails.
     case failing
     /// A network cannot be read.
     case unreachable
@@ -20,25 +20,26 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
     case budget
     /// This machine's clock is wrong.
     case clock
-    /// Something waits for a person's decision.
+    /// An item waits for a person's decision.
     case review
-    /// Nothing can be posted as things are: nothing was learned, or the network's rules were not
-    /// agreed to.
+    /// Nothing can be posted in the present state: nothing was learned, or the network's rules were
+    /// not accepted.
     case idle
 
-    /// How long it must hold before anybody is told, in seconds: much passes by itself.
+    /// How long it must last before a notice, in seconds, because many conditions end by
+    /// themselves.
     var patience: TimeInterval {
         switch self {
         case .stopped, .budget, .review: 0
         case .database: 300
         case .clock: 600
-        // A refusal that stays ends the worker after 12 minutes, which is told at once.
+        // A lasting refusal ends the worker after 12 minutes, which is reported at once.
         case .refused, .humanRefused, .failing: 900
         case .unreachable, .idle: 3_600
         }
     }
 
-    /// Whether the mirror does not do all of its work while it holds.
+    /// Whether the mirror cannot do all of its work under this condition.
     var stopsWork: Bool {
         switch self {
         case .stopped, .refused, .database, .failing, .unreachable, .budget, .idle: true
@@ -62,7 +63,7 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// The explanation and the remedy, without anything that somebody else wrote.
+    /// The explanation and the remedy, without any text of other people or servers.
     fileprivate func text(_ detail: String?) -> String {
         let about = detail.map { ": \($0)" } ?? ""
         return switch self {
@@ -87,24 +88,23 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
 
 /// The known state of a cause at some time.
 package enum NoticeFinding: Equatable, Sendable {
-    /// Since when it holds, as far as that is known, and what there is to say of it in our own
-    /// words.
+    /// The known beginning of the condition, and details in our own words.
     ///
-    /// Certain is what does not pass by itself, and is told at once.
+    /// `isCertain` for a condition that does not end by itself, and is reported at once.
     case holds(since: Date, detail: String? = nil, isCertain: Bool = false)
     case isOver
 }
 
 /// A message to a person, sent once a day for each cause, and once when it is over.
 ///
-/// Holds nothing that somebody else wrote, no handle and no secret.
+/// Contains no text of other people or servers, no handle and no secret.
 package struct Notice: Codable, Equatable, Sendable {
     package enum State: String, Codable, Sendable {
         case began
-        /// Told of a day ago or longer, and still so.
+        /// Reported at least a day ago, and still present.
         case continues
         case resolved
-        /// Nothing happened: somebody tries whether notices arrive.
+        /// A test of the delivery.
         case test
     }
 
@@ -116,17 +116,17 @@ package struct Notice: Codable, Equatable, Sendable {
     /// One line.
     package var title: String
     package var text: String
-    /// Since when it holds, or held.
+    /// The beginning of the condition.
     package var since: Date
     package var at: Date
 
     /// - Parameters:
-    ///   - cause: What it is about.
-    ///   - state: What became of it.
+    ///   - cause: The condition.
+    ///   - state: The state of the condition.
     ///   - mirror: The mirror's name.
-    ///   - since: Since when it holds, or held.
-    ///   - detail: What there is to say of it, in our own words.
-    ///   - now: When it is told.
+    ///   - since: The beginning of the condition.
+    ///   - detail: Details, in our own words.
+    ///   - now: The time of the message.
     init(
         _ cause: NoticeCause, _ state: State, mirror: String, since: Date, detail: String?,
         now: Date
@@ -146,7 +146,7 @@ package struct Notice: Codable, Equatable, Sendable {
         }
     }
 
-    /// A notice that says that nothing happened.
+    /// A test notice.
     package static func test(of mirror: String, now: Date) -> Notice {
         var notice = Notice(.stopped, .test, mirror: mirror, since: now, detail: nil, now: now)
         notice.cause = nil

@@ -2,11 +2,11 @@ import Foundation
 import Mirroring
 import Posts
 
-/// Runs a program of the operator's choice and gives it one notice, on a thread of its own.
+/// Runs the operator's program with one notice on its standard input, on a thread of its own.
 ///
-/// No shell reads its words. It gets none of our files, signals or secrets: of the environment only
-/// what programs need to find themselves and a person's session. What it starts and leaves running
-/// is its own affair, unless its time is up.
+/// No shell is involved. The program inherits none of our files, signals or secrets, and of the
+/// environment only the usual variables and those of a user session. Processes that it leaves
+/// running are not touched, unless its time is up.
 final class NoticeCommand: @unchecked Sendable {
     // Sendable because `isCancelled` is only touched under `lock`; the rest never changes.
     private static let variables = [
@@ -14,7 +14,7 @@ final class NoticeCommand: @unchecked Sendable {
         "WAYLAND_DISPLAY",
         "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
     ]
-    /// How much of what it says is kept, in bytes.
+    /// The most output that is kept, in bytes.
     private static let outputKept = 200
 
     private let words: [String]
@@ -24,9 +24,9 @@ final class NoticeCommand: @unchecked Sendable {
     private var isCancelled = false
 
     /// - Parameters:
-    ///   - words: The program, by its path or to be found on `PATH`, and its arguments.
-    ///   - input: What its standard input says; less than a pipe holds.
-    ///   - limit: After so long it is killed, with what it started.
+    ///   - words: The program, as a path or a name on `PATH`, and its arguments.
+    ///   - input: The contents of its standard input; less than a pipe's capacity.
+    ///   - limit: The time after which it is killed, with its child processes.
     init(_ words: [String], input: [UInt8], limit: Duration) {
         self.words = words
         self.input = input
@@ -35,7 +35,7 @@ final class NoticeCommand: @unchecked Sendable {
 
     /// Runs the program to its end.
     ///
-    /// - Returns: Why it failed; nil if it ended with 0.
+    /// - Returns: Why it failed; nil if it exited with 0.
     func run() async -> String? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -50,7 +50,7 @@ final class NoticeCommand: @unchecked Sendable {
         guard let input = PipeEnds(), let output = PipeEnds() else {
             return "could not make a pipe"
         }
-        // While its other end is open here, so that nobody is signalled if the program does not
+        // While the other end is open here, so that there is no SIGPIPE if the program does not
         // read.
         guard input.fill(self.input) else { return "could not write into a pipe" }
         var process: pid_t = 0
@@ -71,7 +71,7 @@ final class NoticeCommand: @unchecked Sendable {
         return text.isEmpty ? ending : "\(ending): \(text)"
     }
 
-    /// Its status as of waitpid(2), and what it said; nil if its time was up.
+    /// Returns its status as of waitpid(2), and its output; nil if its time was up.
     private func wait(for process: pid_t, reading descriptor: Int32, into said: inout [UInt8])
         -> Int32?
     {
@@ -95,10 +95,10 @@ final class NoticeCommand: @unchecked Sendable {
         }
     }
 
-    /// Between two looks at the program, in milliseconds.
+    /// The interval between two checks of the program, in milliseconds.
     private static let nap: Int32 = 50
 
-    /// Reads what it says and keeps the beginning; false once it says nothing more.
+    /// Reads its output and keeps the beginning; returns false at the end.
     private func read(_ descriptor: Int32, into said: inout [UInt8], patience: Int32 = nap) -> Bool
     {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -110,10 +110,10 @@ final class NoticeCommand: @unchecked Sendable {
         return true
     }
 
-    /// Lets the program inherit nothing but its streams, where the C library can; its headers hide
-    /// that from Swift.
+    /// Prevents the program from inheriting descriptors except its streams, with a function of the
+    /// C library that is not visible to Swift.
     ///
-    /// Elsewhere what the libraries opened for themselves closes by itself.
+    /// Without it, descriptors that libraries opened have close-on-exec themselves.
     private static func closeOthers(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>) {
         typealias Function =
             @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
@@ -121,7 +121,7 @@ final class NoticeCommand: @unchecked Sendable {
         _ = unsafeBitCast(address, to: Function.self)(actions, 3)
     }
 
-    /// Starts the program in a group of its own, with no signal blocked or ignored.
+    /// Starts the program in a process group of its own, with no signal blocked or ignored.
     private func start(_ process: inout pid_t, _ input: Int32, _ output: Int32) -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -167,9 +167,9 @@ private final class PipeEnds {
 
     deinit { close() }
 
-    /// Writes all of it, without waiting for a reader.
+    /// Writes all bytes, without waiting for a reader.
     func fill(_ bytes: [UInt8]) -> Bool {
-        // Not before: a program whose output did not wait for its reader would fail.
+        // Not for the reading end: a program with a nonblocking stream may fail.
         _ = fcntl(writing, F_SETFL, O_NONBLOCK)
         return Foundation.write(writing, bytes, bytes.count) == bytes.count
     }

@@ -7,25 +7,25 @@ import Transport
 
 /// The result of sending one notice over one channel.
 package struct NoticeReceipt: Codable, Equatable, Sendable {
-    /// The setting that names the channel, and the host or the program.
+    /// The setting of the channel, and its host or program.
     package var way: String
     /// Why it did not arrive; nil if it did.
     package var problem: String?
 }
 
-/// Sends notices and heartbeats where the operator wants them.
+/// Sends notices and heartbeats to the operator's addresses.
 ///
-/// Nothing is followed, retried or believed: of an answer only the status counts, and of its body
-/// 64 kB are read at most.
+/// Redirects are not followed, and nothing is retried: of a response only the status counts, and at
+/// most 64 kB of its body are read.
 package final class NoticeSender: Sendable {
-    /// How long one notice may take on each way.
+    /// The time limit of one notice on each channel.
     package static let usualLimit: Duration = .seconds(10)
-    /// How long the last word of a process may take.
+    /// The time limit of the last notice of a process.
     private static let lastWordLimit: Duration = .seconds(4)
     private static let bodyLimit = 65_536
 
     private let configuration: NoticeConfiguration
-    /// Of its own: a server that hangs holds up nobody who talks to a network.
+    /// A separate client, so that an unresponsive server does not delay requests to networks.
     private let client = HTTPClient(
         configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
 
@@ -34,12 +34,12 @@ package final class NoticeSender: Sendable {
     /// Ends its thread.
     package func shutdown() { client.shutdown() }
 
-    /// Sends a notice on every way that is set.
+    /// Sends a notice on every configured channel.
     ///
     /// - Parameters:
-    ///   - notice: What to tell.
-    ///   - limit: How long each way may take.
-    /// - Returns: What became of it on each way; empty where none is set.
+    ///   - notice: The notice.
+    ///   - limit: The time limit of each channel.
+    /// - Returns: The result on each channel; empty if none is configured.
     package func send(_ notice: Notice, limit: Duration = usualLimit) async -> [NoticeReceipt] {
         var receipts: [NoticeReceipt] = []
         if let address = configuration.address {
@@ -63,14 +63,14 @@ package final class NoticeSender: Sendable {
         return receipts
     }
 
-    /// Sends a notice and logs what became of it.
+    /// Sends a notice and logs the results.
     ///
     /// - Parameter isLast: Whether the process is to end.
-    /// - Returns: Whether anybody heard it.
+    /// - Returns: Whether it arrived on any channel.
     func send(_ notice: Notice, isLast: Bool, logger: Logger) async -> Bool {
         let receipts = await send(notice, limit: isLast ? Self.lastWordLimit : Self.usualLimit)
         let cause = Logger.MetadataValue.string(notice.cause?.rawValue ?? "-")
-        // Who is told to end has not heard an answer, and there is nothing to be said of that.
+        // A cancelled process has not received the responses, which is not worth logging.
         for receipt in receipts where !Task.isCancelled {
             guard let problem = receipt.problem else { continue }
             logger.warning(
@@ -84,10 +84,10 @@ package final class NoticeSender: Sendable {
         return true
     }
 
-    /// Tells a dead man's switch that the mirror does its work.
+    /// Sends a heartbeat to a dead man's switch.
     ///
-    /// - Parameter limit: How long that may take.
-    /// - Returns: Why that failed; nil if it did not, or nobody wants to know.
+    /// - Parameter limit: The time limit.
+    /// - Returns: Why that failed; nil on success, or if none is configured.
     package func beat(limit: Duration = usualLimit) async -> String? {
         guard let address = configuration.heartbeat else { return nil }
         var request = request(to: address)
@@ -110,7 +110,7 @@ package final class NoticeSender: Sendable {
         switch configuration.format {
         case .json:
             request.headers["Content-Type"] = "application/json"
-            // A notice holds no value that JSON cannot express.
+            // A notice contains no value that JSON cannot represent.
             request.body = (try? notice.json()) ?? []
         case .ntfy:
             request.headers["Content-Type"] = "text/plain; charset=utf-8"
@@ -122,13 +122,13 @@ package final class NoticeSender: Sendable {
         return request
     }
 
-    /// Why a request was not taken; nil if it was.
+    /// Why a request was not accepted; nil if it was.
     private func problem(of request: HTTPRequest) async -> String? {
         let status: Int
         do {
             status = try await client.send(request).status
         } catch let error as TransportError {
-            // A server that talks on and on has taken it all the same, if it said so first.
+            // An endless response still counts by its status.
             guard let beginning = error.beginning else { return error.message }
             status = beginning.status
         } catch {

@@ -6,34 +6,34 @@ package import Storage
 /// The notice state of one cause.
 package struct NoticeRow: Equatable, Sendable {
     package let cause: NoticeCause
-    /// Since when it holds; nil while it does not.
+    /// Since when it holds; nil if it does not.
     package var since: Date?
-    /// When a person was last told that it holds.
+    /// When a person was last notified that it holds.
     package var told: Date?
-    /// Since when it held as a person was told who is still to be told that it is over.
+    /// The reported beginning of a condition whose end is still to be reported.
     package var toldSince: Date?
-    /// How often telling was tried in a row without being heard.
+    /// The number of consecutive failed attempts to send.
     package var attempts = 0
-    /// When it may be tried next.
+    /// When the next attempt is allowed.
     package var next: Date?
 
-    /// Between two messages about one cause.
+    /// The interval between two messages about one cause, in seconds.
     private static let day: TimeInterval = 86_400
-    /// A clock that was set back by more has forgotten when it was.
+    /// The largest step back of a clock, in seconds, after which stored times are still trusted.
     private static let clockSlack: TimeInterval = 3_600
 
     init(_ cause: NoticeCause) { self.cause = cause }
 
-    /// Takes in what is known now, and says what a person is to be told.
+    /// Updates the row with a finding, and returns the notice to send.
     ///
-    /// The try counts as one that was not heard until ``heard(_:)`` says otherwise: of two workers
-    /// one tells, and what is lost with a process that was killed is told later.
+    /// The attempt counts as failed until ``heard(_:)``: of two workers only one sends, and a
+    /// notice lost with a killed process is sent later.
     ///
     /// - Parameters:
-    ///   - finding: What is known now; nil if nothing is.
+    ///   - finding: The finding; nil if unknown.
     ///   - mirror: The mirror's name.
     ///   - now: The present.
-    /// - Returns: What is to be told; nil if nothing is, or not yet.
+    /// - Returns: The notice to send; nil for none, or not yet.
     mutating func take(_ finding: NoticeFinding?, mirror: String, now: Date) -> Notice? {
         switch finding {
         case nil: return nil
@@ -43,7 +43,7 @@ package struct NoticeRow: Equatable, Sendable {
             let isRipe = isCertain || now.timeIntervalSince(since) >= cause.patience
             guard isRipe, !wasToldToday(now), mayTry(now) else { return nil }
             guard attempt(now) else {
-                // Nobody listens: silence for a day.
+                // After too many failures, pauses for a day.
                 told = now
                 return nil
             }
@@ -60,7 +60,7 @@ package struct NoticeRow: Equatable, Sendable {
         }
     }
 
-    /// Remembers that a notice was heard.
+    /// Records that a notice was delivered.
     mutating func heard(_ notice: Notice) {
         attempts = 0
         next = nil
@@ -80,7 +80,7 @@ package struct NoticeRow: Equatable, Sendable {
         next.map { now >= $0 || $0.timeIntervalSince(now) > Self.clockSlack * 2 } ?? true
     }
 
-    /// Counts a try; false, and begins to count anew, after too many.
+    /// Counts an attempt; returns false, and starts again, after too many.
     private mutating func attempt(_ now: Date) -> Bool {
         guard !RetryRule.notice.isOver(after: attempts) else {
             attempts = 0
@@ -93,7 +93,7 @@ package struct NoticeRow: Equatable, Sendable {
     }
 }
 
-/// A message that was delivered.
+/// A delivered message.
 package struct ToldNotice: Codable, Equatable, Sendable {
     package let at: Date
     package let cause: NoticeCause
@@ -101,7 +101,7 @@ package struct ToldNotice: Codable, Equatable, Sendable {
     /// The subject of the message, such as `a network cannot be reached`.
     package let title: String
     package let text: String
-    /// Since when it holds, or held.
+    /// The beginning of the condition.
     package let since: Date
 }
 
@@ -115,7 +115,7 @@ package struct NoticeTable: Sendable {
         self.mirror = mirror
     }
 
-    /// The mirrors of which anything is remembered.
+    /// The mirrors with stored states.
     ///
     /// - Throws: The store's error.
     static func mirrors(in storage: any StorageEngine) async throws -> Set<String> {
@@ -132,16 +132,17 @@ package struct NoticeTable: Sendable {
     /// - Throws: The store's error.
     package func rows() async throws -> [NoticeRow] { try await storage.read { try rows(on: $0) } }
 
-    /// Takes in what is known now; of several processes that do so at once, one is told what is to
-    /// be told.
+    /// Updates the states with findings; of several concurrent processes only one gets each notice
+    /// to send.
     ///
-    /// Writes nothing where nothing changes.
+    /// Writes nothing if nothing changes.
     ///
     /// - Parameters:
-    ///   - findings: The known findings; of a cause that is missing nothing is known.
-    ///   - known: What this process remembers better, having told it while the database was away.
+    ///   - findings: The known findings; a missing cause is unknown.
+    ///   - known: Rows that are newer in this process, which sent notices while the database was
+    ///     unreachable.
     ///   - now: The present.
-    /// - Returns: What is to be told, and all rows as they are then.
+    /// - Returns: The notices to send, and all rows afterwards.
     /// - Throws: The store's error.
     func take(
         _ findings: [NoticeCause: NoticeFinding], knowing known: [NoticeRow] = [], now: Date
@@ -172,7 +173,7 @@ package struct NoticeTable: Sendable {
         }
     }
 
-    /// Stores what is remembered about a cause, and a message about it that was delivered.
+    /// Stores the state of a cause, and a delivered message about it.
     ///
     /// - Throws: The store's error.
     func store(_ row: NoticeRow, told notice: Notice) async throws {
@@ -182,7 +183,7 @@ package struct NoticeTable: Sendable {
         }
     }
 
-    /// Delivered messages that are kept of each mirror.
+    /// The most delivered messages that are kept for each mirror.
     private static let kept = 100
 
     private func store(_ notice: Notice, on connection: any StorageConnection) throws {
@@ -212,7 +213,7 @@ package struct NoticeTable: Sendable {
             ORDER BY told_ms DESC, cause LIMIT \(limit)
             """
         ).compactMap { row in
-            // A cause or a state of a later version is none of ours.
+            // A cause or a state of a later version is skipped.
             guard let cause = NoticeCause(rawValue: try row.text("cause")),
                 let state = Notice.State(rawValue: try row.text("state"))
             else { return nil }
@@ -239,7 +240,7 @@ package struct NoticeTable: Sendable {
             SELECT cause, since_ms, told_ms, told_since_ms, attempts, next_ms FROM notices WHERE mirror = \(mirror)
             """)
         let rows = try found.compactMap { row -> NoticeRow? in
-            // A cause of a later version is none of ours.
+            // A cause of a later version is skipped.
             guard let cause = NoticeCause(rawValue: try row.text("cause")) else { return nil }
             var notice = NoticeRow(cause)
             notice.since = try row.optionalDate("since_ms")
@@ -254,6 +255,6 @@ package struct NoticeTable: Sendable {
 }
 
 extension HumanMirror {
-    /// The table of the notices that a person was sent while nobody looked.
+    /// The table of the notices that were sent to a person.
     package var notices: NoticeTable { NoticeTable(storage: storage, mirror: name) }
 }

@@ -6,20 +6,20 @@ import Settings
 import Storage
 
 /// Sends notices about the mirrors of a process to their operator, and heartbeats to a dead man's
-/// switch as long as the process does its work.
+/// switch while the process works.
 ///
-/// A process that works for one mirror has a list of one. Never throws, and changes nothing but its
-/// own table: a mirror whose operator cannot be told works on.
+/// Works for one mirror or several. It never throws, and changes only its own table: a mirror
+/// continues to work if notices fail.
 package actor Notifier {
     /// The mirrors that a process works for now.
     package struct Watch: Sendable {
         /// The state of the work, by mirror that the process holds.
         ///
-        /// About other mirrors, the processes that hold them tell.
+        /// Notices about other mirrors are sent by the processes that hold them.
         package var pulses: [String: WorkerPulse]
         /// Whether the process does its work in time.
         package var isLively = true
-        /// Whether a process without any mirror does all that there is to do.
+        /// Whether a process without a mirror counts as working.
         package var mayBeIdle = false
 
         package init(_ pulses: [String: WorkerPulse]) { self.pulses = pulses }
@@ -30,7 +30,7 @@ package actor Notifier {
         }
     }
 
-    /// Between two heartbeats, in seconds of a clock that nobody sets.
+    /// The interval between two heartbeats, in seconds of the monotonic clock.
     private static let heartbeat: TimeInterval = 240
 
     private let installation: Installation
@@ -38,19 +38,18 @@ package actor Notifier {
     private let configuration: NoticeConfiguration
     private let sender: NoticeSender
     private var lastBeat: TimeInterval?
-    /// Of the mirrors of the last look, those about which a person may have been told something
-    /// that is not over.
+    /// The mirrors of the last check with a notice that may still be open.
     private var open: Set<String> = []
     private var looked: Set<String> = []
-    /// The last known notices of each mirror, for when the database is away.
+    /// The last known states of each mirror, for use while the database is unreachable.
     private var memory: [String: [NoticeRow]] = [:]
-    /// The causes about which the memory knows better than the database.
+    /// The causes whose state in memory is newer than in the database.
     private var unsaved: [String: Set<NoticeCause>] = [:]
     private var databaseAwaySince: Date?
 
     /// - Parameters:
-    ///   - installation: Where the mirrors are.
-    ///   - clock: Tells the time.
+    ///   - installation: The database of the mirrors.
+    ///   - clock: The clock.
     /// - Returns: Nil if neither notices nor a heartbeat are set.
     package init?(_ installation: Installation, clock: any WallClock) {
         guard !installation.process.notices.isIdle else { return nil }
@@ -60,20 +59,19 @@ package actor Notifier {
         sender = NoticeSender(configuration)
     }
 
-    /// Ends what was opened for it.
+    /// Releases its resources.
     package nonisolated func shutdown() { sender.shutdown() }
 
-    /// Looks at the mirrors, tells what is to be told, and gives a sign of life if the process can
-    /// work.
+    /// Checks the mirrors, sends due notices, and sends a heartbeat if the process can work.
     ///
-    /// A mirror that cannot work is told of, and ends the signs of life only if no other of the
-    /// process can.
+    /// A mirror that cannot work is reported, and suppresses the heartbeats only if no other mirror
+    /// of the process works.
     package func look(at watch: Watch) async {
         let now = clock.now
         let uptime = clock.uptime
         do {
             let readings = try await readings(of: watch.pulses, now: now)
-            // It is told of from memory in case that nothing can be written.
+            // Reported from memory, in case that nothing can be written.
             databaseAwaySince = readings.compactMap(\.facts.store).first.map {
                 $0.since ?? databaseAwaySince ?? now
             }
@@ -100,27 +98,27 @@ package actor Notifier {
         return try await HealthReader(installation).readings(of: mirrors, pulses: pulses, now: now)
     }
 
-    /// Tells that the work for a mirror ends for a reason that a person has to mend; a process that
-    /// told so today is silent.
+    /// Reports that the work for a mirror ends for a reason that needs a person, at most once a
+    /// day.
     ///
     /// - Parameters:
-    ///   - cause: Why it ends.
-    ///   - detail: What there is to say of it, in our own words.
-    ///   - mirror: The mirror, or any that the process worked for.
+    ///   - cause: The reason.
+    ///   - detail: Details, in our own words.
+    ///   - mirror: The mirror, or any mirror of the process.
     package func tellEnd(_ cause: NoticeCause, _ detail: String?, of mirror: String) async {
         guard configuration.tells else { return }
         let now = clock.now
-        // Only the database knows what was told before, and a process that begins again and again
-        // would tell each time.
+        // Without the database it is unknown what was reported before, and a process that restarts
+        // repeatedly would report each time.
         _ = try? await tell(
             [cause: .holds(since: now, detail: detail, isCertain: true)], of: mirror, now: now,
             isLast: true)
     }
 
-    /// Whether what a network refuses is the human's account and not the bot's, without which there
-    /// is enough to do.
+    /// Whether a network refuses only the human's account and not the bot's, so that other work can
+    /// continue.
     package func isHumanRefusedAlone(of mirror: String) async -> Bool {
-        // A store that does not answer knows of no refusal.
+        // If the store does not answer, no refusal is known.
         let faults = try? await FaultTable.all(of: [mirror], in: installation.storage)[mirror]
         guard let refused = faults?.refusals else { return false }
         return refused[.human] != nil && refused[.bot] == nil
@@ -128,7 +126,7 @@ package actor Notifier {
 
     private func tell(of readings: [HealthReading], _ watch: Watch, now: Date) async throws {
         let held = Set(readings.map(\.mirror.name))
-        // Of a mirror that was taken over, another process may have told.
+        // For a mirror that was taken over, another process may have sent notices.
         let known =
             try await held.isSubset(of: looked)
             ? open : NoticeTable.mirrors(in: installation.storage)
@@ -138,7 +136,7 @@ package actor Notifier {
             let name = reading.mirror.name
             var findings = findings(
                 of: reading, hasWorked: watch.pulses[name]?.hasWorked ?? false, now: now)
-            // Of the database a process tells once, for all of its mirrors.
+            // Problems of the database are reported once for all mirrors of a process.
             if case .holds = findings[.database] {
                 if isDatabaseTold { findings[.database] = nil }
                 isDatabaseTold = true
@@ -149,7 +147,7 @@ package actor Notifier {
                 open.insert(name)
             }
         }
-        // Of those that others hold now their processes tell.
+        // Mirrors that other processes hold now are reported by those.
         memory = memory.filter { held.contains($0.key) }
         unsaved = unsaved.filter { held.contains($0.key) }
         self.open = open
@@ -163,7 +161,8 @@ package actor Notifier {
         let health = Health(reading.facts)
         var findings = health.notices(
             knowsFaults: facts.knowsFaults, knowsClock: facts.clockLead != nil, now: now)
-        // What ended the work for a mirror is noted as its fault until somebody has mended it.
+        // The error that ended the work for a mirror is stored as its fault until a person has
+        // fixed it.
         if let end = health.obstacles.first(where: {
             [.workerEnded, .settingUnusable].contains($0.code)
         }) {
@@ -176,7 +175,7 @@ package actor Notifier {
         return findings
     }
 
-    /// - Returns: Whether something holds, or a person is still to be told that it is over.
+    /// - Returns: Whether a condition holds, or its end is still to be reported.
     @discardableResult
     private func tell(
         _ findings: [NoticeCause: NoticeFinding], of mirror: String, _ flags: [String] = [],
@@ -207,7 +206,7 @@ package actor Notifier {
         await sender.send(notice, isLast: isLast, logger: installation.logger(of: notice.mirror))
     }
 
-    /// Tells that the database is unreachable, once for all mirrors of the process.
+    /// Reports an unreachable database, once for all mirrors of the process.
     private func tellOfDatabase(_ watch: Watch, now: Date) async {
         guard configuration.tells, let mirror = watch.pulses.keys.min() else { return }
         let since = databaseAwaySince ?? now
