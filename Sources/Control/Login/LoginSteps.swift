@@ -24,21 +24,38 @@ package struct LoginForm: Sendable {
 
 /// The state of a login after its answers were given.
 package enum LoginProgress: Sendable {
-    /// The person opens a page of the network, and copies what it shows.
+    /// The person opens a page of the network, which leads back with a code or shows one to copy:
+    /// ``PendingLogin/leadsBack``.
     case asksForCode(PendingLogin)
     case granted(GrantedLogin)
 }
 
-/// A login that waits for what a page of the network shows.
+/// A login that waits for the code of a page of the network.
 package enum PendingLogin: Sendable {
     case mastodon(MastodonGrants.Pending)
     case x(XGrants.Pending)
 
-    /// The address that the person opens; holds nothing secret.
+    /// The address that the person opens; for nobody else, if the network leads back.
     package var page: String {
         switch self {
         case .mastodon(let pending): pending.page
         case .x(let pending): pending.page
+        }
+    }
+
+    /// Whether the network leads the browser back with the code, so that nothing is copied.
+    package var leadsBack: Bool {
+        switch self {
+        case .mastodon(let pending): pending.leadsBack
+        case .x: false
+        }
+    }
+
+    /// Whether a browser that was led back has the `state` of this login.
+    package func hasState(_ text: String) -> Bool {
+        switch self {
+        case .mastodon(let pending): pending.hasState(text)
+        case .x: false
         }
     }
 
@@ -118,10 +135,14 @@ package struct LoginSteps: Sendable {
 
     /// Gives the answers to the network.
     ///
-    /// - Parameter answers: By the names of the form's fields; what is missing is empty.
+    /// - Parameters:
+    ///   - answers: By the names of the form's fields; what is missing is empty.
+    ///   - page: The address to which a network leads back where it can; `nil` for a code.
     /// - Throws: `ConfigurationError` for an answer that is not of its form, or a missing key;
     ///   `NetworkError`; the store's error.
-    package func begin(_ answers: [String: String]) async throws -> LoginProgress {
+    package func begin(
+        _ answers: [String: String], returningTo page: String? = nil
+    ) async throws -> LoginProgress {
         func answer(_ field: AccountField) -> String { answers[field.name] ?? "" }
         // A login that cannot be kept would be asked for in vain.
         try target.mirror.vault.requireKey()
@@ -131,8 +152,7 @@ package struct LoginSteps: Sendable {
                 Self.address(answer(.server)), setting: "the server")
             return .asksForCode(
                 .mastodon(
-                    try await MastodonGrants(target).begun(
-                        at: server)))
+                    try await MastodonGrants(target).begun(at: server, returningTo: page)))
         case .x:
             let grants = XGrants(target)
             var app = (key: answer(.consumerKey), secret: Secret(answer(.consumerSecret)))
@@ -161,7 +181,7 @@ package struct LoginSteps: Sendable {
         }
     }
 
-    /// Gives what the network's page showed.
+    /// Gives what the network's page showed or sent.
     ///
     /// - Throws: `NetworkError`; ``LoginRefusal`` for a token that could do nothing; the store's
     ///   error.
