@@ -7,7 +7,7 @@ package import Transport
 /// Logs a person in to a server that speaks Mastodon's interface, without ever seeing the password.
 ///
 /// The person opens an address in a browser and allows what the server lists there. The server then
-/// leads the browser to a page of ours with a code, or shows the code, which the person brings back.
+/// leads the browser to our page with a code, or shows the code, which the person brings back.
 /// Where a server knows the proof key (PKCE, RFC 7636, S256), the code is worth nothing to anybody
 /// else.
 ///
@@ -192,7 +192,7 @@ package struct MastodonLogin: Sendable {
 
     /// Whether the server refuses what the request says, rather than being unable to answer.
     private static func isRefusal(_ error: NetworkError) -> Bool {
-        [.rejected, .unauthorized, .forbidden].contains(error.code)
+        [.rejected, .unauthorized, .forbidden, .tooLong].contains(error.code)
     }
 
     private func tokens(_ form: [(name: String, value: String)]) async throws -> MastodonTokens {

@@ -37,14 +37,22 @@ package struct MirrorRoute: Sendable {
     let method: HTTPRequest.Method
     /// As `/slots/:id/skip`; empty for `/m/NAME` itself.
     let pattern: String
+    /// Whether a request changes something, so that its answer is made anew each time.
+    let isChange: Bool
     let answer: Handler
 
     package static func get(_ pattern: String, _ answer: @escaping Handler) -> MirrorRoute {
-        MirrorRoute(method: .get, pattern: pattern, answer: answer)
+        MirrorRoute(method: .get, pattern: pattern, isChange: false, answer: answer)
+    }
+
+    /// Answers a GET that another site leads to and that changes something; `answer` has to check
+    /// a secret in the query. Answers none where the server is read-only, and no HEAD.
+    package static func comingBack(_ pattern: String, _ answer: @escaping Handler) -> MirrorRoute {
+        MirrorRoute(method: .get, pattern: pattern, isChange: true, answer: answer)
     }
 
     /// Answers only requests of this server's own forms, and none where the server is read-only.
     package static func post(_ pattern: String, _ answer: @escaping Handler) -> MirrorRoute {
-        MirrorRoute(method: .post, pattern: pattern, answer: answer)
+        MirrorRoute(method: .post, pattern: pattern, isChange: true, answer: answer)
     }
 }

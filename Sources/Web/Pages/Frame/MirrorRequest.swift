@@ -21,6 +21,9 @@ package struct MirrorRequest: Sendable {
     /// After a refusal a page finds here what was typed.
     package let form: WebFields
     package let access: Access
+    /// Scheme, host and port by which the browser opened the page of a form, checked to be this
+    /// server's; `nil` for a GET, and where the browser did not say.
+    package let origin: String?
     /// The report values that this process caches.
     package let kept: KeptReports
     /// The parts of set-ups that this process holds.
@@ -33,7 +36,7 @@ package struct MirrorRequest: Sendable {
     init(
         mirror: HumanMirror, record: MirrorRecord, zone: TimeZone?, now: Date, path: String,
         parameters: [String: String], query: WebFields, form: WebFields, access: Access,
-        kept: KeptReports = KeptReports(), setup: SetupWork = SetupWork()
+        origin: String? = nil, kept: KeptReports = KeptReports(), setup: SetupWork = SetupWork()
     ) {
         self.mirror = mirror
         self.record = record
@@ -44,6 +47,7 @@ package struct MirrorRequest: Sendable {
         self.query = query
         self.form = form
         self.access = access
+        self.origin = origin
         self.kept = kept
         self.setup = setup
     }

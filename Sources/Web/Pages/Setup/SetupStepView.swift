@@ -137,11 +137,15 @@ struct SetupStepView {
         -> PageContext
     {
         let name = pending.codeName
+        let lead =
+            pending.leadsBack
+            ? "Open the page, log in there as the \(role.rawValue) and allow the access. The server leads you back here."
+            : "Open the page in a browser that is logged in there as the \(role.rawValue), allow the access, and "
+                + "copy the \(name) that it shows."
         return [
-            "lead": .text(
-                "Open the page in a browser that is logged in there as the \(role.rawValue), allow the access, and "
-                    + "copy the \(name) that it shows."),
+            "lead": .text(lead),
             "code": .fields([
+                "leadsBack": .flag(pending.leadsBack),
                 "page": .text(pending.page), "network": .text(network.displayName),
                 "role": .text(role.rawValue), "label": .text("The \(name)"),
                 "isWrong": .flag(request.refusal?.isMisuse == true),
