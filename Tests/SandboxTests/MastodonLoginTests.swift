@@ -220,6 +220,28 @@ import Testing
         }
     }
 
+    @Test func mayAskThePersonFirst() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let client = try await registerWithPage(fixture)
+            let page = try await open(
+                fixture, client, redirect: Self.page, "&state=s%26t&allow=ask")
+            #expect(page.status == 200)
+            func follow(_ verb: String) async throws -> [String: String] {
+                let links = page.text.matches(of: /<a href="([^"]+)">([A-Za-z]+)<\/a>/)
+                let link = try #require(links.first { $0.output.2 == verb })
+                let target = link.output.1.replacing("&amp;", with: "&")
+                return try Self.added(
+                    try await fixture.send("GET", String(target), as: .nobody))
+            }
+            let allowed = try await follow("Authorize")
+            #expect(Set(allowed.keys) == ["code", "state"])
+            #expect(allowed["state"] == "s&t")
+            let denied = try await follow("Deny")
+            #expect(denied["error"] == "access_denied")
+            #expect(denied["code"] == nil)
+        }
+    }
+
     @Test(arguments: ["http://127.0.0.1:8080/return", "https://mirror.example/return"])
     func serversMayShowCodesOnly(address: String) async throws {
         try await SandboxFixture.run { (fixture) async throws in
@@ -274,7 +296,7 @@ import Testing
 
     @Test(arguments: [
         "response_type=token", "client_id=nobody", "redirect_uri=https://e.org", "as=somebody",
-        "surprise=1",
+        "surprise=1", "allow=perhaps",
     ])
     func showsAPageWithoutACodeForWhatDoesNotFit(change: String) async throws {
         try await SandboxFixture.run { (fixture) async throws in

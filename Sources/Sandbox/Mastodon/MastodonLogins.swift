@@ -93,7 +93,9 @@ struct MastodonLogins: Sendable {
     // MARK: The page
 
     /// The page on which the person says yes; here everybody does at once, and sees the code or is
-    /// led back with it. The parameter `allow=no` stands for a person who says no.
+    /// led back with it.
+    ///
+    /// With the parameter `allow=no` the person says no; with `allow=ask` there are links for both.
     mutating func page(_ request: WireRequest, at now: Date) throws(WireRefusal) -> WireAnswer {
         guard request.method == "GET" else {
             throw WireRefusal(status: 405, message: "Method Not Allowed")
@@ -122,8 +124,11 @@ struct MastodonLogins: Sendable {
             throw Self.refused("the code challenge method must be S256")
         }
         let role = try Self.role(value("as"), scopes)
-        guard value("allow") != "no" else {
-            return Self.denied(at: redirect, state: value("state"))
+        switch value("allow") ?? "yes" {
+        case "yes": break
+        case "no": return Self.denied(at: redirect, state: value("state"))
+        case "ask": return Self.question(of: application.name, request)
+        default: throw Self.refused("allow is yes, no or ask")
         }
         let code = tokens.allow(
             .init(
@@ -137,6 +142,23 @@ struct MastodonLogins: Sendable {
             title: "Authorization code",
             body: "<p>Copy this code and paste it to \(StatusHTML.escaped(application.name)).</p>"
                 + "<input class=\"oauth-code\" readonly value=\"\(code)\"><p><code>\(code)</code></p>",
+            status: 200)
+    }
+
+    /// The page that asks the person, with a link for each answer.
+    private static func question(of name: String, _ request: WireRequest) -> WireAnswer {
+        let kept = request.query.filter { $0.name != "allow" }
+        func link(_ answer: String, _ verb: String) -> String {
+            let pairs = (kept + [(name: "allow", value: answer)]).map {
+                "\($0.name)=\(MastodonCall.escaped($0.value))"
+            }
+            let address = "\(request.path)?\(pairs.joined(separator: "&"))"
+            return "<p><a href=\"\(StatusHTML.escaped(address))\">\(verb)</a></p>"
+        }
+        return .page(
+            title: "Authorization required",
+            body: "<p>\(StatusHTML.escaped(name)) asks for access to this account.</p>"
+                + link("yes", "Authorize") + link("no", "Deny"),
             status: 200)
     }
 
