@@ -100,8 +100,7 @@ struct MastodonProgram: Equatable, Sendable {
     /// An application may have several return addresses, one a line, and a login leads to the one
     /// that it names, with its `state`.
     ///
-    /// Other programs register such an application and refuse each of its addresses later, or lead
-    /// there without the `state`.
+    /// Some programs register such an application, and refuse each of its addresses later.
     var leadsBack = Known(false, unknown)
 
     private init(_ name: String, _ describe: (inout MastodonProgram) -> Void = { _ in }) {
