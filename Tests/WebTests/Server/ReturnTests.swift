@@ -60,7 +60,7 @@ import Testing
         func address(_ page: WebClient.Answer) throws -> String {
             let link = try #require(
                 page.body.firstMatch(of: #/href="([^"]+)"[^>]*>Open the page of/#), "\(page.body)")
-            return link.output.1.replacing("&amp;", with: "&")
+            return String(link.output.1).replacing("&amp;", with: "&")
         }
 
         /// Opens the server's page, and says yes or no there.
