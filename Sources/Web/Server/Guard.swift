@@ -88,7 +88,7 @@ struct Guard: RouterMiddleware {
             return try await next(request, context)
         }
         if !isRead, site.isReadOnly, path != "/logout" { throw WebProblem.readOnly }
-        if isRead, let page = site.secondRequest(after: request) { return page }
+        if isRead, let page = site.reloadPage(for: request) { return page }
         // Nothing is read of a form before it is known who sends it.
         guard var session = try await site.session(of: request, context) else {
             guard isRead else { throw WebProblem.foreignForm }

@@ -5,13 +5,13 @@ import Hummingbird
 /// The way back from the page of a network to the set-up.
 ///
 /// A browser sends no session cookie with a request that another site leads to, because the cookie
-/// is `SameSite=Strict`. The first such request is answered with a page that asks for the same
-/// address once more; that request comes from this site, and has the cookie.
+/// is `SameSite=Strict`. The first such request is answered with a page that loads the same address
+/// again; that request comes from this site, and has the cookie.
 extension WebSite {
     /// The parameters of a way back (RFC 6749, section 4.1.2).
     private static let returnFields = ["code", "state", "error"]
     /// The parameter that marks the second request, so that there is no third.
-    private static let secondMark = "again"
+    private static let reloadMark = "again"
 
     /// Whether a path is that of a way back.
     private static func isReturn(_ path: String) -> Bool {
@@ -20,17 +20,17 @@ extension WebSite {
             && "/\(parts[2])/\(parts[3])" == SetupPage.returnPath
     }
 
-    /// The page that asks for the address of a way back once more; `nil` for a request with a
+    /// The page that loads the address of a way back again; `nil` for a request with a
     /// session cookie, for the second request, and for every other path.
     ///
     /// It tells nothing of this server, and nothing is changed.
-    func secondRequest(after request: Request) -> Response? {
+    func reloadPage(for request: Request) -> Response? {
         guard Self.isReturn(request.uri.path),
             sessions.sessions(of: request.headers, now: now).isEmpty
         else { return nil }
         let query = WebFields(encoded: request.uri.query ?? "") ?? .none
-        guard query[Self.secondMark] == nil else { return nil }
-        let fields = Self.returnFields.map { ($0, query[$0]) } + [(Self.secondMark, "1")]
+        guard query[Self.reloadMark] == nil else { return nil }
+        let fields = Self.returnFields.map { ($0, query[$0]) } + [(Self.reloadMark, "1")]
         let next = Self.ownPath(request.uri.path) + WebFields.query(fields)
         let content = TemplateLibrary.standard.render(.comingBack, ["next": .text(next)])
         var response = alone(

@@ -137,11 +137,13 @@ struct SetupStepView {
         -> PageContext
     {
         let name = pending.codeName
-        let lead =
-            pending.leadsBack
-            ? "Open the page, log in there as the \(role.rawValue) and allow the access. The server leads you back here."
-            : "Open the page in a browser that is logged in there as the \(role.rawValue), allow the access, and "
-                + "copy the \(name) that it shows."
+        var lead =
+            "Open the page in a browser that is logged in there as the \(role.rawValue), allow the access, and "
+            + "copy the \(name) that it shows."
+        if pending.leadsBack {
+            lead =
+                "Open the page, log in there as the \(role.rawValue) and allow the access. The server leads you back here."
+        }
         return [
             "lead": .text(lead),
             "code": .fields([
