@@ -335,6 +335,9 @@ import Testing
             if page.html.contains("id=\"QUIET_HOURS\"") {
                 #expect(
                     page.html.contains(
+                        "<th scope=\"row\">Quiet hours<br><code>QUIET_HOURS</code><br>"))
+                #expect(
+                    page.html.contains(
                         "<b><bdi>23:00-07:00</bdi></b><br><span class=\"small soft\">set here</span>"
                     ))
             }
