@@ -210,6 +210,28 @@ import Testing
         await place.end()
     }
 
+    /// With a password a person may be anywhere, and names no file of the server's disk.
+    @Test func behindAPasswordNoPathOfTheServerIsRead() async throws {
+        let password = "plums behind the old library"
+        let place = try await Place(["WEB_PASSWORD": password])
+        let browser = place.browser
+        let base = "/m/default/setup"
+        let archive = try place.stage.folder.write(
+            Data(Fixture.lines(days: 30, perDay: 8).utf8), to: "posts.jsonl")
+        try await browser.open("/login")
+        try await browser.logIn(password)
+        try await browser.submit("/setup", ["name": "default"])
+        try await browser.open("\(base)?step=human&on=archive")
+        #expect(browser.page.contains("data-upload=\"\(base)/upload\""), "\(browser.page)")
+        #expect(!browser.page.contains("Path of a downloaded archive"), "\(browser.page)")
+        try await browser.force(
+            "\(base)/learn", ["what": "posts", "step": "posts", "archive": archive])
+        #expect(browser.page.contains("Only who is at the machine"), "\(browser.page)")
+        // Nothing is being read.
+        #expect(browser.page.contains("<div id=\"setup-learning\"></div>"), "\(browser.page)")
+        await place.end()
+    }
+
     @Test func whatOnlyShowsMakesNothing() async throws {
         let stage = try Stage()
         let ending = try await stage.run("web", "--read-only", "--listen", "127.0.0.1:0")

@@ -36,10 +36,20 @@ final class FormBrowser {
 
     /// Sends a form of the page.
     func submit(_ path: String, _ fields: [String: String] = [:]) async throws {
-        let token = try #require(
-            page.firstMatch(of: /name="csrf" value="([^"]+)"/), "no form on \(self.path): \(page)")
         try #require(
             page.contains("action=\"\(path)\""), "no form for \(path) on \(self.path): \(page)")
+        try await force(path, fields)
+    }
+
+    /// Logs in with the password of the page.
+    func logIn(_ password: String) async throws {
+        try await send(.post, "/login", [("password", password), ("next", "/")])
+    }
+
+    /// Sends a form that the page does not have, with the token of another one.
+    func force(_ path: String, _ fields: [String: String]) async throws {
+        let token = try #require(
+            page.firstMatch(of: /name="csrf" value="([^"]+)"/), "no form on \(self.path): \(page)")
         try await send(
             .post, path, [("csrf", String(token.output.1))] + fields.map { ($0.key, $0.value) })
     }

@@ -180,4 +180,6 @@ package struct Access: Sendable {
     package let hasIndex: Bool
     /// Whether others on the way can read what is typed.
     package let isUnencrypted: Bool
+    /// Whether the person is at the machine of the server, and may name a file of its disk.
+    package let canNameFiles: Bool
 }

@@ -308,6 +308,12 @@ enum SetupPage: MirrorPage {
             else { throw ChangeRefusal(.unusable, "the form does not say what is learned") }
             var source = TrainingSource.account
             if request.form["archive"] != nil {
+                guard request.access.canNameFiles else {
+                    throw ChangeRefusal(
+                        .notAllowed,
+                        "only who is at the machine of this page can name a file of it; send the file instead"
+                    )
+                }
                 guard let path = request.form.typed("archive"), path.hasPrefix("/") else {
                     throw ChangeRefusal(
                         .unusable, "write the whole path of the archive on this machine, from / on")
