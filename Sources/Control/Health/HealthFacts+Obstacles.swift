@@ -698,7 +698,8 @@ extension HealthFacts {
         let begun = words(effect.begun)
         let what =
             switch effect.kind {
-            case .probe: "posts of doctor --probe, begun \(begun), may still be at the bot's server"
+            case .probe:
+                "posts of mirror-bot doctor --probe, begun \(begun), may still be at the bot's server"
             case .profile: "a change of the bot's profile, begun \(begun), may not be written"
             }
         let error = effect.error.map { ": \(local($0))" } ?? ""

@@ -84,7 +84,10 @@ package struct Forgetting: Sendable {
         guard let first, let last, first <= last else {
             throw ChangeRefusal(
                 .unusable,
-                "expected two dates, the earlier one first, such as --from 2019-03-01 --to 2019-06-30"
+                saying: """
+                    expected two dates, the earlier one first, such as \
+                    \(control: .days("2019-03-01", "2019-06-30"))
+                    """
             )
         }
         return try subject(.span(first...last), "")

@@ -206,9 +206,11 @@ package struct LinkPeople: PersonOperation {
         if consented != true, let network = Self.networkThatWantsConsent(first, second) {
             throw ChangeRefusal(
                 .notAllowed,
-                "could not link \(first.reference) and \(second.reference): \(network.displayName) "
-                    + "\(network.descriptor.dataRule?.summary ?? ""); ask the person, and say that they agreed "
-                    + "(--consented)")
+                saying: """
+                    could not link \(first.reference) and \(second.reference): \(network.displayName) \
+                    \(network.descriptor.dataRule?.summary ?? ""); ask the person, and \
+                    \(control: .matchingConsent)
+                    """)
         }
         try await mirror.people.link(first, second, seen: seen)
         var unlearned = 0

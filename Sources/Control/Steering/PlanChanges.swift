@@ -91,11 +91,12 @@ package struct PlanChanges: Sendable {
         guard let restored else {
             guard slot.state == .skipped, slot.reason == Action.Reason.byPerson else {
                 if [.planned, .claimed].contains(slot.state) {
-                    throw ChangeRefusal(.over, "slot \(slot.subject) is not skipped")
+                    throw ChangeRefusal(.over, saying: "\(control: named(slot)) is not skipped")
                 }
                 throw try await refusal(of: slot)
             }
-            throw ChangeRefusal(.outOfTime, "slot \(slot.subject) is too late: its time has passed")
+            throw ChangeRefusal(
+                .outOfTime, saying: "\(control: named(slot)) is too late: its time has passed")
         }
         return [restored] + (try await giveWay(to: restored, now: now))
     }
@@ -148,7 +149,7 @@ package struct PlanChanges: Sendable {
         guard let post else {
             guard slot.text != nil else {
                 throw ChangeRefusal(
-                    .unusable, "slot \(slot.subject) has no text; name a post to pin")
+                    .unusable, saying: "\(control: named(slot)) has no text; name a post to pin")
             }
             var why = slot.explanation
             why?.movedFrom = nil
@@ -188,20 +189,27 @@ package struct PlanChanges: Sendable {
     /// Why a slot can no longer be changed.
     private func refusal(of slot: Action) async throws -> ChangeRefusal {
         let now = try await store.action(.post, subject: slot.subject) ?? slot
-        let (code, state): (ChangeRefusal.Code, String) =
+        let undo = NamedControl.undo(now.subject)
+        let (code, state): (ChangeRefusal.Code, SurfaceText) =
             switch now.state {
-            case .done: (.sent, "was sent; mirror-bot undo \(now.subject) takes it back")
+            case .done: (.sent, "was sent; \(control: undo) takes it back")
             case .sending:
                 (
                     .sent,
-                    "was sent, and it is not known yet whether it arrived; mirror-bot undo \(now.subject) takes it back "
-                        + "if it did"
+                    """
+                    was sent, and it is not known yet whether it arrived; \(control: undo) takes it back if it did
+                    """
                 )
             case .skipped where now.reason == Action.Reason.byPerson:
-                (.over, "is skipped; mirror-bot plan restore \(now.subject) sends it after all")
+                (.over, "is skipped; \(control: .restoring(now.subject))")
             default: (.over, "is \(now.state.rawValue) and can no longer be changed")
             }
-        return ChangeRefusal(code, "slot \(now.subject) \(state)")
+        return ChangeRefusal(code, saying: "\(control: named(now)) \(state)")
+    }
+
+    /// The slot as a sentence begins with it.
+    private func named(_ slot: Action) -> NamedControl {
+        .slot(slot.subject, at: LocalTime(slot.due, in: zone).minute)
     }
 
     // MARK: A day
@@ -231,9 +239,7 @@ package struct PlanChanges: Sendable {
         } catch let error as ChangeRefusal where error.code == .unknown {
             guard TypedSlot(word, today: LocalTime(now, in: zone).day) != nil else { throw error }
             throw ChangeRefusal(
-                .unknown,
-                "\(error); mirror-bot plan move gives a slot another time, as in mirror-bot plan move \(word.prefix(20)) 20:15"
-            )
+                .unknown, saying: "\(error.text); \(control: .moving(word.prefix(20)))")
         }
         let wording = try await wording(of: post)
         let day = LocalTime(now, in: zone).day
@@ -442,7 +448,7 @@ package struct PlanChanges: Sendable {
             try await redraw.settle(name.day, now: now)
             guard let slot = try await store.action(.post, subject: name.description) else {
                 let count = try await store.slots(of: name.day).count { $0.parent == nil }
-                throw ChangeRefusal(.unknown, ActionNameError.noSlot(name, of: count).description)
+                throw ChangeRefusal(.unknown, saying: ActionNameError.noSlot(name, of: count).text)
             }
             return slot
         }
@@ -450,11 +456,14 @@ package struct PlanChanges: Sendable {
             let (action, isStored) = try await mirror.action(named: word, in: zone, now: now)
             guard case .post(let name, _) = action.payload else {
                 throw ChangeRefusal(
-                    .unusable, "\(word) is a \(action.kind.rawValue) and no slot of a plan")
+                    .unusable,
+                    saying:
+                        "\(control: .action(word)) is a \(action.kind.rawValue) and no slot of a plan"
+                )
             }
             return isStored ? action : try await slot(name.description, now: now)
         } catch let error as ActionNameError {
-            throw ChangeRefusal(.unknown, error.description)
+            throw ChangeRefusal(.unknown, saying: error.text)
         }
     }
 
@@ -465,7 +474,10 @@ package struct PlanChanges: Sendable {
         guard slot.parent == nil else {
             throw ChangeRefusal(
                 .unusable,
-                "\(slot.subject) continues a thread that has begun; it can only be skipped")
+                saying: """
+                    \(control: .part(slot.subject, at: LocalTime(slot.due, in: zone).minute)) continues a thread that \
+                    has begun; it can only be skipped
+                    """)
         }
         return slot
     }
@@ -480,7 +492,7 @@ package struct PlanChanges: Sendable {
             do {
                 return try await mirror.action(named: word, in: zone, now: now).action
             } catch let error as ActionNameError {
-                throw ChangeRefusal(.unknown, error.description)
+                throw ChangeRefusal(.unknown, saying: error.text)
             }
         }
     }
@@ -510,7 +522,8 @@ package struct PlanChanges: Sendable {
         }
         guard let source = found.wording?.source, let post = try await mirror.archive.post(source)
         else {
-            throw ChangeRefusal(.unusable, "slot \(found.subject) has no text of an archived post")
+            throw ChangeRefusal(
+                .unusable, saying: "\(control: named(found)) has no text of an archived post")
         }
         return post
     }
@@ -546,7 +559,8 @@ package struct PlanChanges: Sendable {
     private func unknownPost(_ word: String) -> ChangeRefusal {
         ChangeRefusal(
             .unknown,
-            "\"\(word.prefix(60))\" names no archived post; give its address, or the id that mirror-bot texts shows"
+            saying:
+                "\"\(word.prefix(60))\" names no archived post; give its address\(control: .textID)"
         )
     }
 

@@ -53,11 +53,14 @@ package struct RetireMirror: PersonOperation {
             guard let date = PersonTime(zone: desk.spokenZone).instant(text, now: now) else {
                 throw ChangeRefusal(
                     .unusable,
-                    "--on is \"\(text)\"; expected a time such as 2026-12-31, \"2026-12-31 18:00\" or 30d"
+                    saying:
+                        "\(control: .retirementDate) is \"\(text)\"; expected a time such as 2026-12-31, \"2026-12-31 18:00\" or 30d"
                 )
             }
             guard date > now else {
-                throw ChangeRefusal(.outOfTime, "--on is \"\(text)\", which has passed")
+                throw ChangeRefusal(
+                    .outOfTime,
+                    saying: "\(control: .retirementDate) is \"\(text)\", which has passed")
             }
             return date
         }

@@ -39,9 +39,10 @@ package struct AddZone: PersonOperation {
         case .overlaps(let other):
             throw ChangeRefusal(
                 .unusable,
-                "some of these days are noted for \(other.zone.name), \(ZonesReport.Line(other).days); "
-                    + "remove that first: mirror-bot zones remove \(ZonesReport.Line(other).anyDay)"
-            )
+                saying: """
+                    some of these days are noted for \(other.zone.name), \(ZonesReport.Line(other).days); \
+                    \(control: .removingZone(ZonesReport.Line(other).anyDay))
+                    """)
         case .full:
             throw ChangeRefusal(
                 .full,
@@ -77,7 +78,9 @@ package struct AddZone: PersonOperation {
         get throws {
             guard from != nil || to != nil else {
                 throw ChangeRefusal(
-                    .unusable, "give --from, --to or both; the zone of all other times is TIME_ZONE"
+                    .unusable,
+                    saying:
+                        "give \(control: .zoneDays); the zone of all other times is \(Setting.timeZone.name)"
                 )
             }
             let first = from.map { LocalDay($0) } ?? .earliest
@@ -85,7 +88,10 @@ package struct AddZone: PersonOperation {
             guard let first, let last, first <= last else {
                 throw ChangeRefusal(
                     .unusable,
-                    "expected two dates, the earlier one first, such as --from 2019-03-01 --to 2020-06-30"
+                    saying: """
+                        expected two dates, the earlier one first, such as \
+                        \(control: .days("2019-03-01", "2020-06-30"))
+                        """
                 )
             }
             return ZoneSpan(first...last, in: try TimeZone(typed: zone))
@@ -106,7 +112,7 @@ package struct RemoveZone: PersonOperation {
         let day = try await day(at: desk)
         guard let span = try await archive.removeZone(on: day, seen: seen) else {
             throw ChangeRefusal(
-                .unknown, "no zone is noted for \(day); mirror-bot zones lists them")
+                .unknown, saying: "no zone is noted for \(day); \(control: .zones) lists them")
         }
         let line = ZonesReport.Line(span)
         let days =
@@ -134,7 +140,8 @@ package struct RemoveZone: PersonOperation {
         }
         guard let span = named.first else {
             throw ChangeRefusal(
-                .unknown, "\(zone.name) is not noted; mirror-bot zones lists the zones that are")
+                .unknown,
+                saying: "\(zone.name) is not noted; \(control: .zones) lists the zones that are")
         }
         guard named.count == 1 else {
             throw ChangeRefusal(

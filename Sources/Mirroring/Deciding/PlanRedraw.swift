@@ -106,7 +106,8 @@ package struct PlanRedraw: Sendable {
     private var emptyArchive: ChangeRefusal {
         ChangeRefusal(
             .nothingLearned,
-            "there is nothing to plan from: the human's past has not been read; run mirror-bot train scheduler first"
+            saying:
+                "there is nothing to plan from: the human's past has not been read; \(control: .training)"
         )
     }
 }

@@ -70,7 +70,7 @@ enum ActionsPage: MirrorPage {
             do {
                 report = try await ExplainReporter(mirror: mirror).report(on: id, now: request.now)
             } catch let error as ActionNameError {
-                return .missing(error.description)
+                return .missing(error.text.page)
             }
         }
         let opened = report.map { OpenedAction($0, request, query) }

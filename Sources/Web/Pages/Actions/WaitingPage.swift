@@ -277,7 +277,7 @@ enum WaitingPage: MirrorPage {
         guard let first = decided.first else { throw refusals[0] }
         var text = decided.count == 1 ? said(first, request).text : summary(decided)
         if let refusal = refusals.first {
-            text += " Not done: \(refusals.count) of \(ids.count), \(refusal.pageText)."
+            text += " Not done: \(refusals.count) of \(ids.count), \(refusal.text.page)."
         }
         return .seeOther(request.link("/waiting"), saying: Said(text))
     }

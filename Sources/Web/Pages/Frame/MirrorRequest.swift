@@ -150,17 +150,7 @@ package struct Refusal: Sendable {
     }
 
     package init(_ refusal: ChangeRefusal) {
-        self.init(isMisuse: refusal.isMisuse, refusal.pageText)
-    }
-}
-
-extension ChangeRefusal {
-    /// The sentence without what only a terminal understands: a clause that names a command is left
-    /// out, and options are called as fields of a page are.
-    package var pageText: String {
-        let clauses = description.components(separatedBy: "; ")
-        let kept = clauses.prefix(1) + clauses.dropFirst().filter { !$0.contains("mirror-bot ") }
-        return kept.joined(separator: "; ").replacing(#/--([a-z]+)/#) { "“\($0.output.1)”" }
+        self.init(isMisuse: refusal.isMisuse, refusal.text.page)
     }
 }
 

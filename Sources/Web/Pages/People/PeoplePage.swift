@@ -177,7 +177,7 @@ enum PeoplePage: MirrorPage {
         do {
             id = try await account(request)
         } catch let refusal as ChangeRefusal {
-            return .missing(refusal.pageText)
+            return .missing(refusal.text.page)
         }
         return try await personPage(request, id)
     }
@@ -293,7 +293,7 @@ enum PeoplePage: MirrorPage {
             return .file(
                 PersonPage(report).html, type: "text/html; charset=utf-8", name: "report.html")
         } catch let refusal as ChangeRefusal {
-            return .missing(refusal.pageText)
+            return .missing(refusal.text.page)
         }
     }
 

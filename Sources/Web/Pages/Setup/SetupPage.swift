@@ -205,7 +205,7 @@ enum SetupPage: MirrorPage {
     }
 
     private static func sentence(_ refusal: ChangeRefusal) -> String {
-        Words.capitalized(refusal.pageText) + "."
+        Words.capitalized(refusal.text.page) + "."
     }
 
     /// Keeps a login, or asks first where another account gives way to it.
@@ -387,9 +387,9 @@ enum SetupPage: MirrorPage {
     /// The refusal that stands for an error that a person can mend; `nil` for another error.
     private static func refusal(of error: any Error) -> ChangeRefusal? {
         if let refusal = error as? LoginRefusal {
-            return ChangeRefusal(.unusable, refusal.pageText)
+            return ChangeRefusal(.unusable, saying: refusal.text)
         }
         guard SetupPosition.isMendable(error) else { return nil }
-        return (error as? ChangeRefusal) ?? ChangeRefusal(.unusable, "\(error)")
+        return (error as? ChangeRefusal) ?? ChangeRefusal(.unusable, "\(error)".withoutCommands)
     }
 }

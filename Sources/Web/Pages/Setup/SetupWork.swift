@@ -240,7 +240,8 @@ package final class SetupWork: Sendable {
             let problem = WebProblem(error)
             return "\(problem.title) \(problem.text)"
         }
-        return Words.capitalized(ChangeRefusal(.unusable, "\(error)").pageText) + "."
+        let sentence = (error as? ChangeRefusal)?.text.page ?? "\(error)".withoutCommands
+        return Words.capitalized(sentence) + "."
     }
 
     private func note(_ training: Training, of mirror: String) {
@@ -255,6 +256,16 @@ package final class SetupWork: Sendable {
         }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
+    }
+}
+
+extension String {
+    /// The sentence without the clauses that name a command: the set-up leads through the steps
+    /// itself.
+    var withoutCommands: String {
+        let clauses = components(separatedBy: "; ")
+        let kept = clauses.prefix(1) + clauses.dropFirst().filter { !$0.contains("mirror-bot ") }
+        return kept.joined(separator: "; ")
     }
 }
 
