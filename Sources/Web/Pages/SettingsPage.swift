@@ -99,7 +99,7 @@ enum SettingsPage: MirrorPage {
                         "number": .text(numbers[each].map { Words.number($0) }),
                     ]
                 }),
-            "problems": .texts(report.problems), "hasSettings": .flag(!shown.isEmpty),
+            "problems": .sentences(report.problems), "hasSettings": .flag(!shown.isEmpty),
             "nothing": .text(
                 name.map { "There is no setting \(Words.cut($0, to: 60))." } ?? "Nothing is set."),
             "groups": .list(
@@ -120,7 +120,7 @@ enum SettingsPage: MirrorPage {
                     ? request.base + "/settings"
                         + WebFields.query([("show", tab.rawValue), ("after", shown.last?.name)])
                     : nil),
-            "hasZones": .flag(!zones.zones.isEmpty), "homeZone": .text(zones.timeZone),
+            "hasZones": .flag(!zones.zones.isEmpty), "homeZone": .sentence(zones.timeZone),
             "zones": .list(
                 zones.zones.map { line in
                     [
@@ -165,12 +165,13 @@ enum SettingsPage: MirrorPage {
         let canChange = canChange && line.canBeStored && line.origin != .flag
         return [
             "name": .text(line.name), "title": .text(Setting.named(line.name)?.title),
-            "summary": .text(line.summary), "value": .text(value(of: line)),
-            "origin": .text(origin(of: line)), "problem": .text(line.problem),
+            "summary": .sentence(line.summary), "value": .text(value(of: line)),
+            "origin": .text(origin(of: line)), "problem": .sentence(line.problem),
             "canChange": .flag(canChange),
-            "isOpen": .flag(isOpen), "form": .text("New value of \(line.name): \(line.form)"),
+            "isOpen": .flag(isOpen), "form": .sentence("New value of \(line.name): \(line.form)"),
             "field": .markup(field(line, typed ?? line.value ?? "", isWrong: wrong != nil)),
-            "wrong": .text(wrong.map(Words.capitalized)), "canUnset": .flag(line.origin == .stored),
+            "wrong": .sentence(wrong.map(Words.capitalized)),
+            "canUnset": .flag(line.origin == .stored),
             "token": .markup(request.hidden(seen: line.seen)),
         ]
     }
@@ -238,10 +239,10 @@ enum SettingsPage: MirrorPage {
             let forecast = try await SettingForecast(
                 of: request.mirror, name, to: value, zone: request.zone, now: request.now)
             let sentences = forecast.sentences
+            let title = Setting.named(name)?.title ?? name
             var question = Confirmation(
-                in: section, "Set \(name) to \(Words.cut(value, to: 60))?", action: "/settings",
-                verb: "Set \(name)",
-                otherWay: "Leave it", back: "/settings")
+                in: section, "Set “\(title)” to \(Words.cut(value, to: 60))?",
+                action: "/settings", verb: "Set it", otherWay: "Leave it", back: "/settings")
             question.lead = sentences.first
             question.notes = Array(sentences.dropFirst())
             question.fields = [("name", name), ("value", value)]

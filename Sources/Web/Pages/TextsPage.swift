@@ -140,7 +140,8 @@ enum TextsPage: MirrorPage {
             "reasons": .list(
                 rules.prefix(reasonsShown).map { reason in
                     [
-                        "text": .text(reason.text ?? reason.reason), "code": .text(reason.reason),
+                        "text": .sentence(reason.text ?? reason.reason),
+                        "code": .text(reason.reason),
                         "bar": .markup(
                             Drawing.meter(Double(reason.count) / Double(max(1, most)), "base")),
                         "number": .number(reason.count),
@@ -288,7 +289,7 @@ enum TextsPage: MirrorPage {
         }
         return [
             "year": .text("\(time.day.components.year)"), "day": .text(words.dayOfYear(time.day)),
-            "time": .text("\(time.minute)"), "state": .text(state(of: text, words)),
+            "time": .text("\(time.minute)"), "state": .sentence(state(of: text, words)),
             "code": .text(text.isNever ? nil : text.unfit), "link": .text(link(text.address)),
             "language": .text(text.language), "text": .text(excerpt(text.text, mostBytes)),
             "post": .text(text.post),
@@ -525,10 +526,11 @@ enum TextsPage: MirrorPage {
             ) { change in
                 let slot = change.slots.first
                 guard change.isNew else {
-                    return Said("It is sent already, as slot \(slot?.slot ?? "").")
+                    return Said(
+                        "It is sent already\(slot.map { ", as the post of \($0.time)" } ?? "").")
                 }
                 return Said(
-                    "It is sent as soon as the worker comes to it\(slot.map { ": slot \($0.slot)" } ?? "").",
+                    "It is sent as soon as the worker comes to it.",
                     wayBack: slot.map {
                         .init("Do not send it", to: request.base + "/slots/\($0.id)/skip")
                     })

@@ -477,7 +477,7 @@ final class WebSite: Sendable {
         let content = TemplateLibrary.standard.render(
             .problem,
             [
-                "title": .text(problem.title), "text": .text(problem.text),
+                "title": .text(problem.title), "text": .sentence(problem.text),
                 "state": .text(problem.state),
                 "back": .text(problem.back ?? (Self.isPublic(path) ? nil : "/")),
             ])

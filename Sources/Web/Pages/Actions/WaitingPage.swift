@@ -77,7 +77,7 @@ enum WaitingPage: MirrorPage {
         context["canApprove"] = .flag(canApprove)
         context["canNote"] = .flag(canNote)
         context["lesson"] = .text(lesson(list.suggestions, request))
-        context["whatComes"] = .text(whatComes(settings.favoriteMode == .suggest, list.total))
+        context["whatComes"] = .sentence(whatComes(settings.favoriteMode == .suggest, list.total))
         let reviewed = [(ActionKind.post, "posts"), (.reply, "replies")].filter {
             settings.review.contains($0.0)
         }
@@ -168,7 +168,7 @@ enum WaitingPage: MirrorPage {
                 rest.prefix(2).map { ListWords.cut($0, partSize) }
                     + (rest.count > 2 ? ["and \(Words.count(rest.count - 2, "more part"))"] : [])),
             "notKept": .text(isFavorite && row.about == nil ? "Its text is not kept here." : nil),
-            "why": .text(why(row, words)), "hasWords": .flag(isFavorite && !row.words.isEmpty),
+            "why": .sentence(why(row, words)), "hasWords": .flag(isFavorite && !row.words.isEmpty),
             "words": .texts(isFavorite ? row.words.map { ListWords.cut($0, 90) } : []),
             "isByHand": .flag(row.isByHand), "canApprove": .flag(row.obstacle == nil),
             "address": .text(row.address),

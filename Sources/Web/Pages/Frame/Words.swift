@@ -110,9 +110,9 @@ package struct Words: Sendable {
         return "$" + digits
     }
 
-    /// The first letter large.
+    /// The first letter large, unless the text begins with a command.
     package static func capitalized(_ text: String) -> String {
-        text.prefix(1).uppercased() + text.dropFirst()
+        text.hasPrefix("mirror-bot ") ? text : text.prefix(1).uppercased() + text.dropFirst()
     }
 
     /// A text that is cut after so many characters, or after four times as many bytes: a single

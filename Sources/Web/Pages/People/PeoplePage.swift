@@ -77,7 +77,7 @@ enum PeoplePage: MirrorPage {
             "first": .text(cursor.map { _ in request.link("/people", fields(stance, nil)) }),
             "next": .text(list.next.map { request.link("/people", fields(stance, $0)) }),
         ]
-        context["choices"] = .text(
+        context["choices"] = .sentence(
             try await request.mirror.replyMeasure().map { measure in
                 FavoriteWords.sentence(measure.inWords)
                     + " Measured \(words.moment(measure.measured))."
@@ -269,7 +269,7 @@ enum PeoplePage: MirrorPage {
             "at": .markup(words.time(deed.at, ListWords.short(deed.at, words))),
             "state": .text(marks.state), "mark": .text(marks.mark), "symbol": .text(marks.symbol),
             "what": .text(marks.what), "text": .text(deed.text.map { ListWords.cut($0, textSize) }),
-            "why": .text(deed.why.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
+            "why": .sentence(deed.why.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
             "link": .text(deed.link),
         ]
     }

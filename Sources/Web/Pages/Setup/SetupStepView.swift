@@ -121,7 +121,7 @@ struct SetupStepView {
                 form.fields.enumerated().map { index, field in
                     [
                         "name": .text(field.name), "label": .text(field.label),
-                        "hint": .text(field.hint),
+                        "hint": .sentence(field.hint),
                         "type": .text(field.isSecret ? "password" : "text"),
                         // A secret never comes back.
                         "value": .text(field.isSecret ? "" : request.typed(field.name, or: "")),
@@ -196,7 +196,7 @@ struct SetupStepView {
     private var policy: PageContext {
         guard let policy = position.policy else { return [:] }
         return [
-            "lead": .text(policy.summary),
+            "lead": .sentence(policy.summary),
             "forms": .list([form("I know these rules, and agree", [(policy.setting, "yes")])]),
         ]
     }
@@ -245,7 +245,7 @@ struct SetupStepView {
     private func learning(_ subject: SetupWork.Subject) -> PageContext {
         let training = request.setup.training(of: request.mirror.name)
         var context: PageContext = [
-            "lead": .text(lead(subject)), "archive": .fields(archive(subject)),
+            "lead": .sentence(lead(subject)), "archive": .fields(archive(subject)),
         ]
         guard case .running(let progress)? = training?.state else {
             if let training, training.subject == subject {
@@ -256,7 +256,7 @@ struct SetupStepView {
         }
         context["archive"] = PageValue.none
         context["learning"] = .fields([
-            "isRunning": true, "sentences": .texts([Self.words(progress)]),
+            "isRunning": true, "sentences": .sentences([Self.words(progress)]),
             "isWrong": false, "isRead": false,
             "done": .text(progress.map { "\($0.done)" }),
             "total": .text(progress?.total.map { "\($0)" }),
@@ -299,7 +299,7 @@ struct SetupStepView {
             isWrong = true
         }
         return [
-            "isRunning": false, "sentences": .texts(sentences), "isWrong": .flag(isWrong),
+            "isRunning": false, "sentences": .sentences(sentences), "isWrong": .flag(isWrong),
             "isRead": .flag(!isWrong), "done": .none, "total": .none,
         ]
     }
@@ -332,7 +332,7 @@ struct SetupStepView {
             proposal = try await request.mirror.profileProposal()
         } catch let error where SetupPosition.isMendable(error) {
             return [
-                "lead": .text("The profile could not be read: \(error)."),
+                "lead": .sentence("The profile could not be read: \(error)."),
                 "profile": .fields(choices(seen: nil, canWrite: false)),
             ]
         }
@@ -359,7 +359,7 @@ struct SetupStepView {
         [
             "token": .markup(request.hidden(seen: seen)), "canWrite": .flag(canWrite),
             "present": [], "proposed": [],
-            "notes": .texts(notes.map { Words.capitalized($0) + "." }),
+            "notes": .sentences(notes.map { Words.capitalized($0) + "." }),
         ]
     }
 

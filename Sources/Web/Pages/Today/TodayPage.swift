@@ -125,7 +125,7 @@ package enum TodayPage: MirrorPage {
             "comingCount": .text(Words.count(ahead.count { SlotState($0).isAhead }, "post")),
             "coming": .list(coming), "hasComing": .flag(!coming.isEmpty),
             "showsComing": .flag(day >= words.today || !coming.isEmpty),
-            "nothingComing": .text(nothingComing(report, status, isToday: isToday)),
+            "nothingComing": .sentence(nothingComing(report, status, isToday: isToday)),
             "offer": .none,
             "isPreview": .flag(report.plan?.isStored == false && !coming.isEmpty),
             "draw": canDraw && day >= words.today
@@ -377,7 +377,7 @@ package enum TodayPage: MirrorPage {
         let post = request.form["keep"] == nil ? request.form.typed("post") : nil
         guard post != nil || request.form["keep"] != nil else {
             return try await request.attempt(refusedBy: refused) {
-                throw ChangeRefusal(.unusable, "no old post is named; type its address or id")
+                throw ChangeRefusal(.unusable, "no old post is named; type its address")
             }
         }
         return try await request.perform(
