@@ -27,13 +27,13 @@ package struct CommandMarks: Equatable, Sendable {
             parts = sentence.isEmpty ? [] : [Part(text: sentence[...], isCode: false)]
             return
         }
-        var parts: [Part] = []
+        var found: [Part] = []
         var place = 0
         func add(_ range: Range<Int>, isCode: Bool) {
             guard !range.isEmpty else { return }
             let start = sentence.utf8.index(sentence.startIndex, offsetBy: range.lowerBound)
             let end = sentence.utf8.index(start, offsetBy: range.count)
-            parts.append(Part(text: sentence[start..<end], isCode: isCode))
+            found.append(Part(text: sentence[start..<end], isCode: isCode))
         }
         for code in codes {
             add(place..<code.outer.lowerBound, isCode: false)
@@ -41,7 +41,7 @@ package struct CommandMarks: Equatable, Sendable {
             place = code.outer.upperBound
         }
         add(place..<sentence.utf8.count, isCode: false)
-        self.parts = parts
+        parts = found
     }
 
     /// The sentence with its code in `<code>`.
@@ -103,6 +103,8 @@ extension CommandMarks {
         private static let signs = Array("@#/:=*".utf8)
         /// Signs that end a word wherever they stand.
         private static let stops = Array(" \n\t;)`\"".utf8)
+        /// Signs with which a name goes on.
+        private static let links = Array("_-@/".utf8)
         /// Signs behind a word that belong to the sentence.
         private static let marks = Array(",.:?!".utf8)
 
@@ -239,12 +241,11 @@ extension CommandMarks {
             return end
         }
 
-        /// Whether no name goes on there.
+        /// Whether no name goes on there, such as that of an account.
         private func endsWord(_ end: Int) -> Bool {
             guard end < bytes.count else { return true }
             let byte = bytes[end]
-            return !isUpper(byte) && !isLower(byte) && !isDigit(byte) && byte != UInt8(ascii: "_")
-                && byte != UInt8(ascii: "-")
+            return !isUpper(byte) && !isLower(byte) && !isDigit(byte) && !Self.links.contains(byte)
         }
 
         private func isUpper(_ byte: UInt8) -> Bool {

@@ -47,7 +47,8 @@ import Testing
     private static let words = [
         "", "an update of mirror-bot", "the machine on which mirror-bot runs",
         "mirror-bot knows no such word", "It is X, A or NOBODY.", "MAX_PER_DAYS and MY_LINKS",
-        "@FITNESS and #LINKS were there", "\"mirror-bot run\" is no slot; \"LINKS\" is none",
+        "@FITNESS and #LINKS were there", "One person: LINKS@far.example, MEDIA@far.example",
+        "\"mirror-bot run\" is no slot; \"LINKS\" is none",
         "“set QUIET_HOURS=none, says mirror-bot config” is muted",
         "a \"quotation without an end: mirror-bot run", "新しいパン屋のライ麦パンがおいしい。",
     ]

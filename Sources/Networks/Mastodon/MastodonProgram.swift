@@ -303,7 +303,7 @@ extension MastodonProgram {
     /// - Parameter findings: Whether the server keeps a promise; what is missing was not measured.
     func overruled(by findings: [ServerPromise: Bool]) -> MastodonProgram {
         var program = self
-        let source = "doctor --probe"
+        let source = "mirror-bot doctor --probe"
         func found(_ promise: ServerPromise) -> Known<Bool>? {
             findings[promise].map { Known($0, source) }
         }
