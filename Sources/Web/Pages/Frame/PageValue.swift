@@ -21,7 +21,7 @@ package enum PageValue: Sendable {
     package static func text(_ text: String?) -> PageValue { text.map { .text($0) } ?? .none }
     /// A sentence of the program, with the commands and settings in it as code.
     ///
-    /// Nothing that somebody else wrote: texts of posts, names and handles are ``text(_:)``.
+    /// Nothing that somebody else wrote: texts of posts, names and handles are `.text`.
     package static func sentence(_ sentence: String) -> PageValue {
         let marks = CommandMarks(sentence)
         return marks.parts.contains { $0.isCode } ? .markup(marks.markup) : .text(sentence)
