@@ -33,7 +33,6 @@ package struct Forgetting: Sendable {
 
     private let mirror: HumanMirror
     private let zone: TimeZone
-    private let changes: PlanChanges
 
     /// - Parameters:
     ///   - mirror: The mirror.
@@ -41,7 +40,6 @@ package struct Forgetting: Sendable {
     package init(mirror: HumanMirror, zone: TimeZone) {
         self.mirror = mirror
         self.zone = zone
-        changes = PlanChanges(mirror: mirror, zone: zone)
     }
 
     private var archive: Archive { mirror.archive }
@@ -53,7 +51,7 @@ package struct Forgetting: Sendable {
     /// - Throws: `ChangeRefusal`; the store's error.
     package func subject(post word: String) async throws -> Subject {
         do {
-            return .post(try await changes.post(word))
+            return .post(try await NameResolver(mirror: mirror, zone: zone).post(word))
         } catch let error as ChangeRefusal {
             for network in NetworkName.known
             where try await archive.isForgotten(PostID(network: network, value: word)) {
@@ -169,7 +167,8 @@ package struct Forgetting: Sendable {
             }
         }
         try await mirror.table.raiseVersion()
-        let changed = try await changes.replaceUnwanted(now: now)
+        let changed = try await TextReplacement(mirror: mirror, zone: zone).replaceUnwanted(
+            now: now)
         return Outcome(
             isNew: isNew, removed: removed, changed: changed,
             left: try await LastWord(mirror: mirror).wait { $0.kind != .favorite })

@@ -165,7 +165,7 @@ struct LastPost {
     ///   and an address that names no post.
     func read(_ typed: String) async throws -> (last: Retirement.Last, words: String) {
         if try await !mirror.archive.posts(named: typed).isEmpty {
-            let wording = try await changes.wording(ofPost: typed)
+            let wording = try await names.wording(ofPost: typed)
             return (.post(wording.source), wording.text)
         }
         // A mistyped name of a post is no text.
@@ -189,7 +189,7 @@ struct LastPost {
         switch last {
         case .text(let text): return try wording(saying: text)
         case .post(let id):
-            var wording = try await changes.wording(ofPost: id.value)
+            var wording = try await names.wording(ofPost: id.value)
             // Nothing follows the last post.
             wording.rest = []
             return wording
@@ -197,7 +197,7 @@ struct LastPost {
     }
 
     /// The zone decides nothing about what a post says.
-    private var changes: PlanChanges { PlanChanges(mirror: mirror, zone: .gmt) }
+    private var names: NameResolver { NameResolver(mirror: mirror, zone: .gmt) }
 
     /// A typed text, which names nobody so that anybody would be notified.
     private func wording(saying text: String) throws -> Action.Wording {
