@@ -246,8 +246,13 @@ package struct ForgetUndoReport: PersonOutcome {
     package private(set) var schema = "mirror-bot/forget-undo/1"
     /// False if it was not forgotten.
     package let isUndone: Bool
+    /// Nil also for a post, which has to be read again first.
+    package let wayBack: WayBack?
 
-    package init(isUndone: Bool) { self.isUndone = isUndone }
+    package init(isUndone: Bool, wayBack: WayBack? = nil) {
+        self.isUndone = isUndone
+        self.wayBack = wayBack
+    }
 }
 
 /// Everything that is forgotten or muted.

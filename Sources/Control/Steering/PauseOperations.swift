@@ -125,8 +125,8 @@ package struct PauseChange: PersonOutcome {
         untilLocal = pause?.until.map { LocalTime($0, in: zone).description }
         wayBack =
             switch (pause != nil, wasPaused) {
-            case (true, nil): WayBack(ResumeMirror.self, "resume")
-            case (false, true?): WayBack(PauseMirror.self, "pause")
+            case (true, nil): WayBack(ResumeMirror(), seen: seen, "resume")
+            case (false, true?): WayBack(PauseMirror(), "pause")
             default: nil
             }
     }

@@ -109,7 +109,8 @@ package struct SkipSlot: PersonOperation {
             try await skip(slot, at: desk, seen: seen, now: now), in: zone)
         return SlotsChange(
             [skipped],
-            wayBack: WayBack(RestoreSlot.self, "plan", "restore", skipped.slot))
+            wayBack: WayBack(
+                RestoreSlot(slot: skipped.id), seen: skipped.seen, "plan", "restore", skipped.slot))
     }
 
     private func skip(_ slot: Action, at desk: Desk, seen: Seen?, now: Date) async throws -> Action
@@ -175,7 +176,7 @@ package struct RestoreSlot: PersonOperation {
 extension WayBack {
     /// The way back from a slot that was planned.
     fileprivate static func skipping(_ slot: ChangedSlot) -> WayBack {
-        WayBack(SkipSlot.self, "plan", "skip", slot.slot)
+        WayBack(SkipSlot(slot: slot.id), seen: slot.seen, "plan", "skip", slot.slot)
     }
 }
 
@@ -227,7 +228,9 @@ package struct MoveSlot: PersonOperation {
     /// - Returns: Nil for a former time that has passed, or is the new one.
     private func wayBack(from moved: ChangedSlot, to former: ChangedSlot, now: Date) -> WayBack? {
         guard former.due > now, former.due != moved.due else { return nil }
-        return WayBack(MoveSlot.self, "plan", "move", moved.slot, former.time)
+        return WayBack(
+            MoveSlot(slot: moved.id, time: former.time), seen: moved.seen, "plan", "move",
+            moved.slot, former.time)
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {

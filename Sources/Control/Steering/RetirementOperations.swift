@@ -129,7 +129,7 @@ package struct RetirementChange: PersonOutcome {
         takesBack = retirement?.takesBack ?? false
         seen = Retirement.seen(retirement)
         let mayEnd = isNew && retirement.map { $0.date > $0.asked } == true
-        wayBack = mayEnd ? WayBack(CancelRetirement.self, "retire", "--cancel") : nil
+        wayBack = mayEnd ? WayBack(CancelRetirement(), "retire", "--cancel") : nil
     }
 }
 

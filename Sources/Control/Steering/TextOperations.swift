@@ -19,7 +19,9 @@ package struct ForgetText: PersonOperation {
         let subject = try await forgetting.subject(of: wish)
         let outcome = try await forgetting.forget(subject, seen: seen, now: desk.now)
         return ForgetReport(
-            outcome, in: try await desk.zone(), wayBack: outcome.isNew ? wish.wayBack : nil)
+            outcome, in: try await desk.zone(),
+            wayBack: outcome.isNew
+                ? WayBack(RememberText(wish), ["forget", "--undo"] + wish.arguments) : nil)
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> ForgetReport? {
@@ -49,8 +51,11 @@ package struct RememberText: PersonOperation {
         if case .post(let word) = wish {
             return ForgetUndoReport(isUndone: try await forgetting.undo(post: word))
         }
+        let isUndone = try await forgetting.undo(
+            try await forgetting.subject(of: wish), seen: seen)
         return ForgetUndoReport(
-            isUndone: try await forgetting.undo(try await forgetting.subject(of: wish), seen: seen))
+            isUndone: isUndone,
+            wayBack: isUndone ? WayBack(ForgetText(wish), ["forget"] + wish.arguments) : nil)
     }
 }
 
@@ -78,14 +83,47 @@ package enum ForgettingWish: Codable, Equatable, Sendable {
         }
     }
 
-    var wayBack: WayBack {
+    /// The words of the command line that name the thing.
+    fileprivate var arguments: [String] {
         switch self {
-        case .post(let post): WayBack(RememberText.self, "forget", "--undo", post)
-        case .word(let word): WayBack(RememberText.self, "forget", "--undo", "--word", word)
-        case .day(let day): WayBack(RememberText.self, "forget", "--undo", "--day", day)
-        case .days(let from, nil): WayBack(RememberText.self, "forget", "--undo", "--from", from)
-        case .days(let from, let to?):
-            WayBack(RememberText.self, "forget", "--undo", "--from", from, "--to", to)
+        case .post(let post): [post]
+        case .word(let word): ["--word", word]
+        case .day(let day): ["--day", day]
+        case .days(let from, nil): ["--from", from]
+        case .days(let from, let to?): ["--from", from, "--to", to]
+        }
+    }
+}
+
+extension ForgettingWish {
+    private enum CodingKeys: CodingKey { case post, word, day, from, to }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        func value(_ key: CodingKeys) throws -> String? {
+            try container.decodeIfPresent(String.self, forKey: key)
+        }
+        if let post = try value(.post) {
+            self = .post(post)
+        } else if let word = try value(.word) {
+            self = .word(word)
+        } else if let day = try value(.day) {
+            self = .day(day)
+        } else {
+            self = .days(
+                from: try container.decode(String.self, forKey: .from), to: try value(.to))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .post(let post): try container.encode(post, forKey: .post)
+        case .word(let word): try container.encode(word, forKey: .word)
+        case .day(let day): try container.encode(day, forKey: .day)
+        case .days(let from, let to):
+            try container.encode(from, forKey: .from)
+            try container.encodeIfPresent(to, forKey: .to)
         }
     }
 }
@@ -131,7 +169,7 @@ package struct NeverSend: PersonOperation {
             post: id, text: post.text, isNew: isNew,
             slots: changed.map { ChangedSlot($0, in: zone) },
             left: left.map(LeftAction.init),
-            wayBack: isNew ? WayBack(SendAgain.self, "never", "--undo", id) : nil)
+            wayBack: isNew ? WayBack(SendAgain(post: id), "never", "--undo", id) : nil)
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> NeverChange? {
@@ -160,7 +198,7 @@ package struct SendAgain: PersonOperation {
         let id = post.id.value
         return NeverChange(
             post: id, text: post.text, isNew: isNew, slots: [], left: [],
-            wayBack: isNew ? WayBack(NeverSend.self, "never", id) : nil)
+            wayBack: isNew ? WayBack(NeverSend(post: id), "never", id) : nil)
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> NeverChange? {
@@ -229,8 +267,8 @@ package struct KeepText: PersonOperation {
         let wayBack: WayBack? =
             switch before {
             case .kept?: nil
-            case .never?: WayBack(NeverSend.self, "never", id)
-            default: WayBack(UnkeepText.self, "texts", "keep", "--undo", id)
+            case .never?: WayBack(NeverSend(post: id), "never", id)
+            default: WayBack(UnkeepText(post: id), "texts", "keep", "--undo", id)
             }
         return KeepChange(
             post: id, text: post.text, isKept: true, isNew: before != .kept, wayBack: wayBack)
@@ -261,7 +299,7 @@ package struct UnkeepText: PersonOperation {
         let id = post.id.value
         return KeepChange(
             post: id, text: post.text, isKept: false, isNew: isNew,
-            wayBack: isNew ? WayBack(KeepText.self, "texts", "keep", id) : nil)
+            wayBack: isNew ? WayBack(KeepText(post: id), "texts", "keep", id) : nil)
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> KeepChange? {

@@ -33,9 +33,10 @@ package struct AddZone: PersonOperation {
         switch try await archive.add(span, seen: seen, now: desk.now) {
         case .unchanged: return try await ZonesChange(span, at: desk, isNew: false)
         case .changed:
+            let day = ZonesReport.Line(span).anyDay
             return try await ZonesChange(
                 span, at: desk, moved: try await archive.rewriteTimes(in: try await desk.zone()),
-                wayBack: WayBack(RemoveZone.self, "zones", "remove", ZonesReport.Line(span).anyDay))
+                wayBack: WayBack(RemoveZone(time: day), "zones", "remove", day))
         case .overlaps(let other):
             throw ChangeRefusal(
                 .unusable,
@@ -115,12 +116,13 @@ package struct RemoveZone: PersonOperation {
                 .unknown, saying: "no zone is noted for \(day); \(control: .zones) lists them")
         }
         let line = ZonesReport.Line(span)
+        let again = AddZone(
+            zone: line.timeZone, from: line.from?.description, to: line.to?.description)
         let days =
-            (line.from.map { ["--from", $0.description] } ?? [])
-            + (line.to.map { ["--to", $0.description] } ?? [])
+            (again.from.map { ["--from", $0] } ?? []) + (again.to.map { ["--to", $0] } ?? [])
         return try await ZonesChange(
             span, at: desk, moved: try await archive.rewriteTimes(in: try await desk.zone()),
-            wayBack: WayBack(AddZone.self, ["zones", "add", line.timeZone] + days))
+            wayBack: WayBack(again, ["zones", "add", line.timeZone] + days))
     }
 
     /// - Returns: Nil if the day still has a zone, and where a zone was named and no day.

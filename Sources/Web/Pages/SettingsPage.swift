@@ -254,9 +254,7 @@ enum SettingsPage: MirrorPage {
 
     private static func change(_ request: MirrorRequest) async throws -> WebReply {
         try await attempt(request) {
-            let stored = try await SettingsChange(of: request.mirror).settings
             if let name = request.form.typed("unset") {
-                let old = stored.first { $0.name == name }?.value
                 return try await request.perform(
                     UnsetValues([name]), backTo: "/settings", refusedBy: page
                 ) { change in
@@ -264,42 +262,30 @@ enum SettingsPage: MirrorPage {
                         return Said("Nothing to do: \(name) is not set here.")
                     }
                     return Said(
-                        "\(name) is no longer set here.",
-                        wayBack: old.map {
-                            .init(
-                                "Set \(Words.cut($0, to: 40)) again",
-                                to: request.base + "/settings",
-                                [("name", name), ("value", $0)])
-                        })
+                        "\(name) is no longer set here.", wayBack: button(name, change, request))
                 }
             }
             let name = try named(request.form)
             guard let value = request.form.typed("value") else {
                 throw ChangeRefusal(.unusable, "write a value")
             }
-            let old = stored.first { $0.name == name }?.value
             let uptake = Setting.named(name)?.uptake.words
             return try await request.perform(
                 SetValues([name: value]), backTo: "/settings", refusedBy: page
-            ) { _ in
-                let text =
-                    "\(name) is \(Words.cut(value, to: 60)) now\(uptake.map { "; taken up \($0)" } ?? "")."
-                guard let old else {
-                    return Said(
-                        text,
-                        wayBack: .init(
-                            "Use the default again", to: request.base + "/settings",
-                            [("unset", name)]))
-                }
-                return Said(
-                    text,
-                    wayBack: old == value
-                        ? nil
-                        : .init(
-                            "Set \(Words.cut(old, to: 40)) again", to: request.base + "/settings",
-                            [("name", name), ("value", old)]))
+            ) { change in
+                Said(
+                    "\(name) is \(Words.cut(value, to: 60)) now\(uptake.map { "; taken up \($0)" } ?? "").",
+                    wayBack: button(name, change, request))
             }
         }
+    }
+
+    private static func button(
+        _ name: String, _ change: SettingsChange, _ request: MirrorRequest
+    ) -> Said.Button? {
+        let former = (change.wayBack?.operation as? SetValues)?.values[name]
+        let verb = former.map { "Set \(Words.cut($0, to: 40)) again" } ?? "Use the default again"
+        return request.button(verb, change.wayBack)
     }
 
     /// A value that cannot be used is a misuse, as what other forms refuse.
@@ -392,11 +378,7 @@ enum SettingsPage: MirrorPage {
                     change.isNew
                         ? "Noted: \(change.change.timeZone), \(change.change.days). \(moved(change.moved))"
                         : "That was noted already.",
-                    wayBack: change.isNew
-                        ? .init(
-                            "Remove it again", to: request.base + "/zones/remove",
-                            [("day", change.change.anyDay)])
-                        : nil)
+                    wayBack: request.button("Remove it again", change.wayBack))
             }
         }
     }
@@ -411,14 +393,9 @@ enum SettingsPage: MirrorPage {
             { change in
                 guard change.isNew else { return Said("Nothing is noted for \(day.prefix(20)).") }
                 let line = change.change
-                let days = [("from", line.from), ("to", line.to)].compactMap { name, day in
-                    day.map { (name, $0.description) }
-                }
                 return Said(
                     "Removed: \(line.timeZone), \(line.days). \(moved(change.moved))",
-                    wayBack: .init(
-                        "Add it again", to: request.base + "/zones",
-                        [("zone", line.timeZone)] + days))
+                    wayBack: request.button("Add it again", change.wayBack))
             }
         }
     }

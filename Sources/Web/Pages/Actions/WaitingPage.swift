@@ -315,10 +315,7 @@ enum WaitingPage: MirrorPage {
                 " " + (decision.notLearned.map { "Nothing was learned from it: \($0)." } ?? lesson)
         }
         guard decision.decision == .dismissed else { return Said(text) }
-        return Said(
-            text,
-            wayBack: Said.Button(
-                "Let it wait again", to: request.link("/waiting"), [("reopen", decision.id)]))
+        return Said(text, wayBack: request.button("Let it wait again", decision.wayBack))
     }
 
     // MARK: Copies that outlived their originals

@@ -369,13 +369,11 @@ enum PeoplePage: MirrorPage {
                     seen: try request.seen()))
             let all = ([change.account] + change.sameAs).map { ListWords.name($0) }.joined(
                 separator: ", ")
-            let wayBack = Said.Button(
-                "They are not", to: request.link("/people/unlink"), [("account", second)])
             return .seeOther(
                 request.link("/people"),
                 saying: Said(
                     "One person: \(all).\(PersonWords.unlearned(change.unlearned))",
-                    wayBack: wayBack))
+                    wayBack: request.button("They are not", change.wayBack)))
         }
     }
 
@@ -389,14 +387,11 @@ enum PeoplePage: MirrorPage {
                 return .seeOther(
                     request.link("/people"), saying: Said("\(name) is linked to nobody."))
             }
-            let others = wayBack.arguments.suffix(2)
-            let button = Said.Button(
-                "They are one", to: request.link("/people/link"),
-                [("first", others.first ?? ""), ("second", others.last ?? "")]
-                    + (wayBack.arguments.contains("--consented") ? [("consented", "yes")] : []))
             return .seeOther(
                 request.link("/people"),
-                saying: Said("\(name) is somebody else now.", wayBack: button))
+                saying: Said(
+                    "\(name) is somebody else now.",
+                    wayBack: request.button("They are one", wayBack)))
         }
     }
 
