@@ -45,8 +45,10 @@ package struct MirrorRoute: Sendable {
         MirrorRoute(method: .get, pattern: pattern, isChange: false, answer: answer)
     }
 
-    /// Answers a GET that another site leads to and that changes something; `answer` has to check
-    /// a secret in the query. Answers none where the server is read-only, and no HEAD.
+    /// Answers a GET to which another site leads, and which changes something.
+    ///
+    /// `answer` has to check a secret of the query. HEAD is refused, and every request where the
+    /// server is read-only.
     package static func comingBack(_ pattern: String, _ answer: @escaping Handler) -> MirrorRoute {
         MirrorRoute(method: .get, pattern: pattern, isChange: true, answer: answer)
     }
