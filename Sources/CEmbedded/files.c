@@ -73,6 +73,9 @@ static const unsigned char web_templates_actions_mustache[] = {
 static const unsigned char web_templates_band_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/band.mustache"
 };
+static const unsigned char web_templates_coming_back_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/coming-back.mustache"
+};
 static const unsigned char web_templates_confirm_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/confirm.mustache"
 };
@@ -330,6 +333,7 @@ static const EmbeddedFile files[] = {
     FILE("Web/templates/action.mustache", web_templates_action_mustache),
     FILE("Web/templates/actions.mustache", web_templates_actions_mustache),
     FILE("Web/templates/band.mustache", web_templates_band_mustache),
+    FILE("Web/templates/coming-back.mustache", web_templates_coming_back_mustache),
     FILE("Web/templates/confirm.mustache", web_templates_confirm_mustache),
     FILE("Web/templates/emblem.mustache", web_templates_emblem_mustache),
     FILE("Web/templates/favorites.mustache", web_templates_favorites_mustache),

@@ -161,7 +161,31 @@ package struct ExampleTable: CountSource {
 
     /// The numbers of learned posts.
     func categories(on connection: any StorageConnection) throws -> CategoryCounts {
-        let numbers = try numbers(on: connection)
+        Self.categories(try numbers(on: connection))
+    }
+
+    /// Returns how many posts mirrors have learned, by their names; those without a row have
+    /// learned none.
+    package static func categories(of mirrors: [String], in storage: any StorageEngine) async throws
+        -> [String: CategoryCounts]
+    {
+        guard !mirrors.isEmpty else { return [:] }
+        let rows = try await storage.query(
+            """
+            SELECT mirror, name, value FROM counters
+            WHERE mirror IN \(list: mirrors) AND name IN \(list: ExampleState.allCases.map(counter))
+            """)
+        let states = Dictionary(
+            uniqueKeysWithValues: ExampleState.allCases.map { (counter($0), $0) })
+        var numbers: [String: [ExampleState: Int64]] = [:]
+        for row in rows {
+            guard let state = states[try row.text("name")] else { continue }
+            numbers[try row.text("mirror"), default: [:]][state] = try row.integer("value")
+        }
+        return numbers.mapValues(categories)
+    }
+
+    private static func categories(_ numbers: [ExampleState: Int64]) -> CategoryCounts {
         func sum(_ isIncluded: (ExampleState) -> Bool) -> Int64 {
             numbers.reduce(0) { isIncluded($1.key) ? $0 + $1.value : $0 }
         }

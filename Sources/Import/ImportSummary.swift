@@ -73,7 +73,9 @@ package struct ImportSummary: Equatable, Sendable {
             )
         }
         if hasMoreCommunityPosts {
-            hints.append("posts in communities were left out; --communities reads them as well")
+            hints.append(
+                "posts in communities were left out; mirror-bot train scheduler --from ARCHIVE --communities reads them "
+                    + "as well")
         }
         if likesWithoutPost > 0 {
             let likes = likesWithoutPost == 1 ? "1 like holds" : "\(likesWithoutPost) likes hold"

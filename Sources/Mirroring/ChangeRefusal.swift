@@ -1,5 +1,5 @@
 /// Why something that a person asked for cannot be done; nothing was changed.
-package struct ChangeRefusal: Error, Codable, Equatable, Sendable, CustomStringConvertible {
+package struct ChangeRefusal: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of reasons, with stable names for programs.
     package enum Code: String, CaseIterable, Codable, Sendable {
         /// The input does not have the required form.
@@ -30,12 +30,19 @@ package struct ChangeRefusal: Error, Codable, Equatable, Sendable, CustomStringC
 
     package let code: Code
     /// A sentence for the person.
-    package let description: String
+    package let text: SurfaceText
 
     package init(_ code: Code, _ description: String) {
-        self.code = code
-        self.description = description
+        self.init(code, saying: SurfaceText(description))
     }
+
+    package init(_ code: Code, saying text: SurfaceText) {
+        self.code = code
+        self.text = text
+    }
+
+    /// The sentence for a terminal.
+    package var description: String { text.terminal }
 
     /// Whether what was typed is wrong, rather than what is there.
     package var isMisuse: Bool { [.unusable, .unknown, .ambiguous, .outOfTime].contains(code) }

@@ -157,7 +157,7 @@ package struct MoveMark: Equatable, Sendable {
             here again: mirror-bot move --stay
             """
         case .arriving:
-            "is not all here yet; go on with moving it from \(place): mirror-bot move --to this database"
+            "is not all here yet; go on with moving it from \(place) to this database: mirror-bot move --to DATABASE"
         case nil: nil
         }
     }

@@ -215,11 +215,17 @@ extension OutboxStore {
     package func unconfirmed(since: Date, limit: Int) async throws -> [String] {
         try await storage.query(
             """
-            SELECT id, kind FROM actions WHERE mirror = \(mirror) AND updated_ms >= \(since.milliseconds)
-                AND state = 'failed' AND reason = \(Action.Reason.unconfirmed)
+            SELECT id, kind FROM actions WHERE mirror = \(mirror) AND \(Self.isUnconfirmed(since: since))
             ORDER BY updated_ms DESC, id ASC LIMIT \(limit)
             """
         ).map { "\(try $0.text("kind")) \(try $0.text("id"))" }
+    }
+
+    /// The condition of a row that may or may not have arrived, and changed since a time.
+    package static func isUnconfirmed(since: Date) -> SQL {
+        """
+        state = 'failed' AND reason = \(Action.Reason.unconfirmed) AND updated_ms >= \(since.milliseconds)
+        """
     }
 
     /// Returns the action of this kind and subject.

@@ -7,6 +7,8 @@ package struct AccountField: Hashable, Sendable {
     /// Its name after `HUMAN_` or `BOT_` among the settings; nil for a field that only a login
     /// provides.
     package let setting: String?
+    /// Its name for people, as `Access token`; empty for what only a login can tell.
+    package let title: String
     /// The form of a value, in Markdown.
     package let looks: String
     /// The meaning, for people who configure the field; `whose` is `the human's` or `the bot's`.
@@ -20,12 +22,14 @@ package struct AccountField: Hashable, Sendable {
     /// - Parameters:
     ///   - name: Its name in a stored login.
     ///   - setting: Its name among the settings, without the role.
-    ///   - looks: The form of a value, in Markdown.
+    ///   - title: Its name for people.
+    ///   - looks: What a value looks like, in Markdown.
     ///   - isSecret: Whether it is never shown.
     ///   - form: Converts a value to its canonical form.
     ///   - summary: The meaning.
     package init(
-        _ name: String, setting: String? = nil, looks: String = "text", isSecret: Bool = true,
+        _ name: String, setting: String? = nil, title: String = "", looks: String = "text",
+        isSecret: Bool = true,
         form: @escaping @Sendable (_ text: String, _ setting: String) throws -> String = {
             text, _ in text
         },
@@ -34,6 +38,7 @@ package struct AccountField: Hashable, Sendable {
     ) {
         self.name = name
         self.setting = setting
+        self.title = title
         self.looks = looks
         self.isSecret = isSecret
         self.form = form
@@ -50,33 +55,33 @@ package struct AccountField: Hashable, Sendable {
 extension AccountField {
     /// The address of a server.
     package static let server = AccountField(
-        "server", setting: "SERVER", looks: "`https://host`", isSecret: false,
+        "server", setting: "SERVER", title: "Server", looks: "`https://host`", isSecret: false,
         form: { try ServerURL.normalized($0, setting: $1) },
         summary: { whose, _ in "\(whose) server, as https://host" })
     package static let accessToken = AccountField(
-        "accessToken", setting: "ACCESS_TOKEN",
+        "accessToken", setting: "ACCESS_TOKEN", title: "Access token",
         summary: { whose, role in
             role == .human
                 ? "token that reads \(whose) account"
                 : "token that reads and writes \(whose) account"
         })
     package static let accessTokenSecret = AccountField(
-        "accessTokenSecret", setting: "ACCESS_TOKEN_SECRET",
+        "accessTokenSecret", setting: "ACCESS_TOKEN_SECRET", title: "Secret of the access token",
         summary: { _, _ in "secret of that token" })
     package static let consumerKey = AccountField(
-        "consumerKey", setting: "CONSUMER_KEY",
+        "consumerKey", setting: "CONSUMER_KEY", title: "Key of the application",
         summary: { _, _ in "key of the developer application" })
     package static let consumerSecret = AccountField(
-        "consumerSecret", setting: "CONSUMER_SECRET",
+        "consumerSecret", setting: "CONSUMER_SECRET", title: "Secret of the application",
         summary: { _, _ in "secret of the developer application" })
     package static let handle = AccountField(
-        "identifier", setting: "HANDLE", looks: "handle or DID", isSecret: false,
+        "identifier", setting: "HANDLE", title: "Handle", looks: "handle or DID", isSecret: false,
         form: { try BlueskyIdentifier.normalized($0, setting: $1) },
         summary: { whose, role in
             "\(whose) handle, such as ann.bsky.social, or DID\(role == .human ? "; posts and likes there are public" : "")"
         })
     package static let appPassword = AccountField(
-        "appPassword", setting: "APP_PASSWORD",
+        "appPassword", setting: "APP_PASSWORD", title: "App password",
         summary: { _, role in
             "app password\(role == .human ? "; only needed to read the home timeline" : "")"
         })
@@ -111,7 +116,8 @@ extension AccountField {
         let networks = networks.map(\.displayName).joined(separator: ", ")
         let isIdentity = NetworkDescriptor.known.contains { $0.identity == self }
         return Setting(
-            name(of: role), .accounts, "\(networks): \(summary("the \(role.rawValue)'s", role))",
+            name(of: role), title: "\(title) of the \(role.rawValue)", .accounts,
+            "\(networks): \(summary("the \(role.rawValue)'s", role))",
             scope: .identity,
             form: .text(looks), isSecret: isSecret, effect: isIdentity ? Setting.rebinding : nil,
             prompt: .optional,

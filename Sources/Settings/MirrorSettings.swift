@@ -353,7 +353,9 @@ package struct MirrorSettings: Sendable {
         let network = network(of: role)
         let names = network.descriptor.requiredNames(of: role)
         let rest = names.dropFirst().map { "and \($0) " }.joined()
-        let instead = role == .human ? ", or use --from with an archive" : ""
+        let instead =
+            role == .human
+            ? ", or read an archive with mirror-bot train scheduler --from ARCHIVE" : ""
         return ConfigurationError(
             names[0],
             "\(rest)\(names.count == 1 ? "is" : "are") not set; run mirror-bot login \(network.rawValue) --as "

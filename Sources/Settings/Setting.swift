@@ -92,6 +92,8 @@ package struct Setting: Sendable {
 
     /// The variable, as `TIME_ZONE`.
     package let name: String
+    /// The name for people who read no variables, as `Time zone`.
+    package let title: String
     package let group: Group
     package let scope: Scope
     package let form: Form
@@ -118,7 +120,7 @@ package struct Setting: Sendable {
     package let example: String?
 
     init(
-        _ name: String, _ group: Group, _ meaning: String, scope: Scope = .mirror,
+        _ name: String, title: String, _ group: Group, _ meaning: String, scope: Scope = .mirror,
         form: Form = .text(),
         fallback: String? = nil, usually: String? = nil, isSecret: Bool = false,
         isPath: Bool = false,
@@ -127,6 +129,7 @@ package struct Setting: Sendable {
         derived: @escaping Derivation = { _, _ in nil }
     ) {
         self.name = name
+        self.title = title
         self.group = group
         self.scope = scope
         self.form = form
@@ -141,17 +144,6 @@ package struct Setting: Sendable {
         self.uptake = uptake ?? (scope == .mirror ? .live : .nextStart)
         self.prompt = prompt
         self.example = example
-    }
-
-    /// The title for people who do not know the variables: ``name`` in words unless another title
-    /// is given.
-    package var title: String {
-        if let spoken = Self.titles[name] { return spoken }
-        let words = name.split(separator: "_").map {
-            Self.abbreviations.contains($0) ? String($0) : $0.lowercased()
-        }
-        let title = words.joined(separator: " ")
-        return title.prefix(1).uppercased() + title.dropFirst()
     }
 
     /// The meaning in one line of plain text.

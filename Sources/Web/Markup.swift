@@ -30,6 +30,11 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
             text += Markup.escaped(outside)
         }
 
+        /// A sentence of the program, with the commands and settings in it as code.
+        package mutating func appendInterpolation(sentence: String) {
+            text += CommandMarks(sentence).markup.text
+        }
+
         package mutating func appendInterpolation(_ number: Int) { text += String(number) }
 
         /// A number of a drawing, with two digits at most.

@@ -64,19 +64,17 @@ package struct ReportPage: Sendable {
         ]
         let list = facts.map { "<dt>\($0)</dt><dd>\($1)</dd>" as Markup }
         let verdict: Markup =
-            status.verdict.map { "<p class=\"verdict\">\(Self.capitalized($0.text)).</p>" } ?? ""
+            status.verdict.map {
+                "<p class=\"verdict\">\(sentence: Words.capitalized($0.text)).</p>"
+            } ?? ""
         let running: Markup = status.isRunning ? "<p>A worker is running.</p>" : ""
         let worker: Markup = "\(verdict)\(running)"
         guard !status.idle.isEmpty else { return [worker, next, "<dl>\(list)</dl>"] }
-        let reasons = status.idle.map { "<li>\($0)</li>" as Markup }
+        let reasons = status.idle.map { "<li>\(sentence: $0)</li>" as Markup }
         return [
             worker, next, "<dl>\(list)</dl>", "<h3>Why something does not happen</h3>",
             "<ul>\(reasons)</ul>",
         ]
-    }
-
-    private static func capitalized(_ text: String) -> String {
-        text.prefix(1).uppercased() + text.dropFirst()
     }
 
     private var learned: String {
@@ -153,7 +151,9 @@ package struct ReportPage: Sendable {
             let rows = day.slots.map { slot in
                 [
                     "\(slot.time), \(slot.state) <code>\(short(slot.id))</code>",
-                    words(slot.text, slot.language, slot.reasonText ?? slot.why),
+                    words(
+                        slot.text, slot.language,
+                        (slot.reasonText ?? slot.why).map { "\(sentence: $0)" }),
                 ] as [Markup]
             }
             return Page.table(
@@ -172,7 +172,7 @@ package struct ReportPage: Sendable {
                 \(action.kind.rawValue)\(person ?? ""), \(action.state.rawValue)
                 <p class="why">\(time(action.at)) <code>\(short(action.id))</code></p>
                 """,
-                words(action.text, action.language, action.reasonText ?? why(action)),
+                words(action.text, action.language, why(action)),
             ] as [Markup]
         }
         return [
@@ -181,16 +181,18 @@ package struct ReportPage: Sendable {
         ]
     }
 
-    private func why(_ action: ReportedAction) -> String? {
+    private func why(_ action: ReportedAction) -> Markup? {
+        if let reason = action.reasonText { return "\(sentence: reason)" }
         guard let rate = action.rate, let words = action.words, !words.isEmpty else {
-            return action.why
+            return action.why.map { "\(sentence: $0)" }
         }
-        return
-            "\(action.why ?? ""): rate \(String(format: "%.3g", rate)), for \(words.joined(separator: ", "))"
+        // The words are those of somebody else's post.
+        let judged = "rate \(String(format: "%.3g", rate)), for \(words.joined(separator: ", "))"
+        return "\(sentence: action.why ?? ""): \(judged)"
     }
 
     /// Returns the text with the reason below it.
-    private func words(_ text: String?, _ language: String?, _ why: String?) -> Markup {
+    private func words(_ text: String?, _ language: String?, _ why: Markup?) -> Markup {
         let tag: Markup = language.flatMap(LanguageTag.naming).map { " lang=\"\($0)\"" } ?? ""
         let said: Markup =
             text.map { "<p class=\"said\"><bdi\(tag)>\(Self.cut($0))</bdi></p>" } ?? ""
@@ -208,7 +210,7 @@ package struct ReportPage: Sendable {
 
     private var favorites: [Markup] {
         if let problem = stats.wordsProblem {
-            return ["<p>Nothing can be said of it: \(problem)</p>"]
+            return ["<p>Nothing can be said of it: \(sentence: problem)</p>"]
         }
         let authors = stats.authors.map {
             ["<bdi>\($0.name)</bdi>", "\(Int($0.favorites))", "\(Int($0.normals))", "\($0.given)"]
@@ -246,7 +248,8 @@ package struct ReportPage: Sendable {
         let rows = stats.leftOut.map { line in
             let state = line.state.map { ", \($0)" } ?? ""
             return [
-                "\((Self.parts[line.part] ?? line.part.rawValue) + state)", "\(line.reason.text)",
+                "\((Self.parts[line.part] ?? line.part.rawValue) + state)",
+                "\(sentence: line.reason.text)",
                 "\(line.count)",
             ]
                 as [Markup]
@@ -258,7 +261,9 @@ package struct ReportPage: Sendable {
     }
 
     private var stored: [Markup] {
-        let rows = stats.stored.map { ["\($0.what)", "\($0.count)", "\($0.keeps)"] as [Markup] }
+        let rows = stats.stored.map {
+            ["\($0.what)", "\($0.count)", "\(sentence: $0.keeps)"] as [Markup]
+        }
         return [
             Page.table(
                 "All of it lies in the operator's own database", ["what", "how many", "kept"], rows,

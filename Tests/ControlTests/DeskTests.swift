@@ -29,8 +29,8 @@ import Testing
         try await expect(stand.rows()) { $0 != before }
         #expect(outcome.schema.hasPrefix("mirror-bot/"))
         if let wayBack = outcome.wayBack {
-            #expect(
-                Set(Wish.allCases.map(\.operationName)).contains(wayBack.operation), "\(wayBack)")
+            let name = type(of: wayBack.operation).name
+            #expect(Set(Wish.allCases.map(\.operationName)).contains(name), "\(wayBack)")
         }
     }
 
@@ -87,16 +87,47 @@ import Testing
         try await expect(stand.rows(), equals: once)
     }
 
-    /// What can be taken back is taken back.
+    /// What can be taken back is taken back by the request that the outcome carries.
     @Test(arguments: Engine.allCases, Wish.pairs)
     func theWayBackLeadsBack(_ engine: Engine, _ pair: Wish.Pair) async throws {
         let stand = try await DeskStand(engine)
         let before = try await stand.rows(besides: pair.keptTraces)
         let outcome = try await stand.perform(pair.there, seen: nil)
-        #expect(outcome.wayBack?.operation == pair.back.operationName)
+        let wayBack = try #require(outcome.wayBack)
+        #expect(type(of: wayBack.operation).name == pair.back.operationName)
         try await expect(stand.rows(besides: pair.keptTraces)) { $0 != before }
-        _ = try await stand.perform(pair.back, seen: nil)
+        _ = try await stand.perform(wayBack)
         try await expect(stand.rows(besides: pair.keptTraces), equals: before)
+    }
+
+    /// A value that was set before is set again.
+    @Test(arguments: Engine.allCases) func aFormerValueIsTheWayBack(_ engine: Engine) async throws {
+        let desk = try await DeskStand(engine).desk
+        _ = try await desk.perform(SetValues(["MAX_PER_DAY": "7"]))
+        let set = try await desk.perform(SetValues(["MAX_PER_DAY": "9"]))
+        #expect(set.wayBack == WayBack(SetValues(["MAX_PER_DAY": "7"]), "set", "MAX_PER_DAY=7"))
+        try await expect(desk.perform(SetValues(["MAX_PER_DAY": "9"])).wayBack, equals: nil)
+        // One of them would have to be set, and the other one unset.
+        let both = ["MAX_PER_DAY": "8", "BURSTS": "off"]
+        try await expect(desk.perform(SetValues(both)).wayBack, equals: nil)
+        let unset = try await desk.perform(UnsetValues(["MAX_PER_DAY", "LINKS", "BURSTS"]))
+        #expect(
+            unset.wayBack == WayBack(SetValues(both), "set", "BURSTS=off", "MAX_PER_DAY=8"))
+        try await expect(desk.perform(UnsetValues(["LINKS"])).wayBack, equals: nil)
+    }
+
+    /// What is muted no longer can be muted again; a post has to be read again first.
+    @Test func whatIsRememberedIsForgottenAgain() async throws {
+        let desk = try await DeskStand(.sqlite).desk
+        let word = ForgettingWish.word("harbour")
+        _ = try await desk.perform(ForgetText(word))
+        let allowed = try await desk.perform(RememberText(word))
+        #expect(allowed.wayBack == WayBack(ForgetText(word), "forget", "--word", "harbour"))
+        let post = ForgettingWish.post("thought-5")
+        _ = try await desk.perform(ForgetText(post))
+        let admitted = try await desk.perform(RememberText(post))
+        #expect(admitted.isUndone)
+        #expect(admitted.wayBack == nil)
     }
 
     /// Requests and outcomes survive being written down: a form or a program may hold them.
@@ -190,6 +221,7 @@ extension DeskTests {
             Pair(there: .link, back: .unlink),
             Pair(there: .mute, back: .unmute, keptTraces: ["posts", "actions"]),
             Pair(there: .addZone, back: .removeZone), Pair(there: .keepText, back: .unkeepText),
+            Pair(there: .set, back: .unset),
         ]
 
         var operation: any PersonOperation {
@@ -443,6 +475,10 @@ struct DeskStand {
     @discardableResult
     func perform(_ wish: DeskTests.Wish, seen: Seen?) async throws -> any PersonOutcome {
         try await perform(wish.operation, seen)
+    }
+
+    func perform(_ wayBack: WayBack) async throws -> any PersonOutcome {
+        try await perform(wayBack.operation, wayBack.seen)
     }
 
     private func perform<Operation: PersonOperation>(

@@ -23,11 +23,14 @@ import Testing
         Forgetting(mirror: fixture.mirror, zone: Sample.zone)
     }
 
+    private func desk(_ fixture: MirrorFixture) -> Desk {
+        Desk(fixture.mirror, zone: Sample.zone, now: Self.now)
+    }
+
     /// A slot of the day's plan that comes later, with its source.
     private func slot(_ fixture: MirrorFixture) async throws -> (slot: Action, source: Post) {
         // Whatever becomes of it, the plan is there then.
-        _ = try? await PlanChanges(mirror: fixture.mirror, zone: Sample.zone).skip(
-            "#10000", now: Self.now)
+        _ = try? await desk(fixture).perform(SkipSlot(slot: "#10000"))
         let slot = try #require(
             try await fixture.slots().first { $0.due > Sample.hour(6) && $0.text != nil })
         return (slot, try await fixture.source(of: slot))
@@ -70,8 +73,7 @@ import Testing
     @Test func whatAPersonPinnedWaitsForATextAndIsNotReplaced() async throws {
         let fixture = try await MirrorFixture.start()
         let (slot, source) = try await slot(fixture)
-        _ = try await PlanChanges(mirror: fixture.mirror, zone: Sample.zone).pin(
-            slot.subject, to: nil, now: Self.now)
+        _ = try await desk(fixture).perform(PinSlot(slot: slot.subject))
         let outcome = try await forgetting(fixture).forget(.post(source), now: Self.now)
         #expect(outcome.changed.map(\.state) == [.planned])
         #expect(outcome.changed.map(\.isPinned) == [true])
@@ -137,9 +139,8 @@ import Testing
             #expect(!isOfDay(post.createdAt))
         }
         // A person who wants it all the same is told.
-        let changes = PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
         let refused = await #expect(throws: ChangeRefusal.self) {
-            try await changes.publish(source.id.value, now: Self.now)
+            try await desk(fixture).perform(PublishPost(post: source.id.value))
         }
         expect(refused?.description) { $0?.contains("of a day that a person muted") == true }
         // Taken back, it may come again.

@@ -159,12 +159,10 @@ import Testing
             $0.accounts[.bot]?.homeProblem = "X_HOME_POSTS_PER_DAY is 0"
         },
         mild(.countsUnavailable, hiddenBy: [.favoritesOff]) {
-            $0.classifier = .noCounts("could not use Redis")
+            $0.classifierLack = .counts("could not use Redis")
         },
-        mild(.tooLittleLearned, hiddenBy: [.favoritesOff, .countsUnavailable]) { facts in
-            guard facts.classifier == nil else { return }
-            facts.classifier = .learned(
-                .init(favorites: 1, normals: 2, seen: 0, needed: 20, hasDecided: false))
+        mild(.tooLittleLearned, hiddenBy: [.favoritesOff]) {
+            $0.learned = LearnedFact(favorites: 1, normals: 2, needed: 20)
         },
         mild(.review) { $0.suggestions = 2 },
         mild(.undoProposed) { $0.proposedUndos = 1 },
@@ -380,19 +378,18 @@ import Testing
         expect(codes { $0.wishes.favoritesPerDay = 0 }, equals: [.noFavoritesADay])
         expect(codes { $0.favoritesToday = 10 }, equals: [.favoritesSpent])
         expect(
-            codes { $0.classifier = .noDictionary("no dictionary") }, equals: [.dictionaryMissing])
+            codes { $0.classifierLack = .dictionary("no dictionary") }, equals: [.dictionaryMissing]
+        )
         expect(
             codes {
-                $0.classifier = .learned(
-                    .init(favorites: 30, normals: 900, seen: 5_000, needed: 20, hasDecided: false))
+                $0.learned = LearnedFact(favorites: 30, normals: 900, seen: 5_000, needed: 20)
             }, equals: [.thresholdUnreached])
         expect(
             codes { facts in
                 for role in AccountRole.allCases {
                     facts.accounts[role]?.homeProblem = "it is not read"
                 }
-                facts.classifier = .learned(
-                    .init(favorites: 0, normals: 0, seen: 0, needed: 20, hasDecided: false))
+                facts.learned = LearnedFact(needed: 20)
             }, equals: [.homeUnread, .nothingToLearnFrom])
         expect(
             codes { facts in

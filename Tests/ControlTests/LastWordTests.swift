@@ -56,7 +56,7 @@ import Testing
     }
 
     private func say(_ word: Word, in mirror: HumanMirror) async throws {
-        let changes = PlanChanges(mirror: mirror, zone: PaperMirror.zone)
+        let desk = Desk(mirror, zone: PaperMirror.zone)
         let forgetting = Forgetting(mirror: mirror, zone: PaperMirror.zone)
         switch word {
         case .pause: try await mirror.table.pause(until: nil, reason: nil, now: mirror.clock.now)
@@ -65,11 +65,10 @@ import Testing
                 .deny, for: Self.friend, reason: "operator", at: mirror.clock.now)
         case .denyServer:
             try await mirror.people.link(Self.friend, .mastodon("ann@a.far.example", localHost: ""))
-            _ = try await Desk(mirror, zone: PaperMirror.zone).perform(
-                DenyPeople(account: "*@far.example"))
+            _ = try await desk.perform(DenyPeople(account: "*@far.example"))
         case .forgetPerson: _ = try await mirror.forget(Self.friend, now: mirror.clock.now)
-        case .skip: _ = try await changes.skip("#1", now: mirror.clock.now)
-        case .never: _ = try await changes.never("thought", now: mirror.clock.now)
+        case .skip: _ = try await desk.perform(SkipSlot(slot: "#1"))
+        case .never: _ = try await desk.perform(NeverSend(post: "thought"))
         case .forgetPost:
             _ = try await forgetting.forget(
                 try await forgetting.subject(post: "thought"), now: mirror.clock.now)

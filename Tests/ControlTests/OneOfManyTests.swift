@@ -29,6 +29,12 @@ import Testing
         }
     }
 
+    /// What only a look at a single mirror's plan and rows, or of one process, tells; none of it
+    /// decides a verdict.
+    private static let ofOneAlone: Set<Obstacle.Code> = [
+        .silentDay, .rowsSetAside, .dictionaryMissing, .countsUnavailable,
+    ]
+
     private static let hourAgo = (now - 3_600).milliseconds
 
     static let breakages = [
@@ -66,6 +72,16 @@ import Testing
             [
                 "UPDATE posts SET is_reply = TRUE WHERE mirror = \($0)",
                 "UPDATE settings SET value = '5' WHERE mirror = \($0) AND name = 'MAX_PER_DAY'",
+            ]
+        },
+        Breakage("unconfirmed") {
+            [
+                """
+                INSERT INTO actions (mirror, id, kind, subject, state, reason, due_ms, expires_ms, pinned, attempts,
+                    created_ms, updated_ms)
+                VALUES (\($0), 'a1', 'post', '2026-11-20#1', 'failed', 'unconfirmed', \(hourAgo), \(hourAgo), FALSE, 1,
+                    \(hourAgo), \(hourAgo))
+                """
             ]
         },
         Breakage("pause") { ["UPDATE mirrors SET paused_ms = \(hourAgo) WHERE mirror = \($0)"] },
@@ -129,6 +145,14 @@ import Testing
             let mirror = try await installation.mirror(named: name)
             let opened = try await reader.reading(of: mirror, now: Self.now)
             #expect(opened.facts == all[index].facts, "\(words)")
+            let report = try await StatusReporter(mirror: mirror, countsAll: false).report(
+                now: Self.now)
+            let told = Set(try #require(report.obstacles).map(\.code))
+            let known = Set(all[index].facts.obstacles.map(\.code))
+            #expect(known.subtracting(told) == [], "\(words)")
+            #expect(told.subtracting(known).isSubset(of: Self.ofOneAlone), "\(words)")
+            #expect(report.verdict?.state == verdict.state, "\(words)")
+            #expect(report.verdict?.code == verdict.code, "\(words)")
             let health = try await mirror.health(now: Self.now)
             #expect(
                 health.verdict.state == verdict.state && health.verdict.code == verdict.code,

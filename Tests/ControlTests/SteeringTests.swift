@@ -19,8 +19,8 @@ import Testing
 
 /// What a person changes of what a mirror does, as the network sees it.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct SteeringTests {
-    private func changes(_ fixture: MirrorFixture) -> PlanChanges {
-        PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
+    private func desk(_ fixture: MirrorFixture, at now: Date) -> Desk {
+        Desk(fixture.mirror, zone: Sample.zone, now: now)
     }
 
     // MARK: Pausing
@@ -282,8 +282,8 @@ import Testing
     /// Every operation reads the name of a slot in the same way.
     @Test func aSlotIsNamedAsPeopleTypeIt() async throws {
         let fixture = try await MirrorFixture.start()
-        let changes = changes(fixture)
         let now = Sample.hour(0.1)
+        let desk = desk(fixture, at: now)
         let slots = try await fixture.slotsOfPlan()
         try #require(slots.count >= 4)
         let second = try #require(slots.first { $0.subject.hasSuffix("#2") })
@@ -292,46 +292,47 @@ import Testing
             "2", "'#2'", "２", "＃２", "No. 2", "\(Sample.day) 2", time, "\(Sample.day) \(time)",
         ] {
             try await expect(
-                changes.skip(name, now: now).subject, equals: second.subject, "\(name)")
+                desk.slot(after: SkipSlot(slot: name)).subject, equals: second.subject, "\(name)")
             try await expect(
-                changes.restore(name, now: now).first?.subject, equals: second.subject, "\(name)")
+                desk.slot(after: RestoreSlot(slot: name)).subject, equals: second.subject,
+                "\(name)")
         }
-        try await expect(changes.pin("2", to: nil, now: now).isPinned, equals: true)
-        let moved = try await changes.move("２", to: "11:41pm", now: now).after
+        try await expect(desk.slot(after: PinSlot(slot: "2")).isPinned, equals: true)
+        let moved = try await desk.slot(after: MoveSlot(slot: "２", time: "11:41pm"))
         #expect(LocalTime(moved.due, in: Sample.zone).minute.description == "23:41")
         let explained = try await ExplainReporter(mirror: fixture.mirror).report(
             on: "23:41", now: now)
         #expect(explained.id == second.id)
-        let (post, _, _, _) = try await changes.never("23:41", now: now)
-        #expect(post.id == second.wording?.source)
+        let never = try await desk.perform(NeverSend(post: "23:41"))
+        #expect(never.post == second.wording?.source.value)
         // Two at one time are told apart by their numbers.
-        _ = try await changes.move("1", to: "23:41", now: now)
+        _ = try await desk.perform(MoveSlot(slot: "1", time: "23:41"))
         let several = await #expect(throws: ChangeRefusal.self) {
-            _ = try await changes.skip("23:41", now: now)
+            try await desk.perform(SkipSlot(slot: "23:41"))
         }
         expect(several?.description) {
             $0?.contains("name one of them: \(Sample.day)#1, \(Sample.day)#2") == true
         }
         let nobody = await #expect(throws: ChangeRefusal.self) {
-            _ = try await changes.skip("23:58", now: now)
+            try await desk.perform(SkipSlot(slot: "23:58"))
         }
         expect(nobody?.description) { $0?.contains("no slot at 23:58, but at ") == true }
     }
 
     @Test func whatAPersonChangedIsSentAsTheyWantIt() async throws {
         let fixture = try await MirrorFixture.start(.postgres)
-        let changes = changes(fixture)
         let now = Sample.hour(0.1)
+        let desk = desk(fixture, at: now)
         // Made by the first change, as the preview showed it.
         let preview = try await PlanReporter(mirror: fixture.mirror, zone: Sample.zone).report(
             on: Sample.day, now: now)
         let slots = try #require(preview?.slots)
         try #require(slots.count >= 4)
-        let skipped = try await changes.skip("#1", now: now)
+        let skipped = try await desk.slot(after: SkipSlot(slot: "#1"))
         try await expect(fixture.slots().map(\.text), equals: slots.map(\.text))
         #expect(skipped.state == .skipped)
         #expect(skipped.reason == "by-person")
-        let moved = try await changes.move("\(Sample.day)#2", to: "3:07", now: now).after
+        let moved = try await desk.slot(after: MoveSlot(slot: "\(Sample.day)#2", time: "3:07"))
         #expect(moved.due == Sample.hour(3) + 420)
         #expect(moved.isPinned)
         let third = try await fixture.slots()[2]
@@ -346,17 +347,18 @@ import Testing
                 else { return false }
                 return !used.contains(post.id)
             })
-        let pinned = try await changes.pin(String(third.id.prefix(8)), to: post.id.value, now: now)
+        let pinned = try await desk.slot(
+            after: PinSlot(slot: String(third.id.prefix(8)), post: post.id.value))
         #expect(pinned.wording?.source == post.id)
         #expect(pinned.isPinned)
 
         // Nothing of that is lost to another draw.
-        let (taken, added) = try await changes.reroll(Sample.day, seed: "another", now: now)
-        #expect(taken == slots.count - 3)
+        let draw = try await desk.perform(RerollDay(day: Sample.day, seed: "another"))
+        #expect(draw.taken == slots.count - 3)
         let drawn = try await fixture.slots()
         #expect(Set(drawn.map(\.subject)).count == drawn.count)
-        #expect(drawn.count == slots.count + added)
-        #expect(drawn.count { $0.reason == "rerolled" } == taken)
+        #expect(drawn.count == slots.count + draw.added)
+        #expect(drawn.count { $0.reason == "rerolled" } == draw.taken)
         for kept in [moved, pinned, skipped] { #expect(drawn.first { $0.id == kept.id } == kept) }
 
         try await fixture.worker().run(until: fixture.sandbox.world.end)
@@ -366,7 +368,7 @@ import Testing
         #expect(atThree.text == moved.text)
         #expect(sent.first { $0.idempotencyKey == pinned.key }?.text == pinned.text)
         expect(sent) { !$0.contains { $0.idempotencyKey == skipped.key } }
-        #expect(sent.count == added + 2)
+        #expect(sent.count == draw.added + 2)
         try await expect(fixture.slots()) {
             $0.allSatisfy { [.done, .skipped].contains($0.state) }
         }
@@ -374,7 +376,6 @@ import Testing
 
     @Test func changesMeetTheWorkerInTheMiddle() async throws {
         let fixture = try await MirrorFixture.start()
-        let changes = changes(fixture)
         let slot = try await fixture.firstSlot()
         let held = try await fixture.leases.take(
             owner: "test", after: try await fixture.leases.record(), now: slot.due.milliseconds)
@@ -382,7 +383,8 @@ import Testing
         let store = fixture.mirror.outbox(lease: lease)
         // Taken by a worker, and not sent yet: the person is in time, and the worker notices.
         let claimed = try await store.claim(slot, now: slot.due)
-        let skipped = try await changes.skip(slot.subject, now: slot.due)
+        let skipped = try await desk(fixture, at: slot.due).slot(
+            after: SkipSlot(slot: slot.subject))
         #expect(skipped.state == .skipped)
         let error = await #expect(throws: OutboxError.self) {
             try await store.beginSending(
@@ -396,12 +398,14 @@ import Testing
             deadline: .seconds(30), now: next.due)
         let sending = try await store.awaitLookUp(
             left, at: next.due + 60, reason: "transport", now: next.due)
-        for change: @Sendable () async throws -> Action in [
-            { try await changes.skip(next.subject, now: next.due) },
-            { try await changes.move(next.subject, to: "23:58", now: next.due).after },
-            { try await changes.pin(next.subject, to: nil, now: next.due) },
-        ] {
-            let refused = await #expect(throws: ChangeRefusal.self) { try await change() }
+        let late: [any PersonOperation] = [
+            SkipSlot(slot: next.subject), MoveSlot(slot: next.subject, time: "23:58"),
+            PinSlot(slot: next.subject),
+        ]
+        for operation in late {
+            let refused = await #expect(throws: ChangeRefusal.self) {
+                _ = try await desk(fixture, at: next.due).perform(operation)
+            }
             expect(refused?.description) {
                 $0?.contains("it is not known yet whether it arrived") == true
             }
@@ -411,9 +415,9 @@ import Testing
 
     @Test func aPostThatWasPinnedIsSentOrNothingIs() async throws {
         let fixture = try await MirrorFixture.start()
-        let changes = changes(fixture)
         let slot = try #require(try await fixture.slotsOfPlan().first { $0.due > Sample.hour(6) })
-        let pinned = try await changes.pin(slot.subject, to: nil, now: Sample.hour(0.1))
+        let pinned = try await desk(fixture, at: Sample.hour(0.1)).slot(
+            after: PinSlot(slot: slot.subject))
         let source = try #require(pinned.wording?.source)
         try await fixture.mirror.archive.forget([source])
         try await fixture.live(until: 23.9)
@@ -425,21 +429,20 @@ import Testing
 
     @Test func aTextThatIsNeverWantedIsGoneForGood() async throws {
         let fixture = try await MirrorFixture.start()
-        let changes = changes(fixture)
+        let desk = desk(fixture, at: Sample.hour(0.1))
         let slots = try await fixture.slotsOfPlan()
         let slot = try #require(slots.first { $0.due > Sample.hour(6) })
         let source = try await fixture.source(of: slot)
-        let result = try await changes.never(source.id.value, now: Sample.hour(0.1))
+        let result = try await desk.perform(NeverSend(post: source.id.value))
         #expect(result.isNew)
-        #expect(result.changed.map(\.id) == [slot.id])
+        #expect(result.slots.map(\.id) == [slot.id])
         let other = try #require(try await fixture.slots().first { $0.id == slot.id })
         #expect(other.state == .planned)
         #expect(other.text != slot.text)
         #expect(!other.isPinned)
         try await expect(
-            changes.never(slot.subject, now: Sample.hour(0.1)).post.id,
-            equals: other.wording?.source)
-        try await expect(changes.never(source.id.value, now: Sample.hour(0.2))) { !$0.isNew }
+            desk.perform(NeverSend(post: slot.subject)).post, equals: other.wording?.source.value)
+        try await expect(desk.perform(NeverSend(post: source.id.value))) { !$0.isNew }
 
         // Read again under another name, as from an archive, and judged anew.
         let twin = Post(
@@ -463,13 +466,13 @@ import Testing
 
     @Test func aReplyThatIsNeverWantedIsNotGiven() async throws {
         let fixture = try await MirrorFixture.start()
-        let changes = changes(fixture)
+        let desk = desk(fixture, at: Sample.hour(0.1))
         let people = try await fixture.mirror.archive.repliedAuthors(limit: 1_000).map(\.author)
         try #require(people.count > 1)
-        var never: Set<PostID> = []
+        var never: Set<String> = []
         for person in people {
             for reply in try await fixture.mirror.archive.replies(to: person) {
-                never.insert(try await changes.never(reply.id.value, now: Sample.hour(0.1)).post.id)
+                never.insert(try await desk.perform(NeverSend(post: reply.id.value)).post)
             }
         }
         try await fixture.live(until: 23.9)
@@ -478,12 +481,13 @@ import Testing
         }
         expect(answers) { $0.contains { $0.state == .skipped } }
         // What the human has answered them since may be said.
-        expect(answers) { $0.allSatisfy { $0.wording.map { !never.contains($0.source) } ?? true } }
+        expect(answers) {
+            $0.allSatisfy { $0.wording.map { !never.contains($0.source.value) } ?? true }
+        }
     }
 
     @Test func aPostIsSentAtOnceAndOnce() async throws {
         let fixture = try await MirrorFixture.start(from: 9)
-        let changes = changes(fixture)
         let post = try #require(
             try await fixture.mirror.archive.standalonePosts().first {
                 if case .success = TextRules(
@@ -494,7 +498,8 @@ import Testing
                     false
                 }
             })
-        let action = try await changes.publish(post.id.value, now: Sample.hour(9))
+        let action = try await desk(fixture, at: Sample.hour(9)).slot(
+            after: PublishPost(post: post.id.value))
         let plan = try await fixture.slots()
         #expect(plan.count > 1)
         #expect(plan.filter { $0.id == action.id } == [action])
@@ -508,43 +513,36 @@ import Testing
         let reply = try #require(
             try await fixture.mirror.archive.replies(to: answered.author).first)
         await #expect(throws: ChangeRefusal.self) {
-            try await changes.publish(reply.id.value, now: Sample.hour(10))
+            try await desk(fixture, at: Sample.hour(10)).perform(
+                PublishPost(post: reply.id.value))
         }
     }
 
     @Test func whatIsMisspelledChangesNothing() async throws {
         let fixture = try await MirrorFixture.start()
-        let changes = changes(fixture)
-        let now = Sample.hour(12)
+        let desk = desk(fixture, at: Sample.hour(12))
         let before = try await fixture.slotsOfPlan()
-        let tries: [(String, @Sendable () async throws -> Void)] = [
-            ("is no action of this mirror", { _ = try await changes.skip("nothing", now: now) }),
+        let tries: [(String, any PersonOperation)] = [
+            ("is no action of this mirror", SkipSlot(slot: "nothing")),
             (
                 "as 4 or '#4' for today's, 2026-11-24#2, a time",
-                { _ = try await changes.move("4.5", to: "23:00", now: now) }
+                MoveSlot(slot: "4.5", time: "23:00")
             ),
-            ("has no slot 99, but", { _ = try await changes.skip("#99", now: now) }),
-            ("has no slot 99, but", { _ = try await changes.pin("99", to: nil, now: now) }),
-            ("has no slot 99, but", { _ = try await changes.never("99", now: now) }),
-            ("has passed", { _ = try await changes.skip("2020-01-01#1", now: now) }),
-            ("days away", { _ = try await changes.skip("2040-01-01#1", now: now) }),
-            ("is no time of day", { _ = try await changes.move("#1", to: "25:00", now: now) }),
-            ("has passed", { _ = try await changes.move("#1", to: "11:59", now: now) }),
-            (
-                "names no archived post",
-                { _ = try await changes.pin("#1", to: "https://nowhere.example/1", now: now) }
-            ),
-            (
-                "names no archived post",
-                { _ = try await changes.never("https://nowhere.example/1", now: now) }
-            ),
-            (
-                "names no archived post",
-                { _ = try await changes.publish("'; DROP TABLE posts; --", now: now) }
-            ),
+            ("has no slot 99, but", SkipSlot(slot: "#99")),
+            ("has no slot 99, but", PinSlot(slot: "99")),
+            ("has no slot 99, but", NeverSend(post: "99")),
+            ("has passed", SkipSlot(slot: "2020-01-01#1")),
+            ("days away", SkipSlot(slot: "2040-01-01#1")),
+            ("is no time of day", MoveSlot(slot: "#1", time: "25:00")),
+            ("has passed", MoveSlot(slot: "#1", time: "11:59")),
+            ("names no archived post", PinSlot(slot: "#1", post: "https://nowhere.example/1")),
+            ("names no archived post", NeverSend(post: "https://nowhere.example/1")),
+            ("names no archived post", PublishPost(post: "'; DROP TABLE posts; --")),
         ]
-        for (text, change) in tries {
-            let error = await #expect(throws: ChangeRefusal.self) { try await change() }
+        for (text, operation) in tries {
+            let error = await #expect(throws: ChangeRefusal.self) {
+                _ = try await desk.perform(operation)
+            }
             expect(error?.description, "\(error?.description ?? "-")") {
                 $0?.contains(text) == true
             }
@@ -578,9 +576,9 @@ import Testing
 extension MirrorFixture {
     /// The slots of today, stored as a person's first change stores them.
     fileprivate func slotsOfPlan() async throws -> [Action] {
-        let changes = PlanChanges(mirror: mirror, zone: Sample.zone)
+        let desk = Desk(mirror, zone: Sample.zone, now: Sample.hour(0.1))
         // Whatever becomes of it, the plan is there then.
-        _ = try? await changes.skip("#10000", now: Sample.hour(0.1))
+        _ = try? await desk.perform(SkipSlot(slot: "#10000"))
         return try await slots()
     }
 }

@@ -164,29 +164,30 @@ import Testing
         let third = slots[2]
         let fourth = slots[3]
         let now = try Self.midnight(0)
-        let changes = PlanChanges(mirror: mirror, zone: Self.zone)
-        _ = try await changes.skip(first.id, now: now)
+        let early = Desk(mirror, zone: Self.zone, now: now)
+        _ = try await early.perform(SkipSlot(slot: first.id))
         try await expect(label(first), equals: .skipped)
-        _ = try await changes.restore(first.id, now: now)
+        _ = try await early.perform(RestoreSlot(slot: first.id))
         try await expect(label(first), equals: nil)
         // What is taken back before it was sent is a slot left out, too.
         _ = try await desk.perform(AskUndo(ids: [first.id]))
         try await expect(label(first), equals: .takenBack)
-        _ = try await changes.restore(first.id, now: now)
+        _ = try await early.perform(RestoreSlot(slot: first.id))
         try await expect(label(first), equals: nil)
-        _ = try await changes.pin(second.id, to: nil, now: now)
+        _ = try await early.perform(PinSlot(slot: second.id))
         try await expect(label(second), equals: .kept)
         let spare = Self.id(
             try #require(
                 (0..<100).first { number in
                     !slots.contains { $0.wording?.source == Self.id(number) }
                 }))
-        _ = try await changes.pin(third.id, to: spare.value, now: now)
+        _ = try await early.perform(PinSlot(slot: third.id, post: spare.value))
         try await expect(mirror.labels.labels()[spare], equals: .posted)
         // What is refused labels nothing, as a slot that somebody saw otherwise.
-        await #expect(throws: SeenChanged.self) {
-            try await changes.skip(fourth.id, seen: Seen(of: "x"), now: now)
+        let refused = await #expect(throws: ChangeRefusal.self) {
+            try await early.perform(PersonRequest(SkipSlot(slot: fourth.id), seen: Seen(of: "x")))
         }
+        #expect(refused?.code == .changed)
         try await expect(label(fourth), equals: nil)
         // Never, and back, whichever of the posts with that text is named.
         _ = try await desk.perform(NeverSend(post: Self.id(99).value))

@@ -103,8 +103,8 @@ import Testing
         post.address = nil
         post.text = "A walk :blobcat: in the :tree: hills."
         _ = try await fixture.mirror.archive.store([post], timeZone: Sample.zone, limit: nil)
-        let action = try await PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
-            .publish(post.id.value, now: fixture.clock.now)
+        let action = try await Desk(fixture.mirror, zone: Sample.zone).slot(
+            after: PublishPost(post: post.id.value))
         fixture.sandbox.faults.failNext(.dropAnswer, method: "POST", path: "/api/v1/statuses")
         try await fixture.live(until: 13)
         let ended = try #require(try await fixture.slots().first { $0.id == action.id })

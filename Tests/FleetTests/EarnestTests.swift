@@ -155,21 +155,21 @@ import Testing
         let parts = try await paper.parts()
         let due = paper.clock.now + 1_800
         try await storePlan([slot(1, of: Self.thought(1), due: due, isPinned: true)], parts)
-        let changes = PlanChanges(mirror: paper.mirror, zone: PaperMirror.zone)
+        let desk = Desk(paper.mirror, zone: PaperMirror.zone)
         if isForgotten {
             let forgetting = Forgetting(mirror: paper.mirror, zone: PaperMirror.zone)
             _ = try await forgetting.forget(
                 try await forgetting.subject(post: "thought-1"), now: paper.clock.now)
         } else {
-            _ = try await changes.never("thought-1", now: paper.clock.now)
+            _ = try await desk.perform(NeverSend(post: "thought-1"))
         }
-        _ = try await changes.reroll(day, seed: "another", now: paper.clock.now)
+        _ = try await desk.perform(RerollDay(day: day, seed: "another"))
         let kept = try await action(1, in: paper)
         #expect(kept.isPinned)
         #expect(kept.due == due)
         #expect(kept.state == .planned)
         #expect(kept.text == nil)
-        let chosen = try await changes.pin("#1", to: "thought-2", now: paper.clock.now)
+        let chosen = try await desk.slot(after: PinSlot(slot: "#1", post: "thought-2"))
         #expect(chosen.text == Self.thought(2).text)
         #expect(chosen.reason == nil)
         // Slots of the new draw may be due before it, and posts that are late leave a minute apart.
@@ -194,13 +194,13 @@ import Testing
             }, to: .ownPosts)
         let parts = try await paper.parts()
         try await storePlan([slot(1, of: Self.thought(1), due: paper.clock.now + 1_800)], parts)
-        let changes = PlanChanges(mirror: paper.mirror, zone: PaperMirror.zone)
+        let desk = Desk(paper.mirror, zone: PaperMirror.zone)
         let due = paper.clock.now + 3_600
         let time = LocalTime(due, in: PaperMirror.zone).minute.description
-        let moved = try await changes.move("#1", to: time, now: paper.clock.now).after
+        let moved = try await desk.slot(after: MoveSlot(slot: "#1", time: time))
         #expect(moved.due == due)
         #expect(moved.explanation?.movedFrom == PaperMirror.now + 1_800)
-        if isPinnedToo { _ = try await changes.pin("#1", to: nil, now: paper.clock.now) }
+        if isPinnedToo { _ = try await desk.perform(PinSlot(slot: "#1")) }
         while paper.clock.now <= due + 180 {
             try await paper.wait(60)
             try await parts.courier.deliverDue([.post])
@@ -222,11 +222,11 @@ import Testing
         try await paper.archive((1..<texts).map { Self.thought($0) })
         let parts = try await paper.parts()
         try await storePlan([slot(1, of: Self.thought(1), due: paper.clock.now + 1_800)], parts)
-        let changes = PlanChanges(mirror: paper.mirror, zone: PaperMirror.zone)
+        let desk = Desk(paper.mirror, zone: PaperMirror.zone)
         let due = paper.clock.now + 3_600
         let time = LocalTime(due, in: PaperMirror.zone).minute.description
-        _ = try await changes.move("#1", to: time, now: paper.clock.now)
-        _ = try await changes.never("thought-1", now: paper.clock.now)
+        _ = try await desk.perform(MoveSlot(slot: "#1", time: time))
+        _ = try await desk.perform(NeverSend(post: "thought-1"))
         let kept = try await action(1, in: paper)
         #expect(kept.state == .planned)
         #expect(kept.isPinned)
@@ -240,8 +240,8 @@ import Testing
         try await paper.archive((0..<9).map { Self.thought($0) })
         let parts = try await paper.parts()
         try await storePlan([slot(1, of: Self.thought(1), isPinned: true)], parts)
-        _ = try await PlanChanges(mirror: paper.mirror, zone: PaperMirror.zone).never(
-            "thought-1", now: paper.clock.now)
+        _ = try await Desk(paper.mirror, zone: PaperMirror.zone).perform(
+            NeverSend(post: "thought-1"))
         try await parts.courier.deliverDue([.post])
         let ended = try await action(1, in: paper)
         #expect(ended.state == .skipped)
@@ -258,8 +258,8 @@ import Testing
         let parts = try await paper.parts()
         let due = paper.clock.now + 3_600
         try await storePlan([slot(1, of: Self.thought(1), due: due, isPinned: isPinned)], parts)
-        let changes = PlanChanges(mirror: paper.mirror, zone: PaperMirror.zone)
-        _ = try await changes.publish("thought-1", now: paper.clock.now)
+        let desk = Desk(paper.mirror, zone: PaperMirror.zone)
+        _ = try await desk.perform(PublishPost(post: "thought-1"))
         try await parts.courier.deliverDue([.post])
         try await paper.clock.sleep(until: due)
         try await parts.courier.deliverDue([.post])

@@ -42,8 +42,8 @@ import Testing
         post.pictures = [Picture(url: url, alt: alt)]
         _ = try await archive.store([post], timeZone: Sample.zone, limit: nil)
         if isKept { #expect(try await archive.keepPicture(Self.png, at: 0, of: post.id)) }
-        let changes = PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
-        return (fixture, try await changes.publish(post.id.value, now: fixture.clock.now))
+        let desk = Desk(fixture.mirror, zone: Sample.zone)
+        return (fixture, try await desk.slot(after: PublishPost(post: post.id.value)))
     }
 
     private func ending(of action: Action, _ fixture: MirrorFixture) async throws -> Action {
@@ -183,9 +183,9 @@ import Testing
         let id = try #require(first.wording?.source)
         try await fixture.mirror.storage.lenient.execute(
             "UPDATE posts SET sensitive = TRUE WHERE post_id = \(id.value)")
-        let changes = PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
-        _ = try await changes.skip(first.subject, now: fixture.clock.now)
-        let action = try await changes.publish(id.value, now: fixture.clock.now)
+        let desk = Desk(fixture.mirror, zone: Sample.zone)
+        _ = try await desk.perform(SkipSlot(slot: first.subject))
+        let action = try await desk.slot(after: PublishPost(post: id.value))
         try await fixture.live(until: 13)
         try await expect(ending(of: action, fixture).state, equals: .done)
         let sent = await fixture.sandbox.ledger.deliveries.filter { $0.text == action.text }
@@ -231,8 +231,8 @@ import Testing
         let post = try #require(posts.first { $0.text == text })
         #expect(post.pictures.map(\.alt) == ["a hill"])
         expect(post.pictures.first?.url) { $0?.hasPrefix(fixture.sandbox.url) == true }
-        let changes = PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
-        let action = try await changes.publish(post.id.value, now: fixture.clock.now)
+        let desk = Desk(fixture.mirror, zone: Sample.zone)
+        let action = try await desk.slot(after: PublishPost(post: post.id.value))
         try await fixture.live(until: 13)
         let ended = try await ending(of: action, fixture)
         #expect(ended.state == .done, "\(ended.reason ?? "") \(ended.explanation?.outcome ?? "")")

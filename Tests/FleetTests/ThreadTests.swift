@@ -45,8 +45,8 @@ import Testing
     }
 
     private func publish(_ head: Post, _ fixture: MirrorFixture) async throws -> Action {
-        try await PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
-            .publish(head.id.value, now: fixture.clock.now)
+        try await Desk(fixture.mirror, zone: Sample.zone).slot(
+            after: PublishPost(post: head.id.value))
     }
 
     private func said(_ fixture: MirrorFixture) async -> [SandboxLedger.Delivery] {
@@ -199,8 +199,7 @@ import Testing
                 return seen
             }, to: .ownPosts)
         let parts = try await paper.parts()
-        _ = try await PlanChanges(mirror: paper.mirror, zone: PaperMirror.zone).publish(
-            "0", now: paper.clock.now)
+        _ = try await Desk(paper.mirror, zone: PaperMirror.zone).perform(PublishPost(post: "0"))
         for _ in 0..<8 {
             try await parts.courier.deliverDue([.post])
             try await paper.wait(60)

@@ -135,8 +135,8 @@ import Testing
             "UPDATE posts SET sensitive = TRUE, warning = 'dark thoughts' WHERE post_id = \(id.value)"
         )
         let post = try #require(try await fixture.mirror.archive.post(id))
-        let changes = PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
-        let action = try await changes.publish(post.id.value, now: fixture.clock.now)
+        let desk = Desk(fixture.mirror, zone: Sample.zone)
+        let action = try await desk.slot(after: PublishPost(post: post.id.value))
         #expect(action.wording?.warning == "dark thoughts")
         fixture.sandbox.faults.failNext(.dropAnswer, count: 1, method: "POST")
         try await fixture.live(until: 1)

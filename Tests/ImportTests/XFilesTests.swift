@@ -28,7 +28,7 @@ import Testing
         #expect(reading.texts == ["for all"])
         #expect(
             reading.summary.hints == [
-                "posts in communities were left out; --communities reads them as well"
+                "posts in communities were left out; mirror-bot train scheduler --from ARCHIVE --communities reads them as well"
             ])
         #expect(reading.summary.filesLeft == ["data/community-tweet.js"])
         var texts: [String] = []

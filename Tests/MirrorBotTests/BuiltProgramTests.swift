@@ -5,6 +5,7 @@ import Foundation
 import Mirroring
 import Settings
 import Testing
+import Web
 
 @testable import MirrorBot
 
@@ -134,6 +135,11 @@ import Testing
     @Test func everyCommandIsCalled() {
         #expect(Self.calls.map(\.command) == Self.commands().sorted())
         for call in Self.calls { #expect(call.words.hasPrefix(call.command)) }
+    }
+
+    /// Pages show the commands in their sentences as code.
+    @Test func thePagesKnowEveryCommand() {
+        #expect(CommandMarks.commands == Self.commands().sorted())
     }
 
     @Test(arguments: calls) func aCallEndsAsItShould(

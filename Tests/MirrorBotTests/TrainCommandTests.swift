@@ -140,7 +140,8 @@ import Testing
         let without = try await stage.run("train", "scheduler", "--from", path)
         #expect(
             without.output.contains(
-                "posts in communities were left out; --communities reads them as well\n"))
+                "posts in communities were left out; mirror-bot train scheduler --from ARCHIVE --communities reads "
+                    + "them as well\n"))
         let with = try await stage.run("train", "scheduler", "--from", path, "--communities")
         #expect(with.output.contains("read 121 posts: 1 new, 120 known\n"))
         let alone = try await stage.run("train", "scheduler", "--communities")

@@ -2,7 +2,7 @@ import Expectations
 import Foundation
 import Testing
 
-/// README.ja.md says what README.md says: it has the same headings, commands and links.
+/// README.ja.md says what README.md says, with the same headings, commands and links.
 @Suite struct TranslationTests {
     @Test func theJapaneseReadmeIsTheEnglishOne() throws {
         let english = Skeleton(try Repository.text(of: "README.md"))
@@ -25,6 +25,36 @@ import Testing
         where line.hasPrefix("## ") {
             expect(line) { $0.contains { ("\u{3041}"..."\u{9FFF}").contains($0) } }
         }
+    }
+
+    /// A forge shows a line break within a paragraph as a blank, which no Japanese sentence has.
+    @Test func noJapaneseSentenceIsBrokenOverLines() throws {
+        let text = try Repository.text(of: "README.ja.md")
+        #expect(BrokenLines(text).lines == [])
+    }
+
+    @Test func aBrokenSentenceIsFound() {
+        let text = """
+            # Heading
+            A paragraph
+            that goes on.
+
+            | a | b |
+            | --- | --- |
+
+            - an item
+              that goes on
+            - another item
+
+            <img src="a.png">
+            ```sh
+            make all
+            make more
+            ```
+            The end.<br>
+            <img src="b.png">
+            """
+        #expect(BrokenLines(text).lines == ["that goes on.", "  that goes on"])
     }
 
     /// An edit of one side, after which the two differ.
@@ -50,6 +80,32 @@ import Testing
         let english = "[a](x) and [b](y) of `c` and `d`\n```sh\nmake all  # everything\n```\n"
         let japanese = "`d`と`c`の[b](y)と[a](x)\n```sh\nmake all  # すべて\n```\n"
         #expect(Skeleton(english) == Skeleton(japanese))
+    }
+}
+
+/// The lines of a document that continue a sentence of the line before them.
+private struct BrokenLines {
+    private(set) var lines: [String] = []
+
+    init(_ text: String) {
+        var isCode = false
+        var isText = false
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            let isFence = line.hasPrefix("```")
+            if isFence { isCode.toggle() }
+            guard !isFence, !isCode, Self.isText(line) else {
+                isText = false
+                continue
+            }
+            if isText, !line.hasPrefix("- ") { lines.append(String(line)) }
+            isText = true
+        }
+    }
+
+    /// Whether the line is one of a paragraph or of an item of a list.
+    private static func isText(_ line: Substring) -> Bool {
+        guard line.contains(where: { !$0.isWhitespace }) else { return false }
+        return !["#", "|", "<"].contains { line.hasPrefix($0) }
     }
 }
 

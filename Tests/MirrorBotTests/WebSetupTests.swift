@@ -67,7 +67,12 @@ import Testing
             let whose =
                 network == .x
                 ? "&screen_name=\(name.split(separator: "@").first ?? "")" : "&as=\(role.rawValue)"
-            let code = try await BrowsedPage.code(at: try browser.link("Open the page of") + whose)
+            let page = try browser.link("Open the page of") + whose
+            if browser.page.contains("leads you back here") {
+                try await browser.comeBack(try await BrowsedPage.wayBack(from: page))
+                return
+            }
+            let code = try await BrowsedPage.code(at: page)
             try await browser.submit(
                 "\(base)/code", ["role": role.rawValue, "step": role.rawValue, "code": code])
         }
@@ -93,7 +98,11 @@ import Testing
         #expect(browser.page.contains("There is no mirror here yet"))
         try await browser.submit("/setup", ["name": "default"])
         #expect(browser.path == base)
-        for role in SandboxRole.allCases { try await place.logIn(role, on: network) }
+        for role in SandboxRole.allCases {
+            try await place.logIn(role, on: network)
+            #expect(browser.page.contains("The \(role.rawValue) is @"), "\(browser.page)")
+            #expect(browser.path == base)
+        }
         if network == .bluesky {
             // Without a password nobody has agreed yet.
             try await browser.open("\(base)?step=consent")
@@ -127,6 +136,7 @@ import Testing
 
     @Test func aWrongAnswerIsAskedAgainAndNothingIsRegisteredTwice() async throws {
         let place = try await Place()
+        place.sandbox.faults.mastodon.showsCodesOnly = true
         let browser = place.browser
         let base = "/m/default/setup"
         try await browser.open("/")
@@ -197,6 +207,28 @@ import Testing
         try await browser.submit("\(base)/set", ["TRUST_ARCHIVE": "no", "step": "trust"])
         try await browser.open(base)
         #expect(!browser.page.contains("step=trust"), "\(browser.page)")
+        await place.end()
+    }
+
+    /// With a password a person may be anywhere, and names no file of the server's disk.
+    @Test func behindAPasswordNoPathOfTheServerIsRead() async throws {
+        let password = "plums behind the old library"
+        let place = try await Place(["WEB_PASSWORD": password])
+        let browser = place.browser
+        let base = "/m/default/setup"
+        let archive = try place.stage.folder.write(
+            Data(Fixture.lines(days: 30, perDay: 8).utf8), to: "posts.jsonl")
+        try await browser.open("/login")
+        try await browser.logIn(password)
+        try await browser.submit("/setup", ["name": "default"])
+        try await browser.open("\(base)?step=human&on=archive")
+        #expect(browser.page.contains("data-upload=\"\(base)/upload\""), "\(browser.page)")
+        #expect(!browser.page.contains("Path of a downloaded archive"), "\(browser.page)")
+        try await browser.force(
+            "\(base)/learn", ["what": "posts", "step": "posts", "archive": archive])
+        #expect(browser.page.contains("Only who is at the machine"), "\(browser.page)")
+        // Nothing is being read.
+        #expect(browser.page.contains("<div id=\"setup-learning\"></div>"), "\(browser.page)")
         await place.end()
     }
 

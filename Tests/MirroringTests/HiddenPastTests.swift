@@ -39,7 +39,7 @@ import Testing
         #expect(summary.read == 50)
         #expect(summary.missing.count == 1)
         expect(summary.missing) {
-            $0.allSatisfy { $0.contains("a downloaded archive (--from) has the rest") }
+            $0.allSatisfy { $0.contains("a downloaded archive has the rest: mirror-bot train") }
         }
         let oldest = PaperMirror.now - 86_400 * 370
         try await expect(

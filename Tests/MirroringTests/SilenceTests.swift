@@ -209,7 +209,7 @@ import Testing
     {
         let fixture = try await MirrorFixture.start(engine)
         let mirror = fixture.mirror
-        let changes = PlanChanges(mirror: mirror, zone: Sample.zone)
+        let desk = Desk(mirror, zone: Sample.zone)
         let pinned = Recorder<Action>()
         try await fixture.live(
             until: 23.9,
@@ -220,8 +220,7 @@ import Testing
                         try await mirror.set(["MAX_PER_DAY": "0"], now: Sample.hour(12))
                         let last = try #require(
                             try await fixture.slots().last { $0.state == .planned })
-                        pinned.add(
-                            try await changes.pin(last.subject, to: nil, now: Sample.hour(12)))
+                        pinned.add(try await desk.slot(after: PinSlot(slot: last.subject)))
                     }
                 )
             ])

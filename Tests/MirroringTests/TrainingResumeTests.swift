@@ -270,7 +270,8 @@ import Testing
             sentence
                 == "at most 3050 older posts are left and cost at most $30.50: this month's share for them, $1.20 of $2.40, "
                 + "is spent. mirror-bot run reads them by itself from 2026-07-01 on, in about 26 months; a higher "
-                + "X_BUDGET_USD_PER_MONTH is faster, and a downloaded archive (--from) costs nothing"
+                + "X_BUDGET_USD_PER_MONTH is faster, and a downloaded archive costs nothing: "
+                + "mirror-bot train scheduler --from ARCHIVE"
         )
         #expect(
             first.prices == [

@@ -20,6 +20,9 @@ import Transport
         "redirect_uri":"urn:ietf:wg:oauth:2.0:oob","redirect_uris":["urn:ietf:wg:oauth:2.0:oob"],
         "client_secret_expires_at":0,"vapid_key":"x"}
         """#
+    private static let outOfBand = "urn:ietf:wg:oauth:2.0:oob"
+    /// Where a page waits for the login.
+    private static let page = "https://mirror.example/m/mika/setup/return"
     private static let reading = "read:statuses read:favourites"
     private static let writing =
         "read:accounts read:statuses read:notifications write:statuses write:favourites write:accounts write:media"
@@ -133,6 +136,180 @@ import Transport
         #expect(grant.scopes == ["profile", "read:statuses"])
         #expect(!grant.canWrite)
     }
+
+    // MARK: The way back
+
+    /// The answer of a server that registers an application with these return addresses.
+    private static func registered(at redirects: [String]) -> Answer {
+        let list = redirects.map { "\"\($0)\"" }.joined(separator: ",")
+        return .json(
+            "{\"client_id\":\"client/id+1\",\"client_secret\":\"planted-secret\","
+                + "\"redirect_uris\":[\(list)]}")
+    }
+
+    /// A server of a program that leads back, and registers what it is asked for unless
+    /// `registers` answers.
+    private static func leading(
+        _ request: LoopbackServer.Request, instance: String = #"{"version":"4.4.0"}"#,
+        registers: ([String]) -> Answer? = { _ in nil }
+    ) -> Answer? {
+        switch request.path {
+        case "/.well-known/oauth-authorization-server": return .json(metadata)
+        case "/api/v2/instance": return .json(instance)
+        case "/api/v1/apps":
+            let redirects = (form(request)["redirect_uris"] ?? "").components(separatedBy: "\n")
+            return registers(redirects) ?? registered(at: redirects)
+        default: return usual(request)
+        }
+    }
+
+    /// The return addresses of each request for an application.
+    private static func registrations(_ fixture: Fixture) -> [String?] {
+        fixture.server.requests.filter { $0.path == "/api/v1/apps" }.map {
+            form($0)["redirect_uris"]
+        }
+    }
+
+    private static func query(_ request: MastodonLoginRequest) -> [String: String] {
+        fields(request.authorizeURL.drop { $0 != "?" }.dropFirst())
+    }
+
+    /// The person has nothing to copy.
+    @Test func aServerLeadsBackToThePage() async throws {
+        let fixture = try Fixture { Self.leading($0) }
+        let request = try await fixture.login.register(for: .human, returningTo: Self.page)
+        #expect(
+            fixture.server.requests.map { "\($0.method) \($0.target)" } == [
+                "GET /.well-known/oauth-authorization-server", "GET /api/v2/instance",
+                "POST /api/v1/apps",
+            ])
+        #expect(Self.registrations(fixture) == ["\(Self.page)\n\(Self.outOfBand)"])
+        #expect(request.leadsBack)
+        var query = Self.query(request)
+        let told = query.removeValue(forKey: "state")
+        let state = try #require(told)
+        #expect(state.utf8.count == 43)
+        #expect(query["redirect_uri"] == Self.page)
+        #expect(query["code_challenge_method"] == "S256")
+        #expect(request.hasState(state))
+        for other in ["", state + "x", String(state.dropLast()), state.lowercased() + "-"] {
+            #expect(!request.hasState(other), "\(other)")
+        }
+
+        _ = try await fixture.login.finish(request, code: "planted-code")
+        let exchange = try #require(fixture.server.requests.first { $0.path == "/oauth/token" })
+        let form = Self.form(exchange)
+        #expect(form["redirect_uri"] == Self.page)
+        #expect(form["code_verifier"] != nil)
+        #expect(form["state"] == nil)
+
+        // Each login has a state of its own.
+        let next = try await fixture.login.register(for: .human, returningTo: Self.page)
+        #expect(!next.hasState(state))
+        // A login with a code has none.
+        let shown = try await fixture.login.register(for: .human)
+        #expect(!shown.leadsBack)
+        #expect(Self.query(shown)["state"] == nil)
+        #expect(!shown.hasState(""))
+    }
+
+    /// Before version 4.3 Mastodon told the addresses as one text, and other servers tell none.
+    @Test(arguments: [
+        #""redirect_uri":"https://mirror.example/m/mika/setup/return\nurn:ietf:wg:oauth:2.0:oob""#,
+        #""redirect_uri":null"#, #""redirect_uris":[]"#,
+        #""redirect_uri":"urn:ietf:wg:oauth:2.0:oob https://mirror.example/m/mika/setup/return""#,
+    ])
+    func theAddressesAreReadInEachForm(told: String) async throws {
+        let fixture = try Fixture { request in
+            Self.leading(request) { _ in
+                .json("{\"client_id\":\"a\",\"client_secret\":\"b\",\(told)}")
+            }
+        }
+        let request = try await fixture.login.register(for: .bot, returningTo: Self.page)
+        #expect(request.leadsBack)
+        #expect(Self.registrations(fixture).count == 1)
+    }
+
+    /// A server refuses the address, registers only the other one, or neither.
+    @Test(
+        arguments: [
+            (.json(#"{"error":"Redirect URI is forbidden"}"#, status: 422), 2, 3),
+            (.json(#"{"error":"no"}"#, status: 403), 2, 2),
+            (registered(at: [outOfBand]), 1, 1),
+            (registered(at: ["https://mirror.example/"]), 2, 2),
+            (registered(at: ["\(page)/"]), 2, 2),
+        ] as [(Answer, Int, Int)])
+    func aServerThatTakesNoAddressShowsACode(
+        answer: Answer, ofBot: Int, ofHuman: Int
+    ) async throws {
+        for role in MastodonLogin.Role.allCases {
+            let fixture = try Fixture { request in
+                Self.leading(request) { $0.contains(Self.page) ? answer : nil }
+            }
+            let request = try await fixture.login.register(for: role, returningTo: Self.page)
+            #expect(!request.leadsBack)
+            let query = Self.query(request)
+            #expect(query["redirect_uri"] == Self.outOfBand)
+            #expect(query["state"] == nil)
+            _ = try await fixture.login.finish(request, code: "c")
+            let exchange = try #require(
+                fixture.server.requests.first { $0.path == "/oauth/token" })
+            #expect(Self.form(exchange)["redirect_uri"] == Self.outOfBand)
+            let expected = role == .bot ? ofBot : ofHuman
+            #expect(Self.registrations(fixture).count == expected, "\(role)")
+        }
+    }
+
+    /// Other programs register such an application, and refuse the address when the person comes.
+    @Test(
+        arguments: [
+            (#"{"version":"4.0.2"}"#, true), (#"{"version":"4.5.0+glitch"}"#, true),
+            (MastodonServers.goToSocial, true), (MastodonServers.pleroma, true),
+            (
+                #"{"version":"0.18.3+git-1","source_url":"https://codeberg.org/superseriousbusiness/gotosocial"}"#,
+                false
+            ),
+            (MastodonServers.takahe, false), (MastodonServers.snac, false), ("{}", false),
+            (#"{"version":"3.0.0 (compatible; Sharkey 2025.4.2)"}"#, false),
+            (#"{"version":"2.8.0 (compatible; Friendica 2024.09)"}"#, false),
+            (#"{"version":"3.5.3 (compatible; Pixelfed 0.12.4)"}"#, false),
+        ] as [(String, Bool)])
+    func onlyKnownProgramsAreAskedToLeadBack(instance: String, leadsBack: Bool) async throws {
+        let fixture = try Fixture { Self.leading($0, instance: instance) }
+        let request = try await fixture.login.register(for: .bot, returningTo: Self.page)
+        #expect(request.leadsBack == leadsBack)
+        let expected = leadsBack ? "\(Self.page)\n\(Self.outOfBand)" : Self.outOfBand
+        #expect(Self.registrations(fixture) == [expected])
+    }
+
+    /// An address that a server could not lead to, or that would be several, is not sent.
+    @Test(arguments: [
+        "", "/setup/return", "mirror.example/return", "ftp://mirror.example/",
+        "javascript:alert(1)",
+        "https://mirror.example/#part", "https://mirror.example/a b", "https:///return",
+        "https://mirror.example/\nhttps://evil.example/", "https://somebody@mirror.example/",
+        "https://mirror.example/ä",
+        "https://mirror.example/" + String(repeating: "a", count: 1_900),
+    ])
+    func whatIsNoAddressOfAPageIsNotSent(page: String) async throws {
+        let fixture = try Fixture { Self.leading($0) }
+        let request = try await fixture.login.register(for: .bot, returningTo: page)
+        #expect(!request.leadsBack)
+        #expect(Self.registrations(fixture) == [Self.outOfBand])
+    }
+
+    /// A server that is out of order is not asked in another way.
+    @Test(arguments: [500, 503, 429]) func onlyARefusalLeadsToACode(status: Int) async throws {
+        let fixture = try Fixture { request in
+            Self.leading(request) { _ in .json("{}", status: status) }
+        }
+        await #expect(throws: NetworkError.self) {
+            _ = try await fixture.login.register(for: .bot, returningTo: Self.page)
+        }
+        #expect(Self.registrations(fixture).count == 1)
+    }
+
+    // MARK: Codes
 
     /// RFC 7636, appendix B.
     @Test func theChallengeIsTheHashOfTheVerifier() {
@@ -439,5 +616,12 @@ import Transport
             #expect(!shown.contains("planted"))
             #expect(!shown.contains(verifier))
         }
+        let leading = try Fixture { Self.leading($0) }
+        let back = try await leading.login.register(for: .bot, returningTo: Self.page)
+        let state = try #require(back.state).reveal()
+        #expect(back.authorizeURL.contains(state))
+        var shown = "\(back) \(String(reflecting: back))"
+        dump(back, to: &shown)
+        #expect(!shown.contains(state))
     }
 }

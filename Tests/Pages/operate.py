@@ -221,7 +221,7 @@ def settings(person, task):
     row.locator("summary").click()
     row.locator("input[name=value]").fill("3")
     person.press(person.button("Set…", row))
-    person.press(person.button("Set MAX_PER_DAY"))
+    person.press(person.button("Set it"))
     person.done("set", "MAX_PER_DAY")
     row = page.locator("tr#MAX_PER_DAY")
     row.locator("summary").click()

@@ -20,8 +20,8 @@ def tell(**fields):
 class Visitor:
     """A browser context on a server.
 
-    Every message of the console, every request to another host, and every error of a script is a violation. A policy
-    that blocks something says so in the console.
+    Every message of the console, every request to another host than those of `elsewhere`, and every error of a script
+    is a violation. A policy that blocks something says so in the console.
     """
 
     def __init__(self, browser, origin, state, folder=None, **options):
@@ -32,6 +32,8 @@ class Visitor:
         self.context.on("weberror", lambda error: self.violation(error.page, f"script error: {error.error}"))
         self.context.on("request", lambda request: self._asked(request))
         self.requests = []
+        # The beginnings of addresses of other hosts that the person opens.
+        self.elsewhere = ()
 
     def page(self, width=1280, height=900):
         page = self.context.new_page()
@@ -43,15 +45,18 @@ class Visitor:
         tell(violation=f"{self.state} {path}: {text}")
 
     def _said(self, message):
+        url = message.location.get("url") or ""
+        if url.startswith(self.elsewhere):
+            return
         # The browser says so itself of a page that is answered with 4xx or 5xx, which some are meant to be.
-        own = message.page and message.location.get("url") == message.page.url
+        own = message.page and url == message.page.url
         if own and message.text.startswith("Failed to load resource: the server responded with a status of"):
             return
         self.violation(message.page, f"console: {message.text}")
 
     def _asked(self, request):
         self.requests.append(request)
-        if not request.url.startswith(self.origin + "/"):
+        if not request.url.startswith((self.origin + "/", *self.elsewhere)):
             self.violation(None, f"asks {request.url}")
 
     def picture(self, page, name, **options):

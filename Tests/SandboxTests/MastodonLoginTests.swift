@@ -7,6 +7,8 @@ import Testing
 @Suite struct MastodonLoginTests {
     private static let redirect = "urn:ietf:wg:oauth:2.0:oob"
     private static let redirectText = "urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob"
+    /// Where a page waits for a login, with a query of its own.
+    private static let page = "http://127.0.0.1:8080/m/mika/setup/return?of=tests"
     private static let verify = "/api/v1/accounts/verify_credentials"
     /// From RFC 7636, appendix B.
     private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -117,6 +119,146 @@ import Testing
         }
     }
 
+    private static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
+    }
+
+    /// Registers an application with two return addresses.
+    private func registerWithPage(_ fixture: SandboxFixture) async throws -> Client {
+        let addresses = Self.encoded("\(Self.page)\n\(Self.redirect)")
+        let reply = try await fixture.send(
+            "POST", "/api/v1/apps", as: .nobody,
+            form: "client_name=tests&redirect_uris=\(addresses)&scopes=read")
+        #expect(reply.status == 200)
+        #expect(reply.object["redirect_uri"] as? String == "\(Self.page)\n\(Self.redirect)")
+        #expect(reply.object["redirect_uris"] as? [String] == [Self.page, Self.redirect])
+        return Client(
+            id: try #require(reply.object["client_id"] as? String),
+            secret: try #require(reply.object["client_secret"] as? String))
+    }
+
+    /// Opens the page on which a person says yes or no.
+    private func open(
+        _ fixture: SandboxFixture, _ client: Client, redirect: String, _ more: String = ""
+    ) async throws -> Reply {
+        try await fixture.send(
+            "GET",
+            "/oauth/authorize?response_type=code&client_id=\(client.id)"
+                + "&redirect_uri=\(Self.encoded(redirect))&scope=read\(more)", as: .nobody,
+            headers: ["Accept": "text/html", "User-Agent": "Mozilla/5.0"])
+    }
+
+    /// The parameters that the server adds to the page's address.
+    private static func added(_ reply: Reply) throws -> [String: String] {
+        let location = try #require(reply.headers["location"])
+        #expect(location.hasPrefix(page + "&"))
+        let items = URLComponents(string: location)?.queryItems ?? []
+        return Dictionary(
+            items.dropFirst().map { ($0.name, $0.value ?? "") },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    @Test func leadsBackWithTheCodeAndTheState() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let client = try await registerWithPage(fixture)
+            let reply = try await open(
+                fixture, client, redirect: Self.page, "&state=a%2Bb%26c")
+            #expect(reply.status == 302)
+            var added = try Self.added(reply)
+            let sent = added.removeValue(forKey: "code")
+            let code = try #require(sent)
+            #expect(added == ["state": "a+b&c"])
+            // Nothing comes back that was not sent.
+            let bare = try Self.added(try await open(fixture, client, redirect: Self.page))
+            #expect(Set(bare.keys) == ["code"])
+            // A code is good for the address that it was sent to.
+            let other = try #require(bare["code"])
+            try await expect(
+                exchange(fixture, client, code: other).error, equals: "invalid_grant")
+            let token = try await exchange(
+                fixture, client, code: code, redirect: Self.encoded(Self.page))
+            #expect(token.status == 200)
+            // The same application shows codes, too.
+            let shown = try await open(fixture, client, redirect: Self.redirect)
+            #expect(shown.status == 200)
+            #expect(shown.text.contains("<code>"))
+            let application = try await fixture.send(
+                "GET", "/api/v1/apps/verify_credentials",
+                as: .token(try #require(token.object["access_token"] as? String)))
+            #expect(application.object["redirect_uris"] as? [String] == [Self.page, Self.redirect])
+            await expect(fixture.sandbox.ledger.rejections.count, equals: 1)
+        }
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:8080/m/mika/setup/return",
+        "http://127.0.0.1:8080/m/mika/setup/return?of=tests&more=1",
+        "https://127.0.0.1:8080/m/mika/setup/return?of=tests",
+        "http://127.0.0.1:8081/m/mika/setup/return?of=tests",
+    ])
+    func leadsToNoOtherAddress(address: String) async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let client = try await registerWithPage(fixture)
+            let reply = try await open(fixture, client, redirect: address, "&state=s")
+            #expect(reply.status == 400)
+            #expect(reply.headers["location"] == nil)
+        }
+    }
+
+    @Test func tellsOfAPersonWhoSaysNo() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let client = try await registerWithPage(fixture)
+            let reply = try await open(
+                fixture, client, redirect: Self.page, "&state=s&allow=no")
+            #expect(reply.status == 302)
+            var added = try Self.added(reply)
+            let description = added.removeValue(forKey: "error_description")
+            #expect(description?.isEmpty == false)
+            #expect(added == ["error": "access_denied", "state": "s"])
+            let shown = try await open(fixture, client, redirect: Self.redirect, "&allow=no")
+            #expect(shown.headers["location"] == nil)
+            #expect(!shown.text.contains("<code>"))
+            await expect(fixture.sandbox.ledger.rejections) { $0.isEmpty }
+        }
+    }
+
+    @Test func mayAskThePersonFirst() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let client = try await registerWithPage(fixture)
+            let page = try await open(
+                fixture, client, redirect: Self.page, "&state=s%26t&allow=ask")
+            #expect(page.status == 200)
+            func follow(_ verb: String) async throws -> [String: String] {
+                let links = page.text.matches(of: /<a href="([^"]+)">([A-Za-z]+)<\/a>/)
+                let link = try #require(links.first { $0.output.2 == verb })
+                let target = link.output.1.replacing("&amp;", with: "&")
+                return try Self.added(
+                    try await fixture.send("GET", String(target), as: .nobody))
+            }
+            let allowed = try await follow("Authorize")
+            #expect(Set(allowed.keys) == ["code", "state"])
+            #expect(allowed["state"] == "s&t")
+            let denied = try await follow("Deny")
+            #expect(denied["error"] == "access_denied")
+            #expect(denied["code"] == nil)
+        }
+    }
+
+    @Test(arguments: ["http://127.0.0.1:8080/return", "https://mirror.example/return"])
+    func serversMayShowCodesOnly(address: String) async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            fixture.sandbox.faults.mastodon.showsCodesOnly = true
+            for addresses in [address, "\(address)\n\(Self.redirect)"] {
+                let reply = try await fixture.send(
+                    "POST", "/api/v1/apps", as: .nobody,
+                    form: "client_name=a&redirect_uris=\(Self.encoded(addresses))")
+                #expect(reply.status == 422)
+            }
+            _ = try await register(fixture)
+            await expect(fixture.sandbox.ledger.summary.errors, equals: 0)
+        }
+    }
+
     @Test func wantsTheProofKeyThatWasAnnounced() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             let client = try await register(fixture)
@@ -156,7 +298,7 @@ import Testing
 
     @Test(arguments: [
         "response_type=token", "client_id=nobody", "redirect_uri=https://e.org", "as=somebody",
-        "surprise=1",
+        "surprise=1", "allow=perhaps",
     ])
     func showsAPageWithoutACodeForWhatDoesNotFit(change: String) async throws {
         try await SandboxFixture.run { (fixture) async throws in
@@ -168,7 +310,9 @@ import Testing
 
     @Test(arguments: [
         "client_name=&redirect_uris=\(redirectText)", "client_name=a",
-        "client_name=a&redirect_uris=nonsense",
+        "client_name=a&redirect_uris=nonsense", "client_name=a&redirect_uris=http:///return",
+        "client_name=a&redirect_uris=https://e.org/%23part",
+        "client_name=a&redirect_uris=ftp://e.org/",
         "client_name=a&redirect_uris=\(redirectText)&scopes=everything",
         "client_name=a&redirect_uris=\(redirectText)&surprise=1",
     ])

@@ -100,6 +100,16 @@ import Testing
         try MirrorConfiguration(try values(variables), environment: environment)
     }
 
+    /// People who read no variables look for them by their titles.
+    @Test func everySettingHasATitleOfItsOwn() {
+        let titles = Setting.all.map(\.title)
+        #expect(Set(titles).count == titles.count)
+        for title in titles {
+            expect(title) { $0.first?.isUppercase == true && $0.last?.isPunctuation == false }
+            expect(title) { !$0.contains { "_`\"".contains($0) } }
+        }
+    }
+
     /// Each setting changes what its owner is parsed to, and nothing of the other one.
     @Test func everySettingIsParsedByItsOwner() throws {
         func dumped(_ value: Any) -> String {

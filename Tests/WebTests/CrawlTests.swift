@@ -5,7 +5,7 @@ import Testing
 @testable import Web
 
 /// Opens every link and presses every button of every page in every state: none leads to an error,
-/// and nothing that a page offers is refused.
+/// nothing that a page offers is refused, and commands and settings stand in it as code alone.
 ///
 /// Links and buttons that differ by their rows alone are tried twice.
 @Suite(.timeLimit(.minutes(30)), .serialized) struct CrawlTests {
@@ -30,6 +30,7 @@ import Testing
             var crawl = Crawl(client)
             try await crawl.walk(from: pages.filter { $0.status == 200 }.map(\.path))
             #expect(crawl.faults.isEmpty)
+            #expect(crawl.terminalWords.isEmpty)
             // Or a template that changed is not read any more.
             #expect(crawl.opened >= pages.count { $0.status == 200 })
             #expect(crawl.pressed > 0 || state.isReadOnly || state.mirrors.isEmpty)
@@ -38,6 +39,36 @@ import Testing
             throw error
         }
         await stand.stop()
+    }
+
+    /// Also where something is refused, or is not there.
+    @Test(arguments: PageState.all) func commandsAndSettingsAreCode(_ state: PageState) async throws
+    {
+        let (stand, pages) = try await state.start(besides: [
+            "BOT_SERVER": "http://127.0.0.1:9", "HUMAN_SERVER": "http://127.0.0.1:9",
+        ])
+        do {
+            if let password = state.password {
+                _ = try await stand.client.send("/login", form: [("password", password)])
+            }
+            for page in pages {
+                let answer = try await stand.client.send(page.path)
+                #expect(TerminalWords(html: answer.body).found == [], "\(page.path)")
+            }
+        } catch {
+            await stand.stop()
+            throw error
+        }
+        await stand.stop()
+    }
+
+    @Test func wordsOfATerminalAreFound() {
+        let words = TerminalWords(
+            html: """
+                <p title="LINKS">run mirror-bot plan <b>--date</b> or <code>mirror-bot run</code>, says mirror-bot</p>
+                <title>mirror-bot</title><p>runs; QUIET_HOURS, <code>LINKS</code>, NOBODY &amp; a--b</p>
+                """)
+        #expect(words.found == ["mirror-bot plan", "--date", "QUIET_HOURS"])
     }
 
     @Test func aPageIsReadAsAPersonReadsIt() {
@@ -89,6 +120,8 @@ private struct Crawl {
     private var isFinal = false
     /// What went wrong, in words.
     private(set) var faults: [String] = []
+    /// Commands, options and settings outside of code, and the pages that have them.
+    private(set) var terminalWords: [String: Set<String>] = [:]
     private(set) var opened = 0
     private(set) var pressed = 0
 
@@ -143,7 +176,14 @@ private struct Crawl {
             return nil
         }
         guard answer["Content-Type"]?.hasPrefix("text/html") == true else { return nil }
+        noteWords(of: answer, at: link.path)
         return CrawledPage(answer.body)
+    }
+
+    private mutating func noteWords(of answer: WebClient.Answer, at place: String) {
+        for word in TerminalWords(html: answer.body).found {
+            terminalWords[word, default: []].insert(place)
+        }
     }
 
     private mutating func note(_ link: Link) {
@@ -177,6 +217,7 @@ private struct Crawl {
         let here = "\(place) › \(press.label)"
         switch answer.status {
         case 200:
+            noteWords(of: answer, at: here)
             let question = CrawledPage(answer.body)
             follow(question, from: here)
             // Before the answer takes away what they lead to.

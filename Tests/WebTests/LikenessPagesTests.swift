@@ -40,7 +40,7 @@ import Testing
         let stage = try await PageStage.open(["TIME_ZONE": ""])
         let page = try RenderedPage(
             try await stage.content(HoursPage.self, "/hours"), of: HoursPage.self)
-        #expect(page.html.contains("Set TIME_ZONE"))
+        #expect(page.html.contains("Set the time zone"))
         #expect(page.count("<svg") == 0)
         await stage.close()
     }
@@ -166,7 +166,7 @@ import Testing
             of: FavoritesPage.self)
         #expect(page.html.contains("Of six such posts they favorite one."))
         #expect(page.html.contains("The bot would leave it alone."))
-        #expect(page.html.contains("FAVORITES_PER_DAY</a> decides that."))
+        #expect(page.html.contains("<code>FAVORITES_PER_DAY</code></a> decides that."))
         // Any post, the eleven strongest words, and one row for all others; and one in the drawing
         // of calibration.
         #expect(page.count("<line class=\"limit\"") == 14)
@@ -333,6 +333,9 @@ import Testing
             names += page.html.matches(of: /<tr id="([A-Z_]+)">/).map { String($0.output.1) }
             #expect(!page.html.contains("kkkk"))
             if page.html.contains("id=\"QUIET_HOURS\"") {
+                #expect(
+                    page.html.contains(
+                        "<th scope=\"row\">Quiet hours<br><code>QUIET_HOURS</code><br>"))
                 #expect(
                     page.html.contains(
                         "<b><bdi>23:00-07:00</bdi></b><br><span class=\"small soft\">set here</span>"

@@ -62,7 +62,7 @@ struct PageStage {
             parameters: parameters, query: WebFields(query), form: WebFields(form),
             access: Access(
                 csrf: "the-token", isReadOnly: isReadOnly, theme: nil, hasLogin: true,
-                hasIndex: false, isUnencrypted: false))
+                hasIndex: false, isUnencrypted: false, canNameFiles: true))
     }
 
     /// What a route answers.

@@ -16,7 +16,9 @@ struct SetupInBrowserTests {
         for role in SandboxRole.allCases {
             switch network {
             case .mastodon:
-                answers["\(role.rawValue).server"] = sandbox.url
+                // Another site than that of the page, so that the browser sends no cookie when it
+                // comes back from there.
+                answers["\(role.rawValue).server"] = "http://localhost:\(sandbox.port)"
                 answers["as \(role.rawValue)"] = "&as=\(role.rawValue)"
             case .x:
                 let keys = sandbox.xKeys(role)
@@ -37,24 +39,10 @@ struct SetupInBrowserTests {
 
     @Test(arguments: [NetworkName.mastodon, .x, .bluesky])
     func anEmptyHomeIsLedToTheBeginning(_ network: NetworkName) async throws {
-        let human = AccountID(network: .mastodon, value: SamplePeople.human.handle)
-        let posts = (0..<240).map { number in
-            Post(
-                id: PostID(network: .mastodon, value: "https://\(SamplePeople.host)/\(number)"),
-                author: human, text: "Thought number \(number) of a calm person.",
-                createdAt: WebStand.now - 86_400 - Double(number) * 3_600)
-        }
-        let world = SandboxWorld(
-            configuration: .init(
-                seed: 7, origin: WebStand.now - 3_600, days: 2, timeZone: .gmt, humanPosts: posts))
-        let sandbox = try await Sandbox.start(world: world, now: { WebStand.now })
-        // Nothing is set but where the networks are.
-        let nothing = [
-            "HUMAN_SERVER", "HUMAN_ACCESS_TOKEN", "BOT_SERVER", "BOT_ACCESS_TOKEN", "TIME_ZONE",
-        ]
-        var variables = Dictionary(uniqueKeysWithValues: nothing.map { ($0, "") })
-        variables["HUMAN_API_BASE_URL"] = sandbox.url
-        variables["BOT_API_BASE_URL"] = sandbox.url
+        let sandbox = try await SetupSandbox.start()
+        var variables = SetupSandbox.variables(at: sandbox)
+        let password = network == .mastodon ? WebStand.password : nil
+        variables["WEB_PASSWORD"] = password
         let begun = Mutex<[String]>([])
         try await WebStand.with(
             [], variables: variables,
@@ -65,7 +53,7 @@ struct SetupInBrowserTests {
         ) { stand in
             let task = BrowserVisit.Task(
                 what: "setup", state: "setup-\(network.rawValue)", port: stand.client.port,
-                names: Self.answers(network, sandbox))
+                password: password, names: Self.answers(network, sandbox))
             for violation in try await BrowserVisit.run(task) { Issue.record("\(violation)") }
         }
         #expect(begun.withLock { $0 } == ["default"])

@@ -13,12 +13,18 @@ package struct Desk: Sendable {
     package let mirror: HumanMirror
     /// The time zone of the days and times in operations; nil while unknown.
     private let knownZone: TimeZone?
+    /// The time at which operations are carried out; nil for the present of the mirror's clock.
+    private let instant: Date?
 
-    /// - Parameter zone: The zone in which the human's minutes are recorded, or will be; nil while
-    ///   unknown.
-    package init(_ mirror: HumanMirror, zone: TimeZone?) {
+    /// - Parameters:
+    ///   - mirror: The mirror.
+    ///   - zone: The zone in which the human's minutes are recorded, or will be; nil while unknown.
+    ///   - now: The time at which operations are carried out; nil for the present of the mirror's
+    ///     clock.
+    package init(_ mirror: HumanMirror, zone: TimeZone?, now: Date? = nil) {
         self.mirror = mirror
         knownZone = zone
+        instant = now
     }
 
     /// Carries out a request.
@@ -52,7 +58,7 @@ package struct Desk: Sendable {
 
     // MARK: For operations
 
-    var now: Date { mirror.clock.now }
+    var now: Date { instant ?? mirror.clock.now }
     var outbox: OutboxStore { mirror.outbox(lease: nil) }
 
     /// The time zone of the days in operations.
@@ -65,6 +71,4 @@ package struct Desk: Sendable {
 
     /// The time zone for displayed times; UTC if unknown.
     var spokenZone: TimeZone { knownZone ?? .gmt }
-
-    func plan() async throws -> PlanChanges { PlanChanges(mirror: mirror, zone: try await zone()) }
 }

@@ -43,19 +43,23 @@ extension PersonOutcome {
     package var wayBack: WayBack? { nil }
 }
 
-/// The operation that reverts another one.
-package struct WayBack: Codable, Equatable, Sendable {
-    /// ``PersonOperation/name`` of the operation.
-    package let operation: String
-    /// The words of its command line, such as `plan`, `restore`, `2026-11-24#2`.
+/// The operation that reverts another one: as a command for a shell, and as a request for a page.
+package struct WayBack: Sendable {
+    package let operation: any PersonOperation
+    /// The digest of the thing after the change; nil to revert it without comparing.
+    package var seen: Seen?
+    /// The words of the operation's command line, such as `plan`, `restore`, `2026-11-24#2`.
     package let arguments: [String]
 
-    package init<Operation: PersonOperation>(_ operation: Operation.Type, _ arguments: String...) {
-        self.init(operation, arguments)
+    package init(
+        _ operation: any PersonOperation, seen: Seen? = nil, _ arguments: String...
+    ) {
+        self.init(operation, seen: seen, arguments)
     }
 
-    package init<Operation: PersonOperation>(_ operation: Operation.Type, _ arguments: [String]) {
-        self.operation = operation.name
+    package init(_ operation: any PersonOperation, seen: Seen? = nil, _ arguments: [String]) {
+        self.operation = operation
+        self.seen = seen
         self.arguments = arguments
     }
 

@@ -104,8 +104,10 @@ package struct Health: Codable, Equatable, Sendable {
             let text = "not set up yet: \(done) of \(setup.count) steps are done; \(step.next)"
             return Verdict(state: .unset, text: text, code: fatal.code)
         }
+        // Every process that looks is to have the same verdict.
+        let ofMirror = obstacles.filter { !$0.code.isOfThisProcess }
         let hindering =
-            obstacles.filter { $0.weight == .stops } + obstacles.filter { $0.weight == .hinders }
+            ofMirror.filter { $0.weight == .stops } + ofMirror.filter { $0.weight == .hinders }
         if let first = hindering.first {
             return Verdict(
                 state: .hindered, text: "working, but \(first.sentence)", code: first.code)

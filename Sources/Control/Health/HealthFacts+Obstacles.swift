@@ -698,7 +698,8 @@ extension HealthFacts {
         let begun = words(effect.begun)
         let what =
             switch effect.kind {
-            case .probe: "posts of doctor --probe, begun \(begun), may still be at the bot's server"
+            case .probe:
+                "posts of mirror-bot doctor --probe, begun \(begun), may still be at the bot's server"
             case .profile: "a change of the bot's profile, begun \(begun), may not be written"
             }
         let error = effect.error.map { ": \(local($0))" } ?? ""
@@ -802,38 +803,38 @@ extension HealthFacts {
     private static let seenEnough = 1_000
 
     private var judging: [Obstacle] {
-        guard let classifier else { return [] }
-        switch classifier {
-        case .noDictionary(let problem):
-            return [
+        var found: [Obstacle] = []
+        switch classifierLack {
+        case .dictionary(let problem):
+            found.append(
                 make(
                     .dictionaryMissing, .stops, of: [.favorites, .learning], problem,
                     brief: "the dictionary cannot be opened",
                     .set(Setting.dictionary.name, "MECAB_DICTIONARY names it")
-                )
-            ]
-        case .noCounts(let problem):
-            return [
+                ))
+        case .counts(let problem):
+            found.append(
                 make(
                     .countsUnavailable, .stops, of: [.favorites, .learning], problem,
-                    brief: "the classifier's counts cannot be read", by: .unavailable)
-            ]
-        case .learned(let learned) where !learned.isEnough: return [tooLittle(learned)]
-        case .learned(let learned):
-            guard learned.seen >= Self.seenEnough, !learned.hasDecided else { return [] }
-            return [
+                    brief: "the classifier's counts cannot be read", by: .unavailable))
+        case nil: break
+        }
+        if !learned.isEnough {
+            found.append(tooLittle)
+        } else if learned.seen >= Self.seenEnough, !learned.hasDecided {
+            found.append(
                 make(
                     .thresholdUnreached, .hinders, of: [.favorites],
                     "none of \(learned.seen) posts reached FAVORITE_RATE_THRESHOLD, which is \(wishes.threshold)",
                     .set(
                         Setting.favoriteRateThreshold.name,
-                        "mirror-bot explain --text TEXT shows the rate of a post"))
-            ]
+                        "mirror-bot explain --text TEXT shows the rate of a post")))
         }
+        return found
     }
 
     /// Too little was learned; where it is to come from, or that it comes from nowhere.
-    private func tooLittle(_ learned: ClassifierFact.Learned) -> Obstacle {
+    private var tooLittle: Obstacle {
         var lacks: [String] = []
         if learned.favorites < learned.needed {
             lacks.append("\(learned.favorites) of \(learned.needed) favorites")
@@ -851,7 +852,7 @@ extension HealthFacts {
                 of: [.favorites],
                 "\(waiting), and no home timeline is read to learn from, for \(causes)")
         }
-        let steps = nextSteps(learned)
+        let steps = stepsToLearn
         return make(
             .tooLittleLearned, .hinders, of: [.favorites], waiting,
             steps.isEmpty
@@ -860,8 +861,8 @@ extension HealthFacts {
                     command: "mirror-bot train classifier", text: steps.joined(separator: "; ")))
     }
 
-    /// Returns the steps that bring the posts still to be learned.
-    private func nextSteps(_ learned: ClassifierFact.Learned) -> [String] {
+    /// The steps that bring the posts still to be learned.
+    private var stepsToLearn: [String] {
         let lacksFavorites = learned.favorites < learned.needed
         let lacksNormals = learned.normals < learned.needed
         let readsHome = accounts[.human].map { $0.homeProblem == nil } ?? true

@@ -76,8 +76,10 @@ package struct HealthFacts: Equatable, Sendable {
     /// Whether today's stored plan has no slots.
     package var isSilentDay = false
 
-    /// Nil if it was not asked.
-    package var classifier: ClassifierFact?
+    /// What the classifier has learned.
+    package var learned = LearnedFact()
+    /// What this process itself lacks for the classifier; nil for nothing, or if it did not look.
+    package var classifierLack: ClassifierLack?
     /// Favorites that were given or planned today.
     package var favoritesToday = 0
 
@@ -241,34 +243,28 @@ package struct Wishes: Equatable, Sendable {
     package init() {}
 }
 
-/// How much the classifier knows.
-package enum ClassifierFact: Equatable, Sendable {
-    /// The dictionary cannot be opened, and why.
-    case noDictionary(String)
-    /// The counts cannot be read, and why.
-    case noCounts(String)
-    case learned(Learned)
+/// A part of the classifier that a process cannot use, and why.
+///
+/// A worker that lacks it stores a fault of its own; this is about the process that looks.
+package enum ClassifierLack: Equatable, Sendable {
+    /// The dictionary cannot be opened.
+    case dictionary(String)
+    /// The counts cannot be read.
+    case counts(String)
+}
 
-    package struct Learned: Equatable, Sendable {
-        package var favorites: Int
-        package var normals: Int
-        /// Posts that were seen on a home timeline.
-        package var seen: Int
-        /// How many of each are needed.
-        package var needed: Int
-        /// Whether a favorite was ever decided on, as far as they are kept.
-        package var hasDecided: Bool
+/// The posts that the classifier of a mirror has learned.
+package struct LearnedFact: Equatable, Sendable {
+    package var favorites = 0
+    package var normals = 0
+    /// Posts that were seen on a home timeline.
+    package var seen = 0
+    /// How many favorites and how many normals are needed before anything is favorited.
+    package var needed = 0
+    /// Whether a favorite was ever decided on, as far as they are kept.
+    package var hasDecided = false
 
-        package init(favorites: Int, normals: Int, seen: Int, needed: Int, hasDecided: Bool) {
-            self.favorites = favorites
-            self.normals = normals
-            self.seen = seen
-            self.needed = needed
-            self.hasDecided = hasDecided
-        }
-
-        var isEnough: Bool { favorites >= needed && normals >= needed }
-    }
+    var isEnough: Bool { favorites >= needed && normals >= needed }
 }
 
 extension WorkFault {

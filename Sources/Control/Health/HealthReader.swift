@@ -38,6 +38,9 @@ struct HealthReader {
 
     private let installation: Installation
     private let silence: TimeInterval?
+    private static let day: TimeInterval = 86_400
+    /// How many unconfirmed actions of the last day are named at most.
+    private static let unconfirmedNamed = 1_000
 
     /// - Parameters:
     ///   - installation: Where the mirrors are.
@@ -58,7 +61,7 @@ struct HealthReader {
     ///   - pulses: Those of the workers of this process, by mirror.
     ///   - now: The present.
     /// - Returns: The facts in the same order, without what only a look at the classifier, the plan
-    ///   or the last actions tells.
+    ///   or rows of another version tells.
     /// - Throws: The store's error.
     func readings(
         of mirrors: [(name: String, record: MirrorRecord)], pulses: [String: WorkerPulse] = [:],
@@ -92,6 +95,7 @@ struct HealthReader {
             try await paying.isEmpty ? [:] : SpendingTable.totals(of: paying, in: storage, now: now)
         let withText = try await mirrorsWithText(opened)
         let numbers = try await numbers(of: opened, now: now)
+        let learned = try await ExampleTable.categories(of: names, in: storage)
         let setups = try await setups(opened)
         let store = try await storeFault()
         var readings: [HealthReading] = []
@@ -108,12 +112,22 @@ struct HealthReader {
             facts.waits = stored.waits
             facts.feeds = feeds[name] ?? []
             facts.isWithoutText = !withText.contains(name)
+            let examples = learned[name] ?? CategoryCounts()
+            facts.learned = LearnedFact(
+                favorites: Int(examples.favorites), normals: Int(examples.normals),
+                seen: Int(examples.seen),
+                needed: mirror.mirror.configuration.favorites.minimumPerCategory,
+                hasDecided: numbers.hasFavorites)
             facts.worker = WorkerFact(
                 leases[name], limit: silence, rate: mirror.mirror.clock.rate, now: now)
             note(stored.faults, pulses[name], of: name, in: &facts)
             let live = pulses[name]?.faults ?? installation.faults.of(name)
             facts.store = store?.kind == .full ? store : refusedWrite(live, now: now) ?? store
             if numbers.effects > 0 { facts.effects = try await mirror.mirror.effects.all() }
+            if numbers.unconfirmed > 0 {
+                facts.unconfirmed = try await mirror.mirror.outbox(lease: nil).unconfirmed(
+                    since: now - Self.day, limit: Self.unconfirmedNamed)
+            }
             if mirror.isUnset {
                 var rows = setups[name] ?? SetupRows()
                 rows.hasPosts = numbers.hasPosts
@@ -343,7 +357,11 @@ struct HealthReader {
         var networks: Set<String> = []
         var suggestions = 0
         var proposedUndos = 0
+        /// Actions of the last day that may or may not have arrived.
+        var unconfirmed = 0
         var favoritesToday = 0
+        /// Whether a favorite was ever decided on, as far as they are kept.
+        var hasFavorites = false
         var next: Date?
         /// Probes and changes of the profile that are not over.
         var effects = 0
@@ -375,9 +393,15 @@ struct HealthReader {
                 ) AS waiting) AS suggestions,
                 (SELECT COUNT(*) FROM actions WHERE mirror = asked.column1 AND \(OutboxStore.isProposed))
                     AS proposed_undos,
+                (SELECT COUNT(*) FROM actions
+                    WHERE mirror = asked.column1 AND \(OutboxStore.isUnconfirmed(since: now - Self.day)))
+                    AS unconfirmed,
                 (SELECT COUNT(*) FROM actions WHERE mirror = asked.column1 AND kind = 'favorite'
                     AND due_ms >= asked.column2 AND state IN ('planned', 'claimed', 'sending', 'done'))
                     AS favorites_today,
+                (SELECT CASE WHEN EXISTS (
+                    SELECT 1 FROM actions WHERE mirror = asked.column1 AND kind = 'favorite'
+                ) THEN 1 ELSE 0 END) AS has_favorites,
                 (SELECT MIN(due_ms) FROM actions
                     WHERE mirror = asked.column1 AND \(OutboxStore.comes(after: now))) AS next_ms,
                 \(EffectTable.number(of: "asked.column1")) AS effects,
@@ -390,7 +414,9 @@ struct HealthReader {
                 try ["first_network", "last_network"].compactMap { try row.optionalText($0) })
             numbers.suggestions = try row.int("suggestions")
             numbers.proposedUndos = try row.int("proposed_undos")
+            numbers.unconfirmed = try row.int("unconfirmed")
             numbers.favoritesToday = try row.int("favorites_today")
+            numbers.hasFavorites = try row.int("has_favorites") == 1
             numbers.next = try row.optionalDate("next_ms")
             numbers.effects = try row.int("effects")
             numbers.changedRules = try row.int("changed_rules")

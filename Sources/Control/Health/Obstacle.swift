@@ -191,6 +191,9 @@ extension Obstacle {
         /// The human uses another account now, as the network says.
         case humanMoved = "human-moved"
 
+        /// Whether it is a lack of the process that looks, which says nothing of the worker.
+        var isOfThisProcess: Bool { [.dictionaryMissing, .countsUnavailable].contains(self) }
+
         /// The name in `doctor` of the thing that has the condition.
         package var subject: String {
             switch self {

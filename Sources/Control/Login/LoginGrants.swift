@@ -34,8 +34,13 @@ package struct MastodonGrants: Sendable {
         fileprivate let login: MastodonLogin
         fileprivate let request: MastodonLoginRequest
 
-        /// The address for the person to open; contains no secret.
+        /// The address that the person opens; for nobody else, if the server leads back.
         package var page: String { request.authorizeURL }
+        /// Whether the server leads the browser back with the code, instead of showing the code.
+        package var leadsBack: Bool { request.leadsBack }
+
+        /// Whether a browser that was led back has the `state` of this login.
+        package func hasState(_ text: String) -> Bool { request.hasState(text) }
     }
 
     private let target: LoginTarget
@@ -44,16 +49,19 @@ package struct MastodonGrants: Sendable {
 
     /// Registers an application at a server.
     ///
-    /// - Parameter server: The normalized address of the server.
+    /// - Parameters:
+    ///   - server: The normalized address of the server.
+    ///   - page: The address to which the server leads back where it can; `nil` for a code.
     /// - Throws: `NetworkError`.
-    package func begun(at server: String) async throws -> Pending {
+    package func begun(at server: String, returningTo page: String? = nil) async throws -> Pending {
         let login = try target.mirror.mastodonLogin(
             server: server, apiBaseURL: target.apiBaseURL)
-        let request = try await login.register(for: target.role == .human ? .human : .bot)
+        let request = try await login.register(
+            for: target.role == .human ? .human : .bot, returningTo: page)
         return Pending(server: server, login: login, request: request)
     }
 
-    /// Exchanges the code that the server showed for a login.
+    /// Gives the code that the server showed or sent for a login.
     ///
     /// - Throws: `NetworkError`, `.rejected` for a code that the server does not accept, after
     ///   which another code of the same page may be; ``LoginRefusal`` for a useless token of the

@@ -24,17 +24,18 @@ package struct LoginForm: Sendable {
 
 /// The state of a login after its answers were submitted.
 package enum LoginProgress: Sendable {
-    /// The person must open a page of the network, and copy the code from it.
+    /// The person opens a page of the network, which leads back with a code or shows one to copy:
+    /// ``PendingLogin/leadsBack``.
     case asksForCode(PendingLogin)
     case granted(GrantedLogin)
 }
 
-/// A login that waits for the code from a page of the network.
+/// A login that waits for the code of a page of the network.
 package enum PendingLogin: Sendable {
     case mastodon(MastodonGrants.Pending)
     case x(XGrants.Pending)
 
-    /// The address for the person to open; contains no secret.
+    /// The address that the person opens; for nobody else, if the network leads back.
     package var page: String {
         switch self {
         case .mastodon(let pending): pending.page
@@ -42,7 +43,23 @@ package enum PendingLogin: Sendable {
         }
     }
 
-    /// The name of the code on the page, such as "code".
+    /// Whether the network leads the browser back with the code, so that nothing is copied.
+    package var leadsBack: Bool {
+        switch self {
+        case .mastodon(let pending): pending.leadsBack
+        case .x: false
+        }
+    }
+
+    /// Whether a browser that was led back has the `state` of this login.
+    package func hasState(_ text: String) -> Bool {
+        switch self {
+        case .mastodon(let pending): pending.hasState(text)
+        case .x: false
+        }
+    }
+
+    /// The name of the sign that the page shows, as "code".
     package var codeName: String {
         switch self {
         case .mastodon: "code"
@@ -118,10 +135,14 @@ package struct LoginSteps: Sendable {
 
     /// Submits the answers to the network.
     ///
-    /// - Parameter answers: By the names of the form's fields; a missing one is empty.
-    /// - Throws: `ConfigurationError` for an invalid answer, or a missing key; `NetworkError`; the
-    ///   store's error.
-    package func begin(_ answers: [String: String]) async throws -> LoginProgress {
+    /// - Parameters:
+    ///   - answers: By the names of the form's fields; what is missing is empty.
+    ///   - page: The address to which a network leads back where it can; `nil` for a code.
+    /// - Throws: `ConfigurationError` for an answer that is not of its form, or a missing key;
+    ///   `NetworkError`; the store's error.
+    package func begin(
+        _ answers: [String: String], returningTo page: String? = nil
+    ) async throws -> LoginProgress {
         func answer(_ field: AccountField) -> String { answers[field.name] ?? "" }
         // Without a key the login could not be stored.
         try target.mirror.vault.requireKey()
@@ -131,8 +152,7 @@ package struct LoginSteps: Sendable {
                 Self.address(answer(.server)), setting: "the server")
             return .asksForCode(
                 .mastodon(
-                    try await MastodonGrants(target).begun(
-                        at: server)))
+                    try await MastodonGrants(target).begun(at: server, returningTo: page)))
         case .x:
             let grants = XGrants(target)
             var app = (key: answer(.consumerKey), secret: Secret(answer(.consumerSecret)))
@@ -161,7 +181,7 @@ package struct LoginSteps: Sendable {
         }
     }
 
-    /// Submits the code from the network's page.
+    /// Gives what the network's page showed or sent.
     ///
     /// - Throws: `NetworkError`; ``LoginRefusal`` for a useless token; the store's error.
     package func finish(_ pending: PendingLogin, code: String) async throws -> GrantedLogin {

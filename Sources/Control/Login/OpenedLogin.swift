@@ -39,34 +39,34 @@ package enum LoginRefusal: Error, Equatable, Sendable {
 }
 
 extension LoginRefusal: CustomStringConvertible {
-    package var description: String {
+    /// The sentence for a terminal.
+    package var description: String { text.terminal }
+
+    /// The sentence for the person.
+    package var text: SurfaceText {
         switch self {
         case .lacks(let scopes, let advice):
-            "the bot's token lacks \(scopes.joined(separator: ", ")); nothing was changed; \(advice)"
+            """
+            the bot's token lacks \(scopes.joined(separator: ", ")); nothing was changed; \
+            \(control: .scopes(advice))
+            """
         case .isOther(let other, let name, let login):
-            "this login belongs to the \(other.rawValue)'s own account, \(name); the "
-                + "\(other.other.rawValue) needs another. If it is the \(other.rawValue)'s login that is wrong: \(login)"
+            """
+            this login belongs to the \(other.rawValue)'s own account, \(name); the \(other.other.rawValue) needs \
+            another\(control: .otherwise("If it is the \(other.rawValue)'s login that is wrong: \(login)"))
+            """
         case .isBound(let before, let after, let again):
-            "this login belongs to \(after), but this mirror belongs to \(before), of whom it has learned or as whom "
-                + "it has sent. A mirror of its own for \(after): --mirror NAME. To go on with \(after) here: \(again)"
+            """
+            this login belongs to \(after), but this mirror belongs to \(before), of whom it has learned or as whom \
+            it has sent\(control: .otherwise(Self.ways(of: after, again: again)))
+            """
         case .isHeld(let mirror):
             "could not change the account of mirror \(mirror): a worker holds it; stop it first"
         }
     }
 
-    /// The same text for a page, without a command.
-    package var pageText: String {
-        switch self {
-        case .lacks(let scopes, _):
-            "the bot's token lacks \(scopes.joined(separator: ", ")); log in again and allow everything that is listed"
-        case .isOther(let other, let name, _):
-            "that login belongs to the \(other.rawValue)'s own account, \(name); the \(other.other.rawValue) needs another"
-        case .isBound(let before, let after, _):
-            "that login belongs to \(after), but this mirror belongs to \(before), of whom it has learned or as whom it "
-                + "has sent"
-        case .isHeld:
-            "a worker holds this mirror, so its account cannot be changed; stop it first"
-        }
+    private static func ways(of account: String, again: String) -> String {
+        "A mirror of its own for \(account): --mirror NAME. To go on with \(account) here: \(again)"
     }
 }
 

@@ -234,7 +234,7 @@ package struct MirrorAddition: PersonOutcome {
     /// The roles whose logins were stored.
     package let logins: [String]
 
-    package var wayBack: WayBack? { WayBack(RemoveMirror.self, "mirrors", "remove", mirror) }
+    package var wayBack: WayBack? { WayBack(RemoveMirror(), "mirrors", "remove", mirror) }
 }
 
 /// The outcome of an import, or its forecast in a dry run.

@@ -398,8 +398,6 @@ extension StatusReport {
 
 /// Gathers the state of a mirror.
 package struct StatusReporter: Sendable {
-    /// How many of the last day's actions are searched for those without an answer.
-    private static let unconfirmedSearched = 1_000
 
     let mirror: HumanMirror
     let recentShown: Int
@@ -430,14 +428,9 @@ package struct StatusReporter: Sendable {
         let planned = try await plan(today, zone, now: now)
         let plan = planned?.shown
         let numbers = try await ReportNumbers(of: mirror, now: now)
-        let (classifier, fact) = try await classifier(hasDecided: numbers.hasFavorites)
-        reading.facts.classifier = fact
+        let (classifier, lack) = await classifierAndLack()
+        reading.facts.classifierLack = lack
         reading.facts.isSilentDay = plan.map { $0.isStored && $0.slots.isEmpty } ?? false
-        if numbers.unconfirmed > 0 {
-            let since = now - 86_400
-            reading.facts.unconfirmed = try await outbox.unconfirmed(
-                since: since, limit: Self.unconfirmedSearched)
-        }
         if !reading.facts.setup.isEmpty {
             // With a proposal for the time zone, for which the archive is read.
             reading.facts.setup = try await mirror.setupSteps(
@@ -523,7 +516,7 @@ package struct StatusReporter: Sendable {
     ///
     /// - Throws: The store's error.
     package func classifier() async throws -> StatusReport.ClassifierState? {
-        try await classifier(hasDecided: false).0
+        await classifierAndLack().0
     }
 
     /// The progress of trainings, if the human's network charges for reading.
@@ -587,10 +580,8 @@ package struct StatusReporter: Sendable {
         )
     }
 
-    /// The classifier for the report, and as a fact of the mirror's health.
-    private func classifier(hasDecided: Bool) async throws -> (
-        StatusReport.ClassifierState?, ClassifierFact?
-    ) {
+    /// The classifier as it is reported, and as a fact of the mirror's health.
+    private func classifierAndLack() async -> (StatusReport.ClassifierState?, ClassifierLack?) {
         do {
             let status = try await mirror.favorites().status(countsFeatures: countsAll)
             var problem: String?
@@ -601,15 +592,11 @@ package struct StatusReporter: Sendable {
                 wordless: status.wordless.map(Int.init), counts: status.features,
                 waiting: problem ?? status.waiting.map { "\($0) learned" },
                 weights: status.weights.map(ReportedWeights.init))
-            if let problem { return (state, .noCounts(problem)) }
-            let learned = ClassifierFact.Learned(
-                favorites: state.favorites, normals: state.normals, seen: state.seen,
-                needed: mirror.configuration.favorites.minimumPerCategory, hasDecided: hasDecided)
-            return (state, .learned(learned))
+            return (state, problem.map(ClassifierLack.counts))
         } catch let error as MeCabError {
-            return (nil, .noDictionary("\(error)"))
+            return (nil, .dictionary("\(error)"))
         } catch {
-            return (nil, .noCounts("\(error)"))
+            return (nil, .counts("\(error)"))
         }
     }
 }
@@ -621,10 +608,6 @@ struct ReportNumbers {
     private(set) var posts = 0
     /// When the oldest and the newest post of the archive were made; nil without any.
     private(set) var span: (oldest: Date, newest: Date)?
-    /// Whether a favorite was ever decided on, as far as they are kept.
-    private(set) var hasFavorites = false
-    /// Actions of the last day that may or may not have arrived.
-    private(set) var unconfirmed = 0
     /// Spans of other zones that are noted.
     private(set) var zones = 0
     private(set) var undo = UndoTally()
@@ -638,11 +621,6 @@ struct ReportNumbers {
             SELECT (SELECT COUNT(*) FROM posts WHERE mirror = \(name)) AS posts,
                 (SELECT MIN(created_ms) FROM posts WHERE mirror = \(name)) AS oldest_ms,
                 (SELECT MAX(created_ms) FROM posts WHERE mirror = \(name)) AS newest_ms,
-                (SELECT CASE WHEN EXISTS (SELECT 1 FROM actions WHERE mirror = \(name) AND kind = 'favorite')
-                    THEN 1 ELSE 0 END) AS has_favorites,
-                (SELECT COUNT(*) FROM actions
-                    WHERE mirror = \(name) AND updated_ms >= \((now - 86_400).milliseconds)
-                    AND state = 'failed' AND reason = \(Action.Reason.unconfirmed)) AS unconfirmed,
                 (SELECT COUNT(*) FROM zones WHERE mirror = \(name)) AS zones,
                 (SELECT COUNT(*) FROM findings WHERE mirror = \(name) AND verdict = 'fail') AS failed,
                 (SELECT COUNT(*) FROM findings WHERE mirror = \(name) AND verdict = 'warn') AS warned,
@@ -657,8 +635,6 @@ struct ReportNumbers {
         {
             span = (oldest, newest)
         }
-        hasFavorites = try row.int("has_favorites") == 1
-        unconfirmed = try row.int("unconfirmed")
         undo = try UndoTally(row: row)
         if let at = try row.optionalDate("examined_ms") {
             examination = LastExamination(

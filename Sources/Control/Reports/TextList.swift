@@ -142,7 +142,7 @@ extension TextList.Text {
     ///   text.
     /// - Throws: `ChangeRefusal` if it names none, or several; the store's error.
     package init(of mirror: HumanMirror, named word: String, zone: TimeZone) async throws {
-        let post = try await PlanChanges(mirror: mirror, zone: zone).text(
+        let post = try await NameResolver(mirror: mirror, zone: zone).text(
             named: word, now: mirror.clock.now)
         guard let kept = try await mirror.archive.kept(post.id, by: mirror.textFilter()) else {
             throw ChangeRefusal(.unknown, "that post has left the archive")

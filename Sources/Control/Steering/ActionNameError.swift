@@ -1,3 +1,4 @@
+package import Mirroring
 import Posts
 
 /// A name that is not that of one action.
@@ -6,20 +7,23 @@ package struct ActionNameError: Error, Equatable, Sendable, CustomStringConverti
     /// enough.
     package static let usualLength = 7
 
-    package let description: String
+    package let text: SurfaceText
+
+    /// The sentence for a terminal.
+    package var description: String { text.terminal }
 
     static func preview(_ name: String) -> ActionNameError {
         ActionNameError(
-            description: """
-                "\(name.prefix(60))" is a slot of a day that is not planned yet; mirror-bot plan skip leaves it out
+            text: """
+                \(control: .typed(name)) is a slot of a day that is not planned yet; \(control: .skip) leaves it out
                 """)
     }
 
     static func unknown(_ name: String) -> ActionNameError {
         ActionNameError(
-            description: """
-                "\(name.prefix(60))" is no action of this mirror; a slot is named as \(TypedSlot.forms), and other \
-                actions by the ids that mirror-bot status shows
+            text: """
+                \(control: .typed(name)) is no action of this mirror; \
+                \(control: .actionNames(TypedSlot.forms))
                 """)
     }
 
@@ -27,8 +31,8 @@ package struct ActionNameError: Error, Equatable, Sendable, CustomStringConverti
     static func noSlot(_ slot: Slot.Name, of count: Int) -> ActionNameError {
         let number = slot.part > 1 ? "\(slot.number)/\(slot.part)" : "\(slot.number)"
         return ActionNameError(
-            description:
-                "\(slot.day) has no slot \(number), but \(count); mirror-bot plan --date \(slot.day) shows them"
+            text:
+                "\(slot.day) has no slot \(number), but \(count); \(control: .plan(of: slot.day)) shows them"
         )
     }
 
@@ -41,24 +45,24 @@ package struct ActionNameError: Error, Equatable, Sendable, CustomStringConverti
             ? "no slot"
             : "no slot at \(minute), but at \(times.map(\.description).joined(separator: ", "))"
         return ActionNameError(
-            description: "\(day) has \(others); mirror-bot plan --date \(day) shows the day")
+            text: "\(day) has \(others); \(control: .plan(of: day)) shows the day")
     }
 
     /// - Parameter slots: The slots of that time.
     static func several(at minute: MinuteOfDay, _ slots: [String]) -> ActionNameError {
         ActionNameError(
-            description:
+            text:
                 "several slots are at \(minute); name one of them: \(slots.joined(separator: ", "))"
         )
     }
 
     static let nothingNext = ActionNameError(
-        description:
-            "no post is planned or to be planned in the next weeks; mirror-bot status says why")
+        text:
+            "no post is planned or to be planned in the next weeks; \(control: .health) says why")
 
     static func ambiguous(_ name: String, _ actions: [String]) -> ActionNameError {
         ActionNameError(
-            description: """
+            text: """
                 "\(name.prefix(60))" is the beginning of several ids; give more digits: \
                 \(actions.joined(separator: ", "))
                 """)

@@ -33,7 +33,6 @@ package struct Forgetting: Sendable {
 
     private let mirror: HumanMirror
     private let zone: TimeZone
-    private let changes: PlanChanges
 
     /// - Parameters:
     ///   - mirror: The mirror.
@@ -41,7 +40,6 @@ package struct Forgetting: Sendable {
     package init(mirror: HumanMirror, zone: TimeZone) {
         self.mirror = mirror
         self.zone = zone
-        changes = PlanChanges(mirror: mirror, zone: zone)
     }
 
     private var archive: Archive { mirror.archive }
@@ -53,7 +51,7 @@ package struct Forgetting: Sendable {
     /// - Throws: `ChangeRefusal`; the store's error.
     package func subject(post word: String) async throws -> Subject {
         do {
-            return .post(try await changes.post(word))
+            return .post(try await NameResolver(mirror: mirror, zone: zone).post(word))
         } catch let error as ChangeRefusal {
             for network in NetworkName.known
             where try await archive.isForgotten(PostID(network: network, value: word)) {
@@ -84,7 +82,10 @@ package struct Forgetting: Sendable {
         guard let first, let last, first <= last else {
             throw ChangeRefusal(
                 .unusable,
-                "expected two dates, the earlier one first, such as --from 2019-03-01 --to 2019-06-30"
+                saying: """
+                    expected two dates, the earlier one first, such as \
+                    \(control: .days("2019-03-01", "2019-06-30"))
+                    """
             )
         }
         return try subject(.span(first...last), "")
@@ -166,7 +167,8 @@ package struct Forgetting: Sendable {
             }
         }
         try await mirror.table.raiseVersion()
-        let changed = try await changes.replaceUnwanted(now: now)
+        let changed = try await TextReplacement(mirror: mirror, zone: zone).replaceUnwanted(
+            now: now)
         return Outcome(
             isNew: isNew, removed: removed, changed: changed,
             left: try await LastWord(mirror: mirror).wait { $0.kind != .favorite })
@@ -244,8 +246,13 @@ package struct ForgetUndoReport: PersonOutcome {
     package private(set) var schema = "mirror-bot/forget-undo/1"
     /// False if it was not forgotten.
     package let isUndone: Bool
+    /// Nil also for a post, which has to be read again first.
+    package let wayBack: WayBack?
 
-    package init(isUndone: Bool) { self.isUndone = isUndone }
+    package init(isUndone: Bool, wayBack: WayBack? = nil) {
+        self.isUndone = isUndone
+        self.wayBack = wayBack
+    }
 }
 
 /// Everything that is forgotten or muted.

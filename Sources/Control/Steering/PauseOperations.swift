@@ -27,11 +27,13 @@ package struct PauseMirror: PersonOperation {
             guard let end = PersonTime(zone: desk.spokenZone).instant(text, now: now) else {
                 throw ChangeRefusal(
                     .unusable,
-                    "--until is \"\(text)\"; expected a time such as 18:30, 2026-11-24, \"2026-11-24 18:30\" or 6h"
+                    saying:
+                        "\(control: .pauseEnd) is \"\(text)\"; expected a time such as 18:30, 2026-11-24, \"2026-11-24 18:30\" or 6h"
                 )
             }
             guard end > now else {
-                throw ChangeRefusal(.outOfTime, "--until is \"\(text)\", which has passed")
+                throw ChangeRefusal(
+                    .outOfTime, saying: "\(control: .pauseEnd) is \"\(text)\", which has passed")
             }
             return end
         }
@@ -123,8 +125,8 @@ package struct PauseChange: PersonOutcome {
         untilLocal = pause?.until.map { LocalTime($0, in: zone).description }
         wayBack =
             switch (pause != nil, wasPaused) {
-            case (true, nil): WayBack(ResumeMirror.self, "resume")
-            case (false, true?): WayBack(PauseMirror.self, "pause")
+            case (true, nil): WayBack(ResumeMirror(), seen: seen, "resume")
+            case (false, true?): WayBack(PauseMirror(), "pause")
             default: nil
             }
     }

@@ -39,7 +39,7 @@ package struct PeopleBook: Sendable {
         let shown = text.prefix(60)
         if ServerName(reference: text) != nil {
             throw ChangeRefusal(
-                .unusable, "\"\(shown)\" is a server; only people deny and people allow take one")
+                .unusable, "\"\(shown)\" is a server; here one account has to be named")
         }
         guard let id = AccountID(reference: text, localHost: localHost) else {
             throw ChangeRefusal(
@@ -54,7 +54,9 @@ package struct PeopleBook: Sendable {
         guard let named else {
             throw ChangeRefusal(
                 .unknown,
-                "\"\(shown)\" is not known here; give the account's number or DID, which mirror-bot people list shows"
+                saying: """
+                    "\(shown)" is not known here; give the account's number or DID, which \(control: .people) shows
+                    """
             )
         }
         return named.id
@@ -91,9 +93,9 @@ enum NamedPeople {
         guard !networks.contains(where: \.traits.namesAreIdentities) else { return }
         throw ChangeRefusal(
             .unusable,
-            """
-            no server or domain can be denied on \(networks[0].displayName): names there change hands, and what tells \
-            people apart says nothing of a server; deny each account, which mirror-bot people list shows
-            """)
+            saying: """
+                no server or domain can be denied on \(networks[0].displayName): names there change hands, and what \
+                tells people apart says nothing of a server; deny each account, which \(control: .people) shows
+                """)
     }
 }

@@ -77,7 +77,7 @@ package struct DenyPeople: PersonOperation {
         let left = try await mirror.leaving(for: [person])
         return try await PersonChange(
             of: person, by: mirror, isKnown: isKnown, unlearned: unlearned, left: left,
-            wayBack: WayBack(AllowPeople.self, "people", "allow", person.reference))
+            wayBack: .allowing(person.reference))
     }
 
     /// As a denial of each of them would; see `People.stance(of:)`.
@@ -106,7 +106,7 @@ package struct DenyPeople: PersonOperation {
             of: server, by: mirror, isNew: isNew, known: known.count, allowed: allowed,
             unlearned: unlearned,
             left: left.map(LeftAction.init),
-            wayBack: isNew ? WayBack(AllowPeople.self, "people", "allow", server.reference) : nil)
+            wayBack: isNew ? .allowing(server.reference) : nil)
     }
 }
 
@@ -165,16 +165,14 @@ package struct AllowPeople: PersonOperation {
             return .person(
                 try await PersonChange(
                     of: person, by: mirror, isKnown: isKnown, wasForgotten: wasForgotten,
-                    wayBack: before == .deny
-                        ? WayBack(DenyPeople.self, "people", "deny", person.reference) : nil))
+                    wayBack: before == .deny ? .denying(person.reference) : nil))
         case .server(let server):
             let isNew = try await people.lift(server, seen: seen)
             let known = try await people.known(on: .usual).filter(server.covers).count
             return .server(
                 try await ServerChange(
                     of: server, by: mirror, isNew: isNew, known: known,
-                    wayBack: isNew
-                        ? WayBack(DenyPeople.self, "people", "deny", server.reference) : nil))
+                    wayBack: isNew ? .denying(server.reference) : nil))
         }
     }
 
@@ -206,9 +204,11 @@ package struct LinkPeople: PersonOperation {
         if consented != true, let network = Self.networkThatWantsConsent(first, second) {
             throw ChangeRefusal(
                 .notAllowed,
-                "could not link \(first.reference) and \(second.reference): \(network.displayName) "
-                    + "\(network.descriptor.dataRule?.summary ?? ""); ask the person, and say that they agreed "
-                    + "(--consented)")
+                saying: """
+                    could not link \(first.reference) and \(second.reference): \(network.displayName) \
+                    \(network.descriptor.dataRule?.summary ?? ""); ask the person, and \
+                    \(control: .matchingConsent)
+                    """)
         }
         try await mirror.people.link(first, second, seen: seen)
         var unlearned = 0
@@ -216,8 +216,7 @@ package struct LinkPeople: PersonOperation {
             unlearned = try await mirror.forgetLearning(of: first, now: desk.now)
         }
         return try await PersonChange(
-            of: first, by: mirror, unlearned: unlearned,
-            wayBack: WayBack(UnlinkPerson.self, "people", "unlink", second.reference))
+            of: first, by: mirror, unlearned: unlearned, wayBack: .unlinking(second))
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> PersonChange? {
@@ -225,7 +224,8 @@ package struct LinkPeople: PersonOperation {
         let first = try book.account(first)
         let second = try book.account(second)
         guard try await desk.mirror.people.linked(to: first).contains(second) else { return nil }
-        return try await PersonChange(of: first, by: desk.mirror)
+        // A form that was sent twice is answered as the first time.
+        return try await PersonChange(of: first, by: desk.mirror, wayBack: .unlinking(second))
     }
 
     /// The network that lets two accounts be matched only with the person's consent; nil for two on
@@ -252,20 +252,40 @@ package struct UnlinkPerson: PersonOperation {
         let id = try await PeopleBook(mirror: desk.mirror).account(account)
         let others = try await people.linked(to: id).filter { $0 != id }
         try await people.unlink(id, seen: seen)
-        let arguments = others.first.map { other in
-            // Their consent stays given.
-            let consent =
-                LinkPeople.networkThatWantsConsent(other, id) == nil ? [] : ["--consented"]
-            return ["people", "link"] + consent + [other.reference, id.reference]
-        }
         return try await PersonChange(
-            of: id, by: desk.mirror, wayBack: arguments.map { WayBack(LinkPeople.self, $0) })
+            of: id, by: desk.mirror, wayBack: others.first.map { .linking($0, id) })
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> PersonChange? {
         let id = try await PeopleBook(mirror: desk.mirror).account(account)
         guard try await desk.mirror.people.linked(to: id).count == 1 else { return nil }
         return try await PersonChange(of: id, by: desk.mirror)
+    }
+}
+
+extension WayBack {
+    /// - Parameter account: An account or a server, as a person types it.
+    fileprivate static func allowing(_ account: String) -> WayBack {
+        WayBack(AllowPeople(account: account), "people", "allow", account)
+    }
+
+    /// - Parameter account: An account or a server, as a person types it.
+    fileprivate static func denying(_ account: String) -> WayBack {
+        WayBack(DenyPeople(account: account), "people", "deny", account)
+    }
+
+    fileprivate static func unlinking(_ account: AccountID) -> WayBack {
+        let account = account.reference
+        return WayBack(UnlinkPerson(account: account), "people", "unlink", account)
+    }
+
+    fileprivate static func linking(_ first: AccountID, _ second: AccountID) -> WayBack {
+        // Their consent stays given.
+        let consented = LinkPeople.networkThatWantsConsent(first, second) != nil
+        let link = LinkPeople(
+            first: first.reference, second: second.reference, consented: consented ? true : nil)
+        let consent = consented ? ["--consented"] : []
+        return WayBack(link, ["people", "link"] + consent + [link.first, link.second])
     }
 }
 

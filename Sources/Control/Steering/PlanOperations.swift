@@ -1,9 +1,43 @@
-import Foundation
+import Archive
+import Favorites
+package import Foundation
 import Mirroring
 import Networks
-import Outbox
+package import Outbox
 package import Posts
+import Schedule
 import Settings
+
+/// A slot as it is after a change.
+package struct ChangedSlot: Codable, Equatable, Sendable {
+    package let id: String
+    /// As a person types it: `2026-11-24#2`.
+    package let slot: String
+    /// On the human's clock, as `20:15`.
+    package let time: String
+    package let due: Date
+    package let state: String
+    package let reason: String?
+    package let isPinned: Bool
+    package let text: String?
+    /// The digest of the slot, for who changes it.
+    package let seen: Seen
+
+    /// - Parameters:
+    ///   - action: The slot.
+    ///   - zone: The human's time zone.
+    package init(_ action: Action, in zone: TimeZone) {
+        id = action.id
+        slot = action.subject
+        due = action.due
+        time = LocalTime(action.due, in: zone).minute.description
+        state = action.state.rawValue
+        reason = action.reason
+        isPinned = action.isPinned
+        text = action.text
+        seen = action.seen
+    }
+}
 
 /// The outcome of changing slots.
 package struct SlotsChange: PersonOutcome {
@@ -27,9 +61,36 @@ extension PersonOperation where Outcome == SlotsChange {
         at desk: Desk, _ slot: String, if isDone: (Action, TimeZone) -> Bool
     ) async throws -> SlotsChange? {
         let zone = try await desk.zone()
-        let slot = try await desk.plan().slot(slot, now: desk.now)
+        let slot = try await desk.names().slot(slot, now: desk.now)
         return isDone(slot, zone) ? SlotsChange([ChangedSlot(slot, in: zone)], isNew: false) : nil
     }
+}
+
+extension Desk {
+    /// The refusal of a change that the slot's state does not allow.
+    fileprivate func refusal(ofChanging slot: Action) async throws -> ChangeRefusal {
+        let now = try await outbox.action(.post, subject: slot.subject) ?? slot
+        let undo = NamedControl.undo(now.subject)
+        let (code, state): (ChangeRefusal.Code, SurfaceText) =
+            switch now.state {
+            case .done: (.sent, "was sent; \(control: undo) takes it back")
+            case .sending:
+                (
+                    .sent,
+                    """
+                    was sent, and it is not known yet whether it arrived; \(control: undo) takes it back if it did
+                    """
+                )
+            case .skipped where now.reason == Action.Reason.byPerson:
+                (.over, "is skipped; \(control: .restoring(now.subject))")
+            default: (.over, "is \(now.state.rawValue) and can no longer be changed")
+            }
+        return ChangeRefusal(
+            code, saying: "\(control: .slot(now, in: try await zone())) \(state)")
+    }
+
+    /// How long after its time a slot may still be sent, in seconds.
+    fileprivate var grace: TimeInterval { mirror.configuration.schedule.grace }
 }
 
 /// Leaves a slot out.
@@ -41,10 +102,29 @@ package struct SkipSlot: PersonOperation {
     package init(slot: String) { self.slot = slot }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> SlotsChange {
-        let slot = try await desk.plan().skip(slot, seen: seen, now: desk.now)
+        let zone = try await desk.zone()
+        let now = desk.now
+        let slot = try await desk.names().slot(slot, now: now)
+        let skipped = ChangedSlot(
+            try await skip(slot, at: desk, seen: seen, now: now), in: zone)
         return SlotsChange(
-            [ChangedSlot(slot, in: try await desk.zone())],
-            wayBack: WayBack(RestoreSlot.self, "plan", "restore", slot.subject))
+            [skipped],
+            wayBack: WayBack(
+                RestoreSlot(slot: skipped.id), seen: skipped.seen, "plan", "restore", skipped.slot))
+    }
+
+    private func skip(_ slot: Action, at desk: Desk, seen: Seen?, now: Date) async throws -> Action
+    {
+        let note = desk.mirror.labelling(.skipped, now: now)
+        if let skipped = try await desk.outbox.skip(slot.id, seen: seen, now: now, note) {
+            return skipped
+        }
+        // What did not arrive after all can be skipped still.
+        let left = try await LastWord(mirror: desk.mirror).wait { $0.id == slot.id }
+        if !left.isEmpty, let skipped = try await desk.outbox.skip(slot.id, now: now, note) {
+            return skipped
+        }
+        throw try await desk.refusal(ofChanging: slot)
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
@@ -54,7 +134,8 @@ package struct SkipSlot: PersonOperation {
     }
 }
 
-/// Lets a slot be sent after all that a person left out.
+/// Lets a slot be sent after all that a person left out; unpinned slots that would say the same
+/// get another text.
 package struct RestoreSlot: PersonOperation {
     package static let name = "plan-restore"
     /// The name or id of the slot, as in ``SkipSlot/slot``.
@@ -64,11 +145,27 @@ package struct RestoreSlot: PersonOperation {
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> SlotsChange {
         let zone = try await desk.zone()
-        let slots = try await desk.plan().restore(slot, seen: seen, now: desk.now).map {
-            ChangedSlot($0, in: zone)
-        }
+        let now = desk.now
+        let slot = try await desk.names().slot(slot, now: now)
+        let planned = try await desk.outbox.restore(
+            slot.id, seen: seen, now: now, desk.mirror.unlabelling(.skipped, .takenBack))
+        guard let planned else { throw try await refusal(of: slot, at: desk) }
+        let others = try await desk.replacement().giveWay(to: planned, now: now)
+        let restored = ChangedSlot(planned, in: zone)
         return SlotsChange(
-            slots, wayBack: slots.first.map { WayBack(SkipSlot.self, "plan", "skip", $0.slot) })
+            [restored] + others.map { ChangedSlot($0, in: zone) }, wayBack: .skipping(restored))
+    }
+
+    private func refusal(of slot: Action, at desk: Desk) async throws -> ChangeRefusal {
+        let name = NamedControl.slot(slot, in: try await desk.zone())
+        guard slot.state == .skipped, slot.reason == Action.Reason.byPerson else {
+            if [.planned, .claimed].contains(slot.state) {
+                return ChangeRefusal(.over, saying: "\(control: name) is not skipped")
+            }
+            return try await desk.refusal(ofChanging: slot)
+        }
+        return ChangeRefusal(
+            .outOfTime, saying: "\(control: name) is too late: its time has passed")
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
@@ -76,12 +173,19 @@ package struct RestoreSlot: PersonOperation {
     }
 }
 
-/// Gives a slot another time of its day.
+extension WayBack {
+    /// The way back from a slot that was planned.
+    fileprivate static func skipping(_ slot: ChangedSlot) -> WayBack {
+        WayBack(SkipSlot(slot: slot.id), seen: slot.seen, "plan", "skip", slot.slot)
+    }
+}
+
+/// Gives a slot another time of its day, and pins it.
 package struct MoveSlot: PersonOperation {
     package static let name = "plan-move"
     /// The name or id of the slot, as in ``SkipSlot/slot``.
     package var slot: String
-    /// As `20:15`, on the human's clock.
+    /// As `20:15`, or another form of a time that `MinuteOfDay` reads, on the human's clock.
     package var time: String
 
     package init(slot: String, time: String) {
@@ -91,14 +195,42 @@ package struct MoveSlot: PersonOperation {
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> SlotsChange {
         let zone = try await desk.zone()
-        let (before, after) = try await desk.plan().move(slot, to: time, seen: seen, now: desk.now)
-        // A time that has passed is no way back.
-        let wayBack =
-            before.due > desk.now && before.due != after.due
-            ? WayBack(
-                MoveSlot.self, "plan", "move", after.subject, ChangedSlot(before, in: zone).time)
-            : nil
-        return SlotsChange([ChangedSlot(after, in: zone)], wayBack: wayBack)
+        let now = desk.now
+        let slot = try await desk.names().firstPart(slot, now: now)
+        let due = try newTime(of: slot, in: zone, now: now)
+        var why: Explanation?
+        if !slot.keepsText {
+            why = slot.explanation ?? Explanation("moved by a person")
+            why?.movedFrom = slot.explanation?.movedFrom ?? slot.due
+        }
+        let action = try await desk.outbox.move(
+            slot.id, to: due, expires: due + desk.grace, explanation: why, seen: seen, now: now)
+        guard let action else { throw try await desk.refusal(ofChanging: slot) }
+        let moved = ChangedSlot(action, in: zone)
+        return SlotsChange(
+            [moved], wayBack: wayBack(from: moved, to: ChangedSlot(slot, in: zone), now: now))
+    }
+
+    private func newTime(of slot: Action, in zone: TimeZone, now: Date) throws -> Date {
+        guard case .post(let name, _) = slot.payload, let minute = MinuteOfDay(typed: time) else {
+            throw ChangeRefusal(
+                .unusable, "\"\(time.prefix(40))\" is no time of day; expected one such as 20:15")
+        }
+        guard let due = PersonTime(zone: zone).instant(minute, of: name.day) else {
+            throw ChangeRefusal(.unusable, "\(name.day) has no \(minute): the clocks skip it")
+        }
+        guard due > now else {
+            throw ChangeRefusal(.outOfTime, "\(minute) on \(name.day) has passed")
+        }
+        return due
+    }
+
+    /// - Returns: Nil for a former time that has passed, or is the new one.
+    private func wayBack(from moved: ChangedSlot, to former: ChangedSlot, now: Date) -> WayBack? {
+        guard former.due > now, former.due != moved.due else { return nil }
+        return WayBack(
+            MoveSlot(slot: moved.id, time: former.time), seen: moved.seen, "plan", "move",
+            moved.slot, former.time)
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
@@ -109,7 +241,8 @@ package struct MoveSlot: PersonOperation {
     }
 }
 
-/// Keeps a slot as it is whatever is drawn anew, or gives it the text of an archived post.
+/// Keeps a slot as it is whatever is drawn anew, or gives it the text of an archived post; unpinned
+/// slots that would say the same get another text.
 package struct PinSlot: PersonOperation {
     package static let name = "plan-pin"
     /// The name or id of the slot, as in ``SkipSlot/slot``.
@@ -123,13 +256,49 @@ package struct PinSlot: PersonOperation {
     }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> SlotsChange {
-        let slot = try await desk.plan().pin(slot, to: post, seen: seen, now: desk.now)
-        return SlotsChange([ChangedSlot(slot, in: try await desk.zone())])
+        let zone = try await desk.zone()
+        let now = desk.now
+        let slot = try await desk.names().firstPart(slot, now: now)
+        let pinned =
+            if let post {
+                try await choose(post, for: slot, at: desk, seen: seen, now: now)
+            } else {
+                try await keep(slot, at: desk, seen: seen, now: now)
+            }
+        return SlotsChange([ChangedSlot(pinned, in: zone)])
+    }
+
+    private func keep(_ slot: Action, at desk: Desk, seen: Seen?, now: Date) async throws -> Action
+    {
+        guard slot.text != nil else {
+            let name = NamedControl.slot(slot, in: try await desk.zone())
+            throw ChangeRefusal(
+                .unusable, saying: "\(control: name) has no text; name a post to pin")
+        }
+        var why = slot.explanation
+        why?.movedFrom = nil
+        let pinned = try await desk.outbox.pin(
+            slot.id, nil, explanation: why, seen: seen, now: now,
+            desk.mirror.labelling(.kept, now: now))
+        guard let pinned else { throw try await desk.refusal(ofChanging: slot) }
+        return pinned
+    }
+
+    private func choose(
+        _ post: String, for slot: Action, at desk: Desk, seen: Seen?, now: Date
+    ) async throws -> Action {
+        let wording = try await desk.names().wording(ofPost: post)
+        let pinned = try await desk.outbox.pin(
+            slot.id, wording, explanation: Explanation("chosen by a person"), seen: seen, now: now,
+            desk.mirror.labelling(.posted, now: now))
+        guard let pinned else { throw try await desk.refusal(ofChanging: slot) }
+        try await desk.replacement().giveWay(to: pinned, now: now)
+        return pinned
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
         var source: PostID?
-        if let post { source = try await desk.plan().post(post).id }
+        if let post { source = try await desk.names().post(post).id }
         return try await outcome(at: desk, slot) { slot, _ in
             slot.isPinned && [.planned, .claimed].contains(slot.state)
                 && (source == nil || slot.wording?.source == source)
@@ -137,19 +306,75 @@ package struct PinSlot: PersonOperation {
     }
 }
 
-/// Sends an archived post as soon as a worker comes to it.
+/// Sends an archived post as soon as a worker comes to it; unpinned slots that would say the same
+/// get another text.
 package struct PublishPost: PersonOperation {
     package static let name = "post"
     /// Its address or id.
     package var post: String
 
+    /// A person who saw a text does not want it twice within so many seconds.
+    private static let pressedTwice: TimeInterval = 600
+
     package init(post: String) { self.post = post }
 
+    /// - Parameter seen: `Archive.Kept.seen` of the post.
     package func perform(at desk: Desk, seen: Seen?) async throws -> SlotsChange {
-        let action = try await desk.plan().publish(post, seen: seen, now: desk.now)
-        return SlotsChange(
-            [ChangedSlot(action, in: try await desk.zone())],
-            wayBack: WayBack(SkipSlot.self, "plan", "skip", action.subject))
+        let zone = try await desk.zone()
+        let now = desk.now
+        let day = LocalTime(now, in: zone).day
+        let post = try await archivedPost(at: desk, today: day)
+        let wording = try await desk.names().wording(of: post)
+        // Or the numbers of the plan, once it is made, would be taken.
+        try await PlanRedraw(mirror: desk.mirror, zone: zone).settle(day, now: now)
+        for attempt in 0..<PlanRedraw.attempts {
+            // The numbers of rows that this version does not understand are passed over.
+            let number = PlanRedraw.nextNumber(try await desk.outbox.slots(of: day)) + attempt
+            let name = Slot.Name(day: day, number: number)
+            guard
+                let action = try await add(name, wording, at: desk, seen: seen, now: now)
+            else { continue }
+            try await desk.replacement().giveWay(to: action, now: now)
+            let slot = ChangedSlot(action, in: zone)
+            return SlotsChange([slot], wayBack: .skipping(slot))
+        }
+        throw PlanRedraw.busy(day)
+    }
+
+    private func archivedPost(at desk: Desk, today: LocalDay) async throws -> Post {
+        do {
+            return try await desk.names().post(post)
+        } catch let error as ChangeRefusal where error.code == .unknown {
+            guard TypedSlot(post, today: today) != nil else { throw error }
+            throw ChangeRefusal(
+                .unknown, saying: "\(error.text); \(control: .moving(post.prefix(20)))")
+        }
+    }
+
+    /// Adds the pinned slot that is due now.
+    ///
+    /// - Returns: Nil if its name is taken.
+    private func add(
+        _ name: Slot.Name, _ wording: Action.Wording, at desk: Desk, seen: Seen?, now: Date
+    ) async throws -> Action? {
+        var intent = Intent(
+            .post(name, wording), due: now, expires: now + max(desk.grace, 3_600),
+            explanation: Explanation("chosen by a person"))
+        intent.isPinned = true
+        let post = wording.source
+        let store = desk.outbox
+        let archive = desk.mirror.archive
+        let labels = desk.mirror.labels
+        return try await store.add(intent, now: now) { connection in
+            try archive.require(seen, of: post, on: connection)
+            // The second press of a button.
+            if seen != nil,
+                try store.isAskedFor(post, since: now - Self.pressedTwice, on: connection)
+            {
+                throw ChangeRefusal(.over, "that post is being sent already, or was a moment ago")
+            }
+            try labels.note(.posted, of: post, now: now, on: connection)
+        }
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
@@ -178,7 +403,7 @@ package struct PublishForecast: Codable, Equatable, Sendable {
     package init(at desk: Desk, post word: String) async throws {
         let mirror = desk.mirror
         let zone = try await desk.zone()
-        let wording = try await PlanChanges(mirror: mirror, zone: zone).wording(ofPost: word)
+        let wording = try await desk.names().wording(ofPost: word)
         post = try await TextList.Text(of: mirror, named: word, zone: zone)
         says = [wording.text] + wording.rest.map(\.text)
         pictures = wording.pictures.count
@@ -220,10 +445,11 @@ package struct RerollDay: PersonOperation {
     }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> DayChange {
-        let today = LocalTime(desk.now, in: try await desk.zone()).day
-        let day = day ?? today
-        let (taken, added) = try await desk.plan().reroll(
-            day, seed: seed, seen: seen, now: desk.now)
+        let zone = try await desk.zone()
+        let now = desk.now
+        let day = day ?? LocalTime(now, in: zone).day
+        let (taken, added) = try await PlanRedraw(mirror: desk.mirror, zone: zone).redraw(
+            day, seed: seed, seen: seen, now: now)
         return DayChange(day: day, taken: taken, added: added)
     }
 }
@@ -241,76 +467,5 @@ package struct DayChange: PersonOutcome {
         self.day = day
         self.taken = taken
         self.added = added
-    }
-}
-
-/// Keeps a text from ever being sent again, whichever post it came from.
-package struct NeverSend: PersonOperation {
-    package static let name = "never"
-    /// The address or id of an archived post, or a slot that has its text.
-    package var post: String
-
-    package init(post: String) { self.post = post }
-
-    package func perform(at desk: Desk, seen: Seen?) async throws -> NeverChange {
-        let zone = try await desk.zone()
-        let (post, isNew, changed, left) = try await desk.plan().never(
-            post, seen: seen, now: desk.now)
-        return NeverChange(
-            post: post.id.value, text: post.text, isNew: isNew,
-            slots: changed.map { ChangedSlot($0, in: zone) },
-            left: left.map(LeftAction.init),
-            wayBack: isNew ? WayBack(SendAgain.self, "never", "--undo", post.id.value) : nil)
-    }
-
-    package func outcomeIfDone(at desk: Desk) async throws -> NeverChange? {
-        try await NeverChange(at: desk, post, if: true)
-    }
-}
-
-/// Lets a text be sent again that a person never wanted to be.
-package struct SendAgain: PersonOperation {
-    package static let name = "never-undo"
-    /// The address or id of an archived post with that text.
-    package var post: String
-
-    package init(post: String) { self.post = post }
-
-    package func perform(at desk: Desk, seen: Seen?) async throws -> NeverChange {
-        let (post, isNew) = try await desk.plan().sendAgain(post, seen: seen)
-        return NeverChange(
-            post: post.id.value, text: post.text, isNew: isNew, slots: [], left: [],
-            wayBack: isNew ? WayBack(NeverSend.self, "never", post.id.value) : nil)
-    }
-
-    package func outcomeIfDone(at desk: Desk) async throws -> NeverChange? {
-        try await NeverChange(at: desk, post, if: false)
-    }
-}
-
-/// The outcome of forbidding a text for good, or of allowing it again.
-package struct NeverChange: PersonOutcome {
-    package private(set) var schema = "mirror-bot/never/1"
-    /// The id of the post that was named.
-    package let post: String
-    package let text: String
-    /// False if that was so already.
-    package let isNew: Bool
-    /// The slots that got another text, or were left out.
-    package let slots: [ChangedSlot]
-    /// The actions with that text whose requests were under way.
-    package let left: [LeftAction]
-    package let wayBack: WayBack?
-}
-
-extension NeverChange {
-    /// The outcome of a wish that is fulfilled already; nil if it is not.
-    ///
-    /// - Parameter isNever: Whether the text was to be sent never, or again.
-    fileprivate init?(at desk: Desk, _ post: String, if isNever: Bool) async throws {
-        let text = try await TextList.Text(
-            of: desk.mirror, named: post, zone: try await desk.zone())
-        guard text.isNever == isNever else { return nil }
-        self.init(post: text.post, text: text.text, isNew: false, slots: [], left: [], wayBack: nil)
     }
 }

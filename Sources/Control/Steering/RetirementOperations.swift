@@ -53,11 +53,14 @@ package struct RetireMirror: PersonOperation {
             guard let date = PersonTime(zone: desk.spokenZone).instant(text, now: now) else {
                 throw ChangeRefusal(
                     .unusable,
-                    "--on is \"\(text)\"; expected a time such as 2026-12-31, \"2026-12-31 18:00\" or 30d"
+                    saying:
+                        "\(control: .retirementDate) is \"\(text)\"; expected a time such as 2026-12-31, \"2026-12-31 18:00\" or 30d"
                 )
             }
             guard date > now else {
-                throw ChangeRefusal(.outOfTime, "--on is \"\(text)\", which has passed")
+                throw ChangeRefusal(
+                    .outOfTime,
+                    saying: "\(control: .retirementDate) is \"\(text)\", which has passed")
             }
             return date
         }
@@ -126,7 +129,7 @@ package struct RetirementChange: PersonOutcome {
         takesBack = retirement?.takesBack ?? false
         seen = Retirement.seen(retirement)
         let mayEnd = isNew && retirement.map { $0.date > $0.asked } == true
-        wayBack = mayEnd ? WayBack(CancelRetirement.self, "retire", "--cancel") : nil
+        wayBack = mayEnd ? WayBack(CancelRetirement(), "retire", "--cancel") : nil
     }
 }
 
@@ -162,7 +165,7 @@ struct LastPost {
     ///   and an address that names no post.
     func read(_ typed: String) async throws -> (last: Retirement.Last, words: String) {
         if try await !mirror.archive.posts(named: typed).isEmpty {
-            let wording = try await changes.wording(ofPost: typed)
+            let wording = try await names.wording(ofPost: typed)
             return (.post(wording.source), wording.text)
         }
         // A mistyped name of a post is no text.
@@ -186,7 +189,7 @@ struct LastPost {
         switch last {
         case .text(let text): return try wording(saying: text)
         case .post(let id):
-            var wording = try await changes.wording(ofPost: id.value)
+            var wording = try await names.wording(ofPost: id.value)
             // Nothing follows the last post.
             wording.rest = []
             return wording
@@ -194,7 +197,7 @@ struct LastPost {
     }
 
     /// The zone decides nothing about what a post says.
-    private var changes: PlanChanges { PlanChanges(mirror: mirror, zone: .gmt) }
+    private var names: NameResolver { NameResolver(mirror: mirror, zone: .gmt) }
 
     /// A typed text, which names nobody so that anybody would be notified.
     private func wording(saying text: String) throws -> Action.Wording {

@@ -13,8 +13,20 @@ package struct SetValues: PersonOperation {
     package init(_ values: [String: String]) { self.values = values }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> SettingsChange {
-        try await desk.mirror.set(values, seen: seen, now: desk.now)
-        return try await SettingsChange(of: desk.mirror, changed: values.keys.sorted())
+        let mirror = desk.mirror
+        let before = try await SettingTable(storage: mirror.storage, mirror: mirror.name).all()
+        try await mirror.set(values, seen: seen, now: desk.now)
+        return try await SettingsChange(
+            of: mirror, changed: values.keys.sorted(), wayBack: wayBack(to: before))
+    }
+
+    /// - Parameter before: All that was set before.
+    /// - Returns: Nil if nothing differs, or if only some of the names had a value.
+    private func wayBack(to before: [String: String]) -> WayBack? {
+        let changed = values.filter { before[$0.key] != $0.value }.keys.sorted()
+        let former = before.filter { changed.contains($0.key) }
+        guard !former.isEmpty else { return changed.isEmpty ? nil : .unsetting(changed) }
+        return former.count == changed.count ? .setting(former) : nil
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SettingsChange? {
@@ -35,13 +47,28 @@ package struct UnsetValues: PersonOperation {
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> SettingsChange {
         let table = SettingTable(storage: desk.mirror.storage, mirror: desk.mirror.name)
+        let before = try await table.all()
         let removed = try await table.remove(names, seen: seen)
-        return try await SettingsChange(of: desk.mirror, changed: removed)
+        let former = before.filter { removed.contains($0.key) }
+        return try await SettingsChange(
+            of: desk.mirror, changed: removed, wayBack: former.isEmpty ? nil : .setting(former))
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SettingsChange? {
         let now = try await SettingsChange(of: desk.mirror)
         return now.settings.contains { names.contains($0.name) } ? nil : now
+    }
+}
+
+extension WayBack {
+    /// - Parameter values: By the names of their variables.
+    fileprivate static func setting(_ values: [String: String]) -> WayBack {
+        let words = values.map { "\($0)=\($1)" }.sorted()
+        return WayBack(SetValues(values), ["set"] + words)
+    }
+
+    fileprivate static func unsetting(_ names: [String]) -> WayBack {
+        WayBack(UnsetValues(names), ["unset"] + names)
     }
 }
 
@@ -142,16 +169,20 @@ package struct SettingsChange: PersonOutcome {
     package let settings: [Entry]
     /// The names of those that were set or forgotten.
     package let changed: [String]
+    package let wayBack: WayBack?
 
     /// Reads the present settings.
     ///
     /// - Throws: The store's error.
-    package init(of mirror: HumanMirror, changed: [String] = []) async throws {
+    package init(
+        of mirror: HumanMirror, changed: [String] = [], wayBack: WayBack? = nil
+    ) async throws {
         let all = try await SettingTable(storage: mirror.storage, mirror: mirror.name).all()
         settings = all.sorted { $0.key < $1.key }.map { name, value in
             Entry(name: name, value: value, seen: SettingTable.seen([name], in: all))
         }
         self.mirror = mirror.name
         self.changed = changed
+        self.wayBack = wayBack
     }
 }

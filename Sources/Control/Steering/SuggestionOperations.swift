@@ -96,8 +96,10 @@ package struct SuggestionDecision: PersonOutcome {
         wayBack =
             switch decision {
             case .approved, .done: nil
-            case .dismissed: WayBack(ReopenSuggestion.self, "suggestions", "reopen", action.id)
-            case .reopened: WayBack(DismissSuggestion.self, "suggestions", "dismiss", action.id)
+            case .dismissed:
+                WayBack(ReopenSuggestion(id: action.id), "suggestions", "reopen", action.id)
+            case .reopened:
+                WayBack(DismissSuggestion(id: action.id), "suggestions", "dismiss", action.id)
             }
     }
 }

@@ -72,14 +72,17 @@ package struct SuggestionReview: Sendable {
         let action = try await suggestion(id, in: .suggested, seen)
         guard action.kind == .favorite else {
             throw ChangeRefusal(
-                .notAllowed, "\(action.id) is no favorite: only the bot can send it")
+                .notAllowed,
+                saying: "\(control: .action(action.id)) is no favorite: only the bot can send it")
         }
         let network = try await mirror.requiredNetwork(of: .bot)
         guard !network.capabilities.canFavorite else {
             throw ChangeRefusal(
                 .notAllowed,
-                "on \(network.name.displayName) the bot favorites by itself; approve \(action.id) instead"
-            )
+                saying: """
+                    on \(network.name.displayName) the bot favorites by itself; approve \
+                    \(control: .action(action.id)) instead
+                    """)
         }
         guard try await store.noteDone(action.id, seen: seen, now: now) != nil else {
             throw notWaiting(id)
@@ -123,9 +126,9 @@ package struct SuggestionReview: Sendable {
         if let obstacle = mirror.obstacleToFavorites(on: network) {
             throw ChangeRefusal(
                 .notAllowed,
-                obstacle
-                    + (network.capabilities.canFavorite
-                        ? "" : "; open the address of \(action.id) instead"))
+                saying: network.capabilities.canFavorite
+                    ? SurfaceText(obstacle)
+                    : "\(obstacle); open the address of \(control: .action(action.id)) instead")
         }
     }
 
@@ -158,13 +161,16 @@ package struct SuggestionReview: Sendable {
     {
         let action = try await suggestion(id, in: .skipped, seen)
         guard action.reason == Action.Reason.dismissed else {
-            throw ChangeRefusal(.over, "\(action.id) is no dismissed suggestion")
+            throw ChangeRefusal(
+                .over, saying: "\(control: .action(action.id)) is no dismissed suggestion")
         }
         guard
             try await store.reopen(action.id, seen: seen, now: now, mirror.unlabelling(.declined))
                 != nil
         else {
-            throw ChangeRefusal(.outOfTime, "\(action.id) is too late: its time has passed")
+            throw ChangeRefusal(
+                .outOfTime,
+                saying: "\(control: .action(action.id)) is too late: its time has passed")
         }
         return try await decision(action, .reopened)
     }
@@ -187,7 +193,8 @@ package struct SuggestionReview: Sendable {
 
     private func notWaiting(_ id: String) -> ChangeRefusal {
         ChangeRefusal(
-            .unknown, "\"\(id.prefix(60))\" is no waiting suggestion; see mirror-bot suggestions")
+            .unknown,
+            saying: "\(control: .typed(id)) is no waiting suggestion; see \(control: .suggestions)")
     }
 
     /// Learns from a decision about a favorite.

@@ -33,15 +33,17 @@ package struct AddZone: PersonOperation {
         switch try await archive.add(span, seen: seen, now: desk.now) {
         case .unchanged: return try await ZonesChange(span, at: desk, isNew: false)
         case .changed:
+            let day = ZonesReport.Line(span).anyDay
             return try await ZonesChange(
                 span, at: desk, moved: try await archive.rewriteTimes(in: try await desk.zone()),
-                wayBack: WayBack(RemoveZone.self, "zones", "remove", ZonesReport.Line(span).anyDay))
+                wayBack: WayBack(RemoveZone(time: day), "zones", "remove", day))
         case .overlaps(let other):
             throw ChangeRefusal(
                 .unusable,
-                "some of these days are noted for \(other.zone.name), \(ZonesReport.Line(other).days); "
-                    + "remove that first: mirror-bot zones remove \(ZonesReport.Line(other).anyDay)"
-            )
+                saying: """
+                    some of these days are noted for \(other.zone.name), \(ZonesReport.Line(other).days); \
+                    \(control: .removingZone(ZonesReport.Line(other).anyDay))
+                    """)
         case .full:
             throw ChangeRefusal(
                 .full,
@@ -77,7 +79,9 @@ package struct AddZone: PersonOperation {
         get throws {
             guard from != nil || to != nil else {
                 throw ChangeRefusal(
-                    .unusable, "give --from, --to or both; the zone of all other times is TIME_ZONE"
+                    .unusable,
+                    saying:
+                        "give \(control: .zoneDays); the zone of all other times is \(Setting.timeZone.name)"
                 )
             }
             let first = from.map { LocalDay($0) } ?? .earliest
@@ -85,7 +89,10 @@ package struct AddZone: PersonOperation {
             guard let first, let last, first <= last else {
                 throw ChangeRefusal(
                     .unusable,
-                    "expected two dates, the earlier one first, such as --from 2019-03-01 --to 2020-06-30"
+                    saying: """
+                        expected two dates, the earlier one first, such as \
+                        \(control: .days("2019-03-01", "2020-06-30"))
+                        """
                 )
             }
             return ZoneSpan(first...last, in: try TimeZone(typed: zone))
@@ -106,15 +113,16 @@ package struct RemoveZone: PersonOperation {
         let day = try await day(at: desk)
         guard let span = try await archive.removeZone(on: day, seen: seen) else {
             throw ChangeRefusal(
-                .unknown, "no zone is noted for \(day); mirror-bot zones lists them")
+                .unknown, saying: "no zone is noted for \(day); \(control: .zones) lists them")
         }
         let line = ZonesReport.Line(span)
+        let again = AddZone(
+            zone: line.timeZone, from: line.from?.description, to: line.to?.description)
         let days =
-            (line.from.map { ["--from", $0.description] } ?? [])
-            + (line.to.map { ["--to", $0.description] } ?? [])
+            (again.from.map { ["--from", $0] } ?? []) + (again.to.map { ["--to", $0] } ?? [])
         return try await ZonesChange(
             span, at: desk, moved: try await archive.rewriteTimes(in: try await desk.zone()),
-            wayBack: WayBack(AddZone.self, ["zones", "add", line.timeZone] + days))
+            wayBack: WayBack(again, ["zones", "add", line.timeZone] + days))
     }
 
     /// - Returns: Nil if the day still has a zone, and where a zone was named and no day.
@@ -134,7 +142,8 @@ package struct RemoveZone: PersonOperation {
         }
         guard let span = named.first else {
             throw ChangeRefusal(
-                .unknown, "\(zone.name) is not noted; mirror-bot zones lists the zones that are")
+                .unknown,
+                saying: "\(zone.name) is not noted; \(control: .zones) lists the zones that are")
         }
         guard named.count == 1 else {
             throw ChangeRefusal(

@@ -18,7 +18,7 @@ package struct PlanRedraw: Sendable {
     private let store: OutboxStore
     /// Made where a text is chosen or judged: that opens the dictionary, which most changes do not
     /// need.
-    package var planner: PlanMaker { mirror.planMaker(zone: zone, store: store) }
+    private var planner: PlanMaker { mirror.planMaker(zone: zone, store: store) }
 
     /// - Parameter zone: The human's time zone.
     package init(mirror: HumanMirror, zone: TimeZone) {
@@ -106,7 +106,8 @@ package struct PlanRedraw: Sendable {
     private var emptyArchive: ChangeRefusal {
         ChangeRefusal(
             .nothingLearned,
-            "there is nothing to plan from: the human's past has not been read; run mirror-bot train scheduler first"
+            saying:
+                "there is nothing to plan from: the human's past has not been read; \(control: .training)"
         )
     }
 }

@@ -132,7 +132,7 @@ extension FeedReader {
                 try await forgetPast()
                 return """
                     older \(order.step.things) were not read, for \(gate.name.displayName) no longer knows where \
-                    the last training stopped; to read everything anew, and pay for it, run the same command with --again
+                    the last training stopped; \(order.step.command) --again reads everything anew, and pays for it
                     """
             }
             try await reset()
@@ -209,11 +209,12 @@ extension FeedReader {
             let span = months > 0 ? ", in about \(months) \(months == 1 ? "month" : "months")" : ""
             rest = """
                 mirror-bot run reads them by itself from \(date.rfc3339.prefix(10)) on\(span); a higher \(setting) is \
-                faster, and a downloaded archive (--from) costs nothing
+                faster, and a downloaded archive costs nothing: \(order.step.command) --from ARCHIVE
                 """
         } else {
             rest = """
-                No month has money for them; raise \(setting), or read a downloaded archive with --from, which costs nothing
+                No month has money for them; raise \(setting), or read a downloaded archive, which costs nothing: \
+                \(order.step.command) --from ARCHIVE
                 """
         }
         return "at most \(left) older \(order.step.things) are left\(cost): \(cause). \(rest)"

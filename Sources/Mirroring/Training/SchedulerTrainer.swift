@@ -98,7 +98,8 @@ package struct SchedulerTrainer: Sendable {
         guard let hidden = gaps.first(where: \.isBeginning) else { return nil }
         return """
             posts before \(LocalTime(hidden.to, in: zone).day) were not read, for the network lists \
-            only the newest ones; a downloaded archive (--from) has the rest
+            only the newest ones; a downloaded archive has the rest: \
+            \(TrainingProgress.Step.posts.command) --from ARCHIVE
             """
     }
 

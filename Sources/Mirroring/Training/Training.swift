@@ -35,6 +35,14 @@ package struct TrainingProgress: Equatable, Sendable {
             }
         }
 
+        /// The command that takes the step.
+        var command: String {
+            switch self {
+            case .posts, .archive: "mirror-bot train scheduler"
+            case .favorites, .home: "mirror-bot train classifier"
+            }
+        }
+
         /// The plural noun for the counted items.
         var things: String {
             switch self {

@@ -6,9 +6,10 @@ package import Transport
 
 /// Logs a person in to a server that speaks Mastodon's interface, without ever seeing the password.
 ///
-/// The person opens an address in a browser, allows what the server lists there, and brings back
-/// the code that the server shows. Where a server knows the proof key (PKCE, RFC 7636, S256), the
-/// code is worth nothing to anybody else.
+/// The person opens an address in a browser and allows what the server lists there. The server then
+/// leads the browser to our page with a code, or shows the code, which the person brings back.
+/// Where a server knows the proof key (PKCE, RFC 7636, S256), the code is worth nothing to anybody
+/// else.
 ///
 /// - Throws: Every call throws ``NetworkError`` or `CancellationError`.
 package struct MastodonLogin: Sendable {
@@ -20,9 +21,11 @@ package struct MastodonLogin: Sendable {
     /// Shown to the person by the server.
     private static let applicationName = "mirror-bot"
     /// Lets the server show the code instead of sending it to an address.
-    private static let redirectURI = "urn:ietf:wg:oauth:2.0:oob"
+    private static let outOfBand = "urn:ietf:wg:oauth:2.0:oob"
     /// Longer than every code in use, in bytes.
     private static let longestCode = 2_048
+    /// Limit of the bytes of a return address; Mastodon takes 2,000 in all addresses together.
+    private static let longestAddress = 1_900
     /// Not known to all servers.
     private static let newerScope = "profile"
 
@@ -48,26 +51,51 @@ package struct MastodonLogin: Sendable {
             knownSecrets: KnownSecrets(), now: now, isAnonymous: true)
     }
 
-    /// Makes the server know the application, and prepares what the person has to open.
+    /// Registers the application at the server, and prepares what the person has to open.
     ///
-    /// Old servers forget applications without a token, so the login is to be finished in one go.
-    package func register(for role: Role) async throws -> MastodonLoginRequest {
+    /// The server leads back to `page` if its program is known to do so and takes that address;
+    /// otherwise it shows a code. One application is registered, and a second one only if the
+    /// server registered the first without a usable address. Old servers forget applications
+    /// without a token, so the login is to be finished in one go.
+    ///
+    /// - Parameter page: The absolute http or https address, without a fragment, to which the
+    ///   server leads back; `nil`, or an address of another form, for a code.
+    package func register(
+        for role: Role, returningTo page: String? = nil
+    ) async throws -> MastodonLoginRequest {
+        let page = page.flatMap { Self.isReturnAddress($0) ? $0 : nil }
         let metadata = try await metadata()
+        let program = metadata == nil || page != nil ? try await program() : nil
+        let offer = Self.offer(for: role, metadata, program)
         let provesKey = metadata?.provesKey == true
-        if try await knowsCoarseScopesOnly(metadata) {
-            let scopes = Self.coarseScopes(for: role)
-            return request(
-                for: try await register(scopes: scopes), scopes: scopes, provesKey: provesKey)
+        if let page, program?.leadsBack.value == true,
+            let request = try await request(for: offer, returningTo: page, provesKey: provesKey)
+        {
+            return request
         }
-        let offer = Self.offer(for: role, metadata)
-        if let scopes = offer.preferred, let application = try await registerPreferring(scopes) {
-            return request(for: application, scopes: scopes, provesKey: provesKey)
-        }
-        let application = try await register(scopes: offer.usual)
-        return request(for: application, scopes: offer.usual, provesKey: provesKey)
+        let registration = try await register(offer, redirects: [Self.outOfBand])
+        return request(for: registration, redirect: Self.outOfBand, provesKey: provesKey)
     }
 
-    /// Gives the code that the server showed for a token; white space around it does not matter.
+    /// The request for an application with a return address; `nil` if the server refuses it or
+    /// registers neither that address nor the one for codes.
+    private func request(
+        for offer: ScopeOffer, returningTo page: String, provesKey: Bool
+    ) async throws -> MastodonLoginRequest? {
+        let addresses = [page, Self.outOfBand]
+        let registration: Registration
+        do {
+            registration = try await register(offer, redirects: addresses)
+        } catch let error as NetworkError where Self.isRefusal(error) {
+            return nil
+        }
+        return addresses.first(where: registration.application.takes).map {
+            request(for: registration, redirect: $0, provesKey: provesKey)
+        }
+    }
+
+    /// Exchanges the code that the server showed or sent for a token; white space around the code
+    /// does not matter.
     package func finish(_ request: MastodonLoginRequest, code: String) async throws
         -> MastodonLoginGrant
     {
@@ -81,7 +109,7 @@ package struct MastodonLogin: Sendable {
         client.knownSecrets.add(Secret(code), request.clientSecret, request.verifier)
         var form = [
             ("grant_type", "authorization_code"), ("code", code), ("client_id", request.clientID),
-            ("client_secret", request.clientSecret.reveal()), ("redirect_uri", Self.redirectURI),
+            ("client_secret", request.clientSecret.reveal()), ("redirect_uri", request.redirect),
             ("scope", request.scopes.joined(separator: " ")),
         ]
         if let verifier = request.verifier { form.append(("code_verifier", verifier.reveal())) }
@@ -162,12 +190,15 @@ package struct MastodonLogin: Sendable {
         return error.dropsItem || error.status == 404 || error.status == 410
     }
 
+    /// Whether the server refuses what the request says, rather than being unable to answer.
+    private static func isRefusal(_ error: NetworkError) -> Bool {
+        [.rejected, .unauthorized, .forbidden, .tooLong].contains(error.code)
+    }
+
     private func tokens(_ form: [(name: String, value: String)]) async throws -> MastodonTokens {
         do {
             return try await client.tokens(.logIn, form)
-        } catch var error as NetworkError
-            where [.rejected, .unauthorized, .forbidden].contains(error.code)
-        {
+        } catch var error as NetworkError where Self.isRefusal(error) {
             error.code = .rejected
             error.detail =
                 "the code was not accepted: it is wrong, was used before or is too old; begin again"
@@ -206,45 +237,76 @@ package struct MastodonLogin: Sendable {
 }
 
 extension MastodonLogin {
+    /// The scopes to request, in the order in which they are tried.
+    private struct ScopeOffer {
+        /// Not known to all servers; `nil` for none.
+        var preferred: [String]?
+        let usual: [String]
+    }
+
+    /// An application, and the scopes that it was registered for.
+    private struct Registration {
+        let application: MastodonApplication
+        let scopes: [String]
+    }
+
     /// The scopes to request.
     ///
     /// `profile` tells no more than who the account is, but only servers since Mastodon 4.3 know
     /// it, which also tell about their logins. Others may take the scope and then give nothing for
     /// it.
     private static func offer(
-        for role: Role, _ metadata: MastodonServerMetadata?
-    ) -> (preferred: [String]?, usual: [String]) {
+        for role: Role, _ metadata: MastodonServerMetadata?, _ program: MastodonProgram?
+    ) -> ScopeOffer {
+        if knowsCoarseScopesOnly(metadata, program) {
+            return ScopeOffer(usual: role == .bot ? ["read", "write"] : ["read"])
+        }
         switch role {
         case .bot:
             let writing = ["write:statuses", "write:favourites", "write:accounts", "write:media"]
-            return (nil, ["read:accounts", "read:statuses", "read:notifications"] + writing)
+            return ScopeOffer(
+                usual: ["read:accounts", "read:statuses", "read:notifications"] + writing)
         case .human:
             let reading = ["read:statuses", "read:favourites"]
             let isKnown = metadata.map { $0.scopes?.contains(newerScope) ?? true } ?? false
-            return (isKnown ? [newerScope] + reading : nil, ["read:accounts"] + reading)
+            return ScopeOffer(
+                preferred: isKnown ? [newerScope] + reading : nil,
+                usual: ["read:accounts"] + reading)
         }
-    }
-
-    private static func coarseScopes(for role: Role) -> [String] {
-        role == .bot ? ["read", "write"] : ["read"]
     }
 
     /// Whether finer scopes are good for nothing at the server.
     ///
     /// One that tells its scopes is believed. Of those that do not, Takahe grants finer ones and
     /// then refuses everything, and only the programs that are known are asked for them.
-    private func knowsCoarseScopesOnly(_ metadata: MastodonServerMetadata?) async throws -> Bool {
+    private static func knowsCoarseScopesOnly(
+        _ metadata: MastodonServerMetadata?, _ program: MastodonProgram?
+    ) -> Bool {
         if let scopes = metadata?.scopes, scopes.contains("read") {
             return !scopes.contains { $0.hasPrefix("read:") || $0.hasPrefix("write:") }
         }
-        guard metadata == nil else { return false }
+        guard metadata == nil, let program else { return false }
+        return !program.knowsFineScopes.value
+    }
+
+    /// Whether an address can be one to which a server leads back (RFC 6749, section 3.1.2).
+    private static func isReturnAddress(_ text: String) -> Bool {
+        guard (1...longestAddress).contains(text.utf8.count), text.isVisibleASCII,
+            let address = URLComponents(string: text), let scheme = address.scheme
+        else { return false }
+        return ["http", "https"].contains(scheme.lowercased()) && address.host?.isEmpty == false
+            && address.user == nil && address.fragment == nil
+    }
+
+    /// The server's program; `nil` where the server does not tell.
+    private func program() async throws -> MastodonProgram? {
         do {
             let instance = try await MastodonInstance.read {
                 try await client.value(MastodonInstance.self, $0, token: nil)
             }
-            return instance != .unknown && !instance.program.knowsFineScopes.value
+            return instance == .unknown ? nil : instance.program
         } catch let error as NetworkError where error.code != .configuration {
-            return false
+            return nil
         }
     }
 
@@ -259,11 +321,25 @@ extension MastodonLogin {
         }
     }
 
+    private func register(
+        _ offer: ScopeOffer, redirects: [String]
+    ) async throws -> Registration {
+        if let scopes = offer.preferred,
+            let application = try await registerPreferring(scopes, redirects: redirects)
+        {
+            return Registration(application: application, scopes: scopes)
+        }
+        let application = try await register(scopes: offer.usual, redirects: redirects)
+        return Registration(application: application, scopes: offer.usual)
+    }
+
     /// Nil where the server does not know all the scopes: most refuse them, one leaves out what it
     /// does not know.
-    private func registerPreferring(_ scopes: [String]) async throws -> MastodonApplication? {
+    private func registerPreferring(
+        _ scopes: [String], redirects: [String]
+    ) async throws -> MastodonApplication? {
         do {
-            let application = try await register(scopes: scopes)
+            let application = try await register(scopes: scopes, redirects: redirects)
             let granted = application.scopes ?? scopes
             return granted.contains(Self.newerScope) || granted.contains("read") ? application : nil
         } catch let error as NetworkError where error.code == .rejected {
@@ -271,26 +347,28 @@ extension MastodonLogin {
         }
     }
 
-    private func register(scopes: [String]) async throws -> MastodonApplication {
+    private func register(
+        scopes: [String], redirects: [String]
+    ) async throws -> MastodonApplication {
         let call = NetworkCall(
             operation: .logIn, method: .post, path: ["api", "v1", "apps"],
             form: [
-                ("client_name", Self.applicationName), ("redirect_uris", Self.redirectURI),
+                ("client_name", Self.applicationName),
+                ("redirect_uris", redirects.joined(separator: "\n")),
                 ("scopes", scopes.joined(separator: " ")),
             ])
         return try await client.value(MastodonApplication.self, call, token: nil)
     }
 
     private func request(
-        for application: MastodonApplication, scopes: [String], provesKey: Bool
+        for registration: Registration, redirect: String, provesKey: Bool
     ) -> MastodonLoginRequest {
+        let application = registration.application
         let verifier = provesKey ? MastodonProofKey.random() : nil
-        // No `state`: nothing comes back by an address, and one server appends it to the code that
-        // it shows.
         var query = [
             ("response_type", "code"), ("client_id", application.clientID),
-            ("redirect_uri", Self.redirectURI),
-            ("scope", scopes.joined(separator: " ")), ("force_login", "true"),
+            ("redirect_uri", redirect),
+            ("scope", registration.scopes.joined(separator: " ")), ("force_login", "true"),
         ]
         if let verifier {
             query += [
@@ -298,23 +376,48 @@ extension MastodonLogin {
                 ("code_challenge_method", "S256"),
             ]
         }
+        // No `state` with a code that is shown: nothing comes back by an address, and one server
+        // appends it to the code.
+        let state = redirect == Self.outOfBand ? nil : MastodonProofKey.random()
         return MastodonLoginRequest(
-            authorizeURL: "\(server.base)/oauth/authorize?\(PercentEncoding.query(query))",
+            authorizePage: "\(server.base)/oauth/authorize?\(PercentEncoding.query(query))",
             clientID: application.clientID,
-            clientSecret: application.clientSecret, scopes: scopes, verifier: verifier)
+            clientSecret: application.clientSecret, scopes: registration.scopes,
+            redirect: redirect, verifier: verifier, state: state)
     }
 }
 
 /// A login that waits for its code.
 package struct MastodonLoginRequest: Sendable {
-    /// The address that the person opens in a browser; holds nothing secret.
-    package let authorizeURL: String
+    /// ``authorizeURL`` without the `state`.
+    let authorizePage: String
     let clientID: String
     let clientSecret: Secret
     /// The requested scopes.
     let scopes: [String]
+    /// The address to which the code is sent, or the one for codes that are shown.
+    let redirect: String
     /// `nil` where the server does not know the proof key.
     let verifier: Secret?
+    /// The random value by which the request of a browser that is led back is recognized (RFC 6749,
+    /// section 10.12); `nil` where the server shows the code.
+    let state: Secret?
+
+    /// The address that the person opens in a browser.
+    ///
+    /// It is for that person alone where the server leads back, for it holds the `state`.
+    package var authorizeURL: String {
+        guard let state else { return authorizePage }
+        return authorizePage + "&" + PercentEncoding.query([("state", state.reveal())])
+    }
+
+    /// Whether the server leads the browser back with the code, instead of showing the code.
+    package var leadsBack: Bool { state != nil }
+
+    /// Whether a browser that was led back has the `state` of this login.
+    package func hasState(_ text: String) -> Bool {
+        state.map { ConstantTime.areEqual($0.reveal().utf8, text.utf8) } ?? false
+    }
 }
 
 /// A login that is done.
@@ -366,6 +469,8 @@ struct MastodonApplication: Decodable {
     let clientSecret: Secret
     /// The scopes that it may request; `nil` where the server does not tell.
     let scopes: [String]?
+    /// The return addresses that were registered; empty where the server does not tell.
+    private let redirects: [String]
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
@@ -375,7 +480,14 @@ struct MastodonApplication: Decodable {
         clientID = id
         clientSecret = Secret(secret)
         scopes = wire.scopes("scopes")
+        // A list since Mastodon 4.3; before that one text with an address in each line.
+        let told =
+            wire.value([String].self, "redirect_uris") ?? [wire.text("redirect_uri") ?? ""]
+        redirects = told.flatMap { $0.split(whereSeparator: \.isWhitespace).map(String.init) }
     }
+
+    /// Whether the application may use a return address; true where the server does not tell.
+    func takes(_ address: String) -> Bool { redirects.isEmpty || redirects.contains(address) }
 }
 
 /// A server's metadata about its logins (RFC 8414).
@@ -394,7 +506,7 @@ struct MastodonServerMetadata: Decodable {
 
 /// Proof that who brings a code is who asked for it (RFC 7636).
 enum MastodonProofKey {
-    /// 256 random bits.
+    /// 256 random bits, as 43 letters, digits, `-` and `_`.
     static func random() -> Secret {
         var generator = SystemRandomNumberGenerator()
         return Secret(

@@ -97,6 +97,11 @@ struct MastodonProgram: Equatable, Sendable {
     var knowsFineScopes = Known(false, unknown)
     /// A token can do everything, whatever scopes it was given.
     var ignoresScopes = Known(false, unknown)
+    /// An application may have several return addresses, one a line, and a login leads to the one
+    /// that it names, with its `state`.
+    ///
+    /// Some programs register such an application, and refuse each of its addresses later.
+    var leadsBack = Known(false, unknown)
 
     private init(_ name: String, _ describe: (inout MastodonProgram) -> Void = { _ in }) {
         self.name = name
@@ -120,6 +125,8 @@ extension MastodonProgram {
         program.hidesDeletedPosts = Known(
             true, "app/controllers/api/v1/statuses_controller.rb, destroy")
         program.knowsFineScopes = Known(true, "config/initializers/doorkeeper.rb")
+        program.leadsBack = Known(
+            true, "app/controllers/api/v1/apps_controller.rb, redirect_uris")
     }
 
     /// - Parameter minorVersion: The second part of version 0.x; nil for another one.
@@ -140,6 +147,9 @@ extension MastodonProgram {
             program.knowsFineScopes = Known(true, seenOnGoToSocial)
             program.ignoresScopes = Known(
                 minorVersion.map { $0 < 19 } ?? false, "release notes of 0.19")
+            program.leadsBack = Known(
+                minorVersion.map { $0 >= 19 } ?? true,
+                "internal/processing/application/create.go, since 0.19")
         }
     }
 
@@ -158,6 +168,8 @@ extension MastodonProgram {
         program.hidesDeletedPosts = Known(
             true, "lib/pleroma/web/mastodon_api/controllers/status_controller.ex")
         program.knowsFineScopes = Known(true, "lib/pleroma/web/plugs/o_auth_scopes_plug.ex")
+        program.leadsBack = Known(
+            true, "lib/pleroma/web/o_auth/o_auth_controller.ex, after_create_authorization")
     }
 
     static let snac = MastodonProgram("snac") { program in
@@ -291,7 +303,7 @@ extension MastodonProgram {
     /// - Parameter findings: Whether the server keeps a promise; what is missing was not measured.
     func overruled(by findings: [ServerPromise: Bool]) -> MastodonProgram {
         var program = self
-        let source = "doctor --probe"
+        let source = "mirror-bot doctor --probe"
         func found(_ promise: ServerPromise) -> Known<Bool>? {
             findings[promise].map { Known($0, source) }
         }
@@ -371,6 +383,7 @@ extension MastodonProgram {
             Self.habit("mirror-bot profile", keepsProfiles, "writes it", "is done by hand"),
             Self.habit("fine scopes", knowsFineScopes, "are known", "are not known"),
             Self.habit("a token", ignoresScopes, "can do everything", "can do what its scopes say"),
+            Self.habit("a login", leadsBack, "leads back to the page", "shows a code"),
         ]
     }
 

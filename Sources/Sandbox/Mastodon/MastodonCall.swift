@@ -13,8 +13,8 @@ struct MastodonCall: Sendable {
     var scopes: Set<String>
     var now: Date
     var habits: MastodonHabits
-    /// The name of the application that the token belongs to.
-    var application: String?
+    /// The application that the token belongs to.
+    var application: MastodonTokens.Application?
 
     func parameter(_ name: String) -> String? { query.last { $0.name == name }?.value }
 
@@ -75,7 +75,8 @@ struct MastodonCall: Sendable {
         return value.isEmpty ? [] : [("link", value)]
     }
 
-    private static func escaped(_ text: String) -> String {
+    /// The text as a part of a query.
+    static func escaped(_ text: String) -> String {
         text.addingPercentEncoding(
             withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._~"))) ?? ""
     }

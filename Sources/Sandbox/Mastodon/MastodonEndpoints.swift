@@ -62,10 +62,11 @@ extension MastodonCall {
 
     private func application(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         guard !habits.lacksApplications else { throw .notThere }
+        let redirects = application?.redirects ?? []
         let entity: WireJSON = [
-            "id": "1", "name": .string(application ?? ""), "website": nil,
-            "redirect_uri": "urn:ietf:wg:oauth:2.0:oob",
-            "redirect_uris": ["urn:ietf:wg:oauth:2.0:oob"],
+            "id": "1", "name": .string(application?.name ?? ""), "website": nil,
+            "redirect_uri": .string(redirects.joined(separator: "\n")),
+            "redirect_uris": .array(redirects.map(WireJSON.string)),
         ]
         if habits.hidesApplicationScopes { return .json(entity) }
         return .json(entity.adding(("scopes", .array(scopes.sorted().map(WireJSON.string)))))

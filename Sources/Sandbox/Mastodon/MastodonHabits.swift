@@ -348,6 +348,8 @@ package struct MastodonHabits: Equatable, Sendable {
     package var grantsWhatWasAllowed = false
     /// Nothing tells where and how to log in.
     package var lacksLoginMetadata = false
+    /// Codes are only shown; an application with another return address is refused.
+    package var showsCodesOnly = false
     /// Only `read`, `write` and `follow` mean something; a finer scope is granted and then good for
     /// nothing.
     package var knowsCoarseScopesOnly = false

@@ -15,7 +15,7 @@ struct MastodonLogins: Sendable {
     private static let pageParameters: Set = [
         "response_type", "client_id", "redirect_uri", "scope", "force_login", "lang", "state",
         "code_challenge",
-        "code_challenge_method", "as",
+        "code_challenge_method", "as", "allow",
     ]
 
     var tokens: MastodonTokens
@@ -55,6 +55,12 @@ struct MastodonLogins: Sendable {
         guard !redirects.isEmpty, redirects.allSatisfy(Self.isRedirect) else {
             throw .invalid("Redirect URI must be an absolute URI.")
         }
+        guard !habits.showsCodesOnly || redirects.allSatisfy({ $0 == Self.outOfBand }) else {
+            var refusal = WireRefusal.invalid("Redirect URI is forbidden by the server.")
+            // A client cannot know beforehand.
+            refusal.isExpected = true
+            throw refusal
+        }
         var scopes = MastodonScopes.list(try fields.text("scopes") ?? "read")
         let known = MastodonScopes.known.filter { habits.knowsProfileScope || $0 != "profile" }
         if habits.unknownScopes == .leftOut { scopes.removeAll { !known.contains($0) } }
@@ -77,12 +83,19 @@ struct MastodonLogins: Sendable {
     }
 
     private static func isRedirect(_ text: String) -> Bool {
-        text == outOfBand || (text.hasPrefix("https://") && text.count > 8)
+        if text == outOfBand { return true }
+        guard let address = URLComponents(string: text),
+            ["http", "https"].contains(address.scheme?.lowercased())
+        else { return false }
+        return address.host?.isEmpty == false && address.fragment == nil
     }
 
     // MARK: The page
 
-    /// The page on which the person says yes; here everybody does, at once, and sees the code.
+    /// The page on which the person says yes; here everybody does at once, and sees the code or is
+    /// led back with it.
+    ///
+    /// With the parameter `allow=no` the person says no; with `allow=ask` there are links for both.
     mutating func page(_ request: WireRequest, at now: Date) throws(WireRefusal) -> WireAnswer {
         guard request.method == "GET" else {
             throw WireRefusal(status: 405, message: "Method Not Allowed")
@@ -111,16 +124,66 @@ struct MastodonLogins: Sendable {
             throw Self.refused("the code challenge method must be S256")
         }
         let role = try Self.role(value("as"), scopes)
+        switch value("allow") ?? "yes" {
+        case "yes": break
+        case "no": return Self.denied(at: redirect, state: value("state"))
+        case "ask": return Self.question(of: application.name, request)
+        default: throw Self.refused("allow is yes, no or ask")
+        }
         let code = tokens.allow(
             .init(
                 application: clientID, person: role.person, redirect: redirect, scopes: scopes,
                 challenge: challenge,
                 madeAt: now))
+        guard redirect == Self.outOfBand else {
+            return Self.leading(to: redirect, [("code", code), ("state", value("state"))])
+        }
         return .page(
             title: "Authorization code",
             body: "<p>Copy this code and paste it to \(StatusHTML.escaped(application.name)).</p>"
                 + "<input class=\"oauth-code\" readonly value=\"\(code)\"><p><code>\(code)</code></p>",
             status: 200)
+    }
+
+    /// The page that asks the person, with a link for each answer.
+    private static func question(of name: String, _ request: WireRequest) -> WireAnswer {
+        let kept = request.query.filter { $0.name != "allow" }
+        func link(_ answer: String, _ verb: String) -> String {
+            let pairs = (kept + [(name: "allow", value: answer)]).map {
+                "\($0.name)=\(MastodonCall.escaped($0.value))"
+            }
+            let address = "\(request.path)?\(pairs.joined(separator: "&"))"
+            return "<p><a href=\"\(StatusHTML.escaped(address))\">\(verb)</a></p>"
+        }
+        return .page(
+            title: "Authorization required",
+            body: "<p>\(StatusHTML.escaped(name)) asks for access to this account.</p>"
+                + link("yes", "Authorize") + link("no", "Deny"),
+            status: 200)
+    }
+
+    /// The answer for a person who says no.
+    private static func denied(at redirect: String, state: String?) -> WireAnswer {
+        let reason = "The resource owner or authorization server denied the request."
+        guard redirect != outOfBand else {
+            return .page(title: "Access denied", paragraph: reason)
+        }
+        return leading(
+            to: redirect,
+            [("error", "access_denied"), ("error_description", reason), ("state", state)])
+    }
+
+    /// Leads the browser to a return address, with further parameters (RFC 6749, section 4.1.2).
+    private static func leading(
+        to redirect: String, _ parameters: [(name: String, value: String?)]
+    ) -> WireAnswer {
+        let pairs = parameters.compactMap { name, value in
+            value.map { "\(name)=\(MastodonCall.escaped($0))" }
+        }
+        let sign = redirect.contains("?") ? "&" : "?"
+        return WireAnswer(
+            status: 302,
+            headers: [("location", redirect + sign + pairs.joined(separator: "&"))])
     }
 
     /// Returns the role of the person at the browser: the one that the request names, or else the

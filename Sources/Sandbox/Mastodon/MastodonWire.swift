@@ -137,7 +137,7 @@ struct MastodonWire: SandboxWire {
             request: request, segments: values, query: query,
             fields: try WireFields(request, allowed: route.fields), caller: grant?.person,
             scopes: Set(grant?.scopes ?? []), now: now, habits: habits,
-            application: grant.flatMap { logins.tokens.applications[$0.application]?.name })
+            application: grant.flatMap { logins.tokens.applications[$0.application] })
         do throws(WireRefusal) {
             return try perform(call, on: route, in: &state)
         } catch {

@@ -81,7 +81,7 @@ enum FavoritesPage: MirrorPage {
         guard let classifier, classifier.waiting == nil, taste.problem == nil else {
             let problem = classifier?.waiting ?? taste.problem ?? "what was learned cannot be read"
             return [
-                "base": .text(base), "waiting": .text(Words.capitalized(problem) + "."),
+                "base": .text(base), "waiting": .sentence(Words.capitalized(problem) + "."),
                 "learned": .none,
             ]
         }
@@ -173,7 +173,7 @@ enum FavoritesPage: MirrorPage {
             "rules": .list(
                 report.rules.map { rule in
                     [
-                        "text": .text(Words.capitalized(rule.text) + "."),
+                        "text": .sentence(Words.capitalized(rule.text) + "."),
                         "setting": .text(rule.setting),
                     ]
                 }),

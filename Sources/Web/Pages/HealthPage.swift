@@ -70,7 +70,10 @@ enum HealthPage: MirrorPage {
         ]
         context["stored"] = .list(
             stored.map { row -> PageContext in
-                ["count": .number(row.count), "what": .text(row.what), "keeps": .text(row.keeps)]
+                [
+                    "count": .number(row.count), "what": .text(row.what),
+                    "keeps": .sentence(row.keeps),
+                ]
             })
         context["everything"] = .text(HealthWords.everything(outlook))
         context["canTakeBack"] = .flag(!request.access.isReadOnly && outlook.requests > 0)
@@ -88,10 +91,10 @@ enum HealthPage: MirrorPage {
         let cause = [obstacle.code.consequence, obstacle.cause].compactMap(\.self).joined(
             separator: ": ")
         return [
-            "cause": .text(FavoriteWords.sentence(ListWords.cut(cause, textSize))),
+            "cause": .sentence(FavoriteWords.sentence(ListWords.cut(cause, textSize))),
             "since": .text(
                 obstacle.since.map { "Since \(words.moment($0)), \(words.relative($0))." }),
-            "remedy": .text(
+            "remedy": .sentence(
                 remedy?.text.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
             "command": .text(remedy?.command), "setting": .text(remedy?.setting),
         ]
@@ -106,8 +109,9 @@ enum HealthPage: MirrorPage {
             }
         return [
             "mark": .text(mark), "verdict": .text(verdict), "subject": .text(finding.subject),
-            "text": .text(FavoriteWords.sentence(ListWords.cut(finding.text, textSize))),
-            "fix": .text(finding.fix.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
+            "text": .sentence(FavoriteWords.sentence(ListWords.cut(finding.text, textSize))),
+            "fix": .sentence(
+                finding.fix.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
         ]
     }
 
@@ -148,7 +152,7 @@ enum HealthPage: MirrorPage {
         return [
             "name": .text(known.name), "purpose": .text(known.purpose),
             "read": .text(feed.lastSuccess.map { words.relative($0) } ?? "–"), "mark": .text(mark),
-            "state": .text(state), "notes": .texts(notes),
+            "state": .text(state), "notes": .sentences(notes),
         ]
     }
 
@@ -164,7 +168,7 @@ enum HealthPage: MirrorPage {
             "at": .markup(words.time(notice.at, ListWords.shortMoment(notice.at, words))),
             "state": .text(state),
             "title": .text(Words.capitalized(notice.title)),
-            "text": .text(ListWords.cut(notice.text, textSize)),
+            "text": .sentence(ListWords.cut(notice.text, textSize)),
         ]
     }
 

@@ -13,8 +13,8 @@ extension TemplateLibrary {
         do {
             return try TemplateLibrary(
                 [
-                    .head, .frame, .band, .symbols, .emblem, .plain, .login, .problem, .confirm,
-                    .index, .everybody,
+                    .head, .frame, .band, .symbols, .emblem, .plain, .login, .comingBack,
+                    .problem, .confirm, .index, .everybody,
                 ]
                     + MirrorPages.all.flatMap { $0.templates })
         } catch {

@@ -98,7 +98,7 @@ enum SettingsPage: MirrorPage {
                         "number": .text(numbers[each].map { Words.number($0) }),
                     ]
                 }),
-            "problems": .texts(report.problems), "hasSettings": .flag(!shown.isEmpty),
+            "problems": .sentences(report.problems), "hasSettings": .flag(!shown.isEmpty),
             "nothing": .text(
                 name.map { "There is no setting \(Words.cut($0, to: 60))." } ?? "Nothing is set."),
             "groups": .list(
@@ -119,7 +119,7 @@ enum SettingsPage: MirrorPage {
                     ? request.base + "/settings"
                         + WebFields.query([("show", tab.rawValue), ("after", shown.last?.name)])
                     : nil),
-            "hasZones": .flag(!zones.zones.isEmpty), "homeZone": .text(zones.timeZone),
+            "hasZones": .flag(!zones.zones.isEmpty), "homeZone": .sentence(zones.timeZone),
             "zones": .list(
                 zones.zones.map { line in
                     [
@@ -164,12 +164,13 @@ enum SettingsPage: MirrorPage {
         let canChange = canChange && line.canBeStored && line.origin != .flag
         return [
             "name": .text(line.name), "title": .text(Setting.named(line.name)?.title),
-            "summary": .text(line.summary), "value": .text(value(of: line)),
-            "origin": .text(origin(of: line)), "problem": .text(line.problem),
+            "summary": .sentence(line.summary), "value": .text(value(of: line)),
+            "origin": .text(origin(of: line)), "problem": .sentence(line.problem),
             "canChange": .flag(canChange),
-            "isOpen": .flag(isOpen), "form": .text("New value of \(line.name): \(line.form)"),
+            "isOpen": .flag(isOpen), "form": .sentence("New value of \(line.name): \(line.form)"),
             "field": .markup(field(line, typed ?? line.value ?? "", isWrong: wrong != nil)),
-            "wrong": .text(wrong.map(Words.capitalized)), "canUnset": .flag(line.origin == .stored),
+            "wrong": .sentence(wrong.map(Words.capitalized)),
+            "canUnset": .flag(line.origin == .stored),
             "token": .markup(request.hidden(seen: line.seen)),
         ]
     }
@@ -237,10 +238,10 @@ enum SettingsPage: MirrorPage {
             let forecast = try await SettingForecast(
                 of: request.mirror, name, to: value, zone: request.zone, now: request.now)
             let sentences = forecast.sentences
+            let title = Setting.named(name)?.title ?? name
             var question = Confirmation(
-                in: section, "Set \(name) to \(Words.cut(value, to: 60))?", action: "/settings",
-                verb: "Set \(name)",
-                otherWay: "Leave it", back: "/settings")
+                in: section, "Set “\(title)” to \(Words.cut(value, to: 60))?",
+                action: "/settings", verb: "Set it", otherWay: "Leave it", back: "/settings")
             question.lead = sentences.first
             question.notes = Array(sentences.dropFirst())
             question.fields = [("name", name), ("value", value)]
@@ -252,9 +253,7 @@ enum SettingsPage: MirrorPage {
 
     private static func change(_ request: MirrorRequest) async throws -> WebReply {
         try await attempt(request) {
-            let stored = try await SettingsChange(of: request.mirror).settings
             if let name = request.form.typed("unset") {
-                let old = stored.first { $0.name == name }?.value
                 return try await request.perform(
                     UnsetValues([name]), backTo: "/settings", refusedBy: page
                 ) { change in
@@ -262,45 +261,33 @@ enum SettingsPage: MirrorPage {
                         return Said("Nothing to do: \(name) is not set here.")
                     }
                     return Said(
-                        "\(name) is no longer set here.",
-                        wayBack: old.map {
-                            .init(
-                                "Set \(Words.cut($0, to: 40)) again",
-                                to: request.base + "/settings",
-                                [("name", name), ("value", $0)])
-                        })
+                        "\(name) is no longer set here.", wayBack: button(name, change, request))
                 }
             }
             let name = try named(request.form)
             guard let value = request.form.typed("value") else {
                 throw ChangeRefusal(.unusable, "write a value")
             }
-            let old = stored.first { $0.name == name }?.value
             let uptake = Setting.named(name)?.uptake.words
             return try await request.perform(
                 SetValues([name: value]), backTo: "/settings", refusedBy: page
-            ) { _ in
-                let text =
-                    "\(name) is \(Words.cut(value, to: 60)) now\(uptake.map { "; taken up \($0)" } ?? "")."
-                guard let old else {
-                    return Said(
-                        text,
-                        wayBack: .init(
-                            "Use the default again", to: request.base + "/settings",
-                            [("unset", name)]))
-                }
-                return Said(
-                    text,
-                    wayBack: old == value
-                        ? nil
-                        : .init(
-                            "Set \(Words.cut(old, to: 40)) again", to: request.base + "/settings",
-                            [("name", name), ("value", old)]))
+            ) { change in
+                Said(
+                    "\(name) is \(Words.cut(value, to: 60)) now\(uptake.map { "; taken up \($0)" } ?? "").",
+                    wayBack: button(name, change, request))
             }
         }
     }
 
-    /// An invalid value is reported like invalid input of other forms.
+    private static func button(
+        _ name: String, _ change: SettingsChange, _ request: MirrorRequest
+    ) -> Said.Button? {
+        let former = (change.wayBack?.operation as? SetValues)?.values[name]
+        let verb = former.map { "Set \(Words.cut($0, to: 40)) again" } ?? "Use the default again"
+        return request.button(verb, change.wayBack)
+    }
+
+    /// A value that cannot be used is a misuse, as what other forms refuse.
     private static func attempt(
         _ request: MirrorRequest, _ body: () async throws -> WebReply
     ) async throws -> WebReply {
@@ -390,11 +377,7 @@ enum SettingsPage: MirrorPage {
                     change.isNew
                         ? "Noted: \(change.change.timeZone), \(change.change.days). \(moved(change.moved))"
                         : "That was noted already.",
-                    wayBack: change.isNew
-                        ? .init(
-                            "Remove it again", to: request.base + "/zones/remove",
-                            [("day", change.change.anyDay)])
-                        : nil)
+                    wayBack: request.button("Remove it again", change.wayBack))
             }
         }
     }
@@ -409,14 +392,9 @@ enum SettingsPage: MirrorPage {
             { change in
                 guard change.isNew else { return Said("Nothing is noted for \(day.prefix(20)).") }
                 let line = change.change
-                let days = [("from", line.from), ("to", line.to)].compactMap { name, day in
-                    day.map { (name, $0.description) }
-                }
                 return Said(
                     "Removed: \(line.timeZone), \(line.days). \(moved(change.moved))",
-                    wayBack: .init(
-                        "Add it again", to: request.base + "/zones",
-                        [("zone", line.timeZone)] + days))
+                    wayBack: request.button("Add it again", change.wayBack))
             }
         }
     }

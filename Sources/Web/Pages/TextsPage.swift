@@ -140,7 +140,8 @@ enum TextsPage: MirrorPage {
             "reasons": .list(
                 rules.prefix(reasonsShown).map { reason in
                     [
-                        "text": .text(reason.text ?? reason.reason), "code": .text(reason.reason),
+                        "text": .sentence(reason.text ?? reason.reason),
+                        "code": .text(reason.reason),
                         "bar": .markup(
                             Drawing.meter(Double(reason.count) / Double(max(1, most)), "base")),
                         "number": .number(reason.count),
@@ -288,7 +289,7 @@ enum TextsPage: MirrorPage {
         }
         return [
             "year": .text("\(time.day.components.year)"), "day": .text(words.dayOfYear(time.day)),
-            "time": .text("\(time.minute)"), "state": .text(state(of: text, words)),
+            "time": .text("\(time.minute)"), "state": .sentence(state(of: text, words)),
             "code": .text(text.isNever ? nil : text.unfit), "link": .text(link(text.address)),
             "language": .text(text.language), "text": .text(excerpt(text.text, mostBytes)),
             "post": .text(text.post),
@@ -375,15 +376,6 @@ enum TextsPage: MirrorPage {
         throw ChangeRefusal(.unusable, "write a word, a day or the first day of a time")
     }
 
-    private static func fields(of wish: ForgettingWish) -> [(String, String)] {
-        switch wish {
-        case .post(let post): [("post", post)]
-        case .word(let word): [("word", word)]
-        case .day(let day): [("day", day)]
-        case .days(let from, let to): [("from", from)] + (to.map { [("to", $0)] } ?? [])
-        }
-    }
-
     private static func name(of wish: ForgettingWish) -> String {
         switch wish {
         case .post: "this post"
@@ -419,7 +411,7 @@ enum TextsPage: MirrorPage {
                 question.notes.append(
                     "If you allow it again, the posts come back only where they are read again.")
             }
-            question.fields = fields(of: wish)
+            question.fields = wish.fields
             question.seen = try await forgetting.seen(subject)
             question.isGrave = isWord
             return .confirm(question)
@@ -525,13 +517,15 @@ enum TextsPage: MirrorPage {
             ) { change in
                 let slot = change.slots.first
                 guard change.isNew else {
-                    return Said("It is sent already, as slot \(slot?.slot ?? "").")
+                    return Said(
+                        "It is sent already\(slot.map { ", as the post of \($0.time)" } ?? "").")
                 }
+                // A slot that was sent meanwhile is to be refused as sent, not as changed.
+                var wayBack = change.wayBack
+                wayBack?.seen = nil
                 return Said(
-                    "It is sent as soon as the worker comes to it\(slot.map { ": slot \($0.slot)" } ?? "").",
-                    wayBack: slot.map {
-                        .init("Do not send it", to: request.base + "/slots/\($0.id)/skip")
-                    })
+                    "It is sent as soon as the worker comes to it.",
+                    wayBack: request.button("Do not send it", wayBack))
             }
         }
     }
@@ -567,11 +561,7 @@ enum TextsPage: MirrorPage {
                     (change.isNew
                         ? "That text is never sent." : "That text was never sent before, either.")
                         + besides,
-                    wayBack: change.isNew
-                        ? .init(
-                            "Let it be sent again", to: request.base + "/texts/allow",
-                            [("post", change.post)])
-                        : nil)
+                    wayBack: request.button("Let it be sent again", change.wayBack))
             }
         }
     }
@@ -586,10 +576,7 @@ enum TextsPage: MirrorPage {
                     change.isNew
                         ? "That text may be sent again."
                         : "Nothing to do: that text was not left out.",
-                    wayBack: change.isNew
-                        ? .init(
-                            "Never send it", to: request.base + "/texts/never",
-                            [("post", change.post)]) : nil)
+                    wayBack: request.button("Never send it", change.wayBack))
             }
         }
     }
@@ -600,12 +587,11 @@ enum TextsPage: MirrorPage {
             let back = back(request)
             return try await request.perform(KeepText(post: post), backTo: back, refusedBy: page) {
                 change in
-                Said(
+                // A text that was never to be sent is not forbidden again by one press.
+                let isUnkept = change.wayBack?.operation is UnkeepText
+                return Said(
                     change.isNew ? "That text is kept." : "That text was kept already.",
-                    wayBack: change.wayBack?.operation == UnkeepText.name
-                        ? .init(
-                            "Take that back", to: request.base + "/texts/unkeep",
-                            [("post", change.post)]) : nil)
+                    wayBack: request.button("Take that back", isUnkept ? change.wayBack : nil))
             }
         }
     }
@@ -620,10 +606,7 @@ enum TextsPage: MirrorPage {
                     change.isNew
                         ? "Nothing is learned from that text any more."
                         : "Nothing to do: that text was not kept.",
-                    wayBack: change.isNew
-                        ? .init(
-                            "Keep it", to: request.base + "/texts/keep", [("post", change.post)])
-                        : nil)
+                    wayBack: request.button("Keep it", change.wayBack))
             }
         }
     }
@@ -656,11 +639,7 @@ enum TextsPage: MirrorPage {
             if !report.slots.isEmpty {
                 text += " \(Words.count(report.slots.count, "slot")) changed."
             }
-            return Said(
-                text,
-                wayBack: report.isNew
-                    ? .init("Allow it again", to: request.base + "/muted/remove", fields(of: wish))
-                    : nil)
+            return Said(text, wayBack: request.button("Allow it again", report.wayBack))
         }
     }
 
@@ -682,14 +661,11 @@ enum TextsPage: MirrorPage {
             return try await request.perform(
                 RememberText(wanted), backTo: "/texts#muted", refusedBy: page
             ) { report in
-                let isPost = if case .post = wanted { true } else { false }
-                return Said(
+                Said(
                     report.isUndone
                         ? "Allowed again; posts that left return where they are read again."
                         : "Nothing to do: that is not muted any more.",
-                    wayBack: report.isUndone && !isPost
-                        ? .init("Mute it again", to: request.base + "/muted", fields(of: wanted))
-                        : nil)
+                    wayBack: request.button("Mute it again", report.wayBack))
             }
         }
     }

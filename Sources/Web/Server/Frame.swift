@@ -95,7 +95,8 @@ struct Frame {
         }
         let (word, rest) = Verdict.split(health.verdict.text)
         return [
-            "state": .text(health.verdict.state.rawValue), "word": .text(word), "rest": .text(rest),
+            "state": .text(health.verdict.state.rawValue), "word": .text(word),
+            "rest": .sentence(rest),
             "href": .text(
                 health.verdict.state == .healthy ? request.base : "\(request.base)/health"),
         ]
@@ -103,7 +104,7 @@ struct Frame {
 
     private static func said(_ said: Said, _ request: MirrorRequest) -> PageContext {
         [
-            "text": .text(said.text),
+            "text": .sentence(said.text),
             "button": request.access.isReadOnly
                 ? .none
                 : .fields(
@@ -121,7 +122,7 @@ struct Frame {
     }
 
     private static func refusal(_ refusal: Refusal) -> PageContext {
-        ["title": .text("Not done"), "text": .text(Words.capitalized(refusal.text))]
+        ["title": .text("Not done"), "text": .sentence(Words.capitalized(refusal.text))]
     }
 }
 

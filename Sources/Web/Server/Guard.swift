@@ -88,7 +88,8 @@ struct Guard: RouterMiddleware {
             return try await next(request, context)
         }
         if !isRead, site.isReadOnly, path != "/logout" { throw WebProblem.readOnly }
-        // A form is read only after its sender is authenticated.
+        if isRead, let page = site.reloadPage(for: request) { return page }
+        // Nothing is read of a form before it is known who sends it.
         guard var session = try await site.session(of: request, context) else {
             guard isRead else { throw WebProblem.foreignForm }
             return site.loginPage(next: request.uri.string, request, status: .unauthorized)

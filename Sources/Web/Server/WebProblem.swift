@@ -125,7 +125,7 @@ struct WebProblem: Error, Sendable {
                 } else {
                     .conflict
                 }
-            self.init(status: status, title: "Not done", text: refusal.pageText)
+            self.init(status: status, title: "Not done", text: refusal.text.page)
         default:
             self.init(
                 status: .internalServerError, title: "Something went wrong",

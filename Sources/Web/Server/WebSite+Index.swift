@@ -162,7 +162,7 @@ extension WebSite {
             "state": .text(mirror.state.rawValue), "stateWords": .text(mirror.state.words),
             "human": .text(mirror.human.map { "@\($0)" } ?? "no account"),
             "bot": .text(mirror.bot.map { "@\($0)" } ?? "not logged in"),
-            "when": .text(when ?? "–"), "text": .text(Words.cut(mirror.text, to: 300)),
+            "when": .text(when ?? "–"), "text": .sentence(Words.cut(mirror.text, to: 300)),
             "badge": mirror.suggestions > 0 ? .number(mirror.suggestions) : .none,
             "badgeWords": .text(mirror.suggestions == 1 ? "waits for you" : "wait for you"),
         ]

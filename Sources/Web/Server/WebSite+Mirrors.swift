@@ -15,7 +15,7 @@ extension WebSite {
             for route in page.routes {
                 router.on(RouterPath("/m/:mirror" + route.pattern), method: route.method) {
                     request, context in
-                    try await self.answer(request, context, pattern: route.pattern, route.answer)
+                    try await self.answer(request, context, by: route)
                 }
             }
         }
@@ -26,9 +26,8 @@ extension WebSite {
             guard let make = confirmations[try context.parameter("operation")] else {
                 throw WebProblem.notFound
             }
-            return try await self.answer(request, context, pattern: "/confirm/:operation") {
-                .confirm(try await make($0))
-            }
+            let route = MirrorRoute.get("/confirm/:operation") { .confirm(try await make($0)) }
+            return try await self.answer(request, context, by: route)
         }
         router.get("/m/:mirror/events") { request, context in
             let mirror = try await self.installation.mirror(named: try context.parameter("mirror"))
@@ -47,31 +46,32 @@ extension WebSite {
     }
 
     private func answer(
-        _ request: Request, _ context: WebContext, pattern: String,
-        _ handler: @escaping MirrorRoute.Handler
+        _ request: Request, _ context: WebContext, by route: MirrorRoute
     ) async throws -> Response {
         guard let session = context.session else { throw WebProblem.foreignForm }
+        if route.isChange, isReadOnly { throw WebProblem.readOnly }
+        if route.isChange, request.method == .head {
+            return Response(status: .methodNotAllowed, headers: [.allow: "GET"])
+        }
         let isSeen = request.headers[.fetchMode].map { $0 == "navigate" } ?? true
-        // Not cached: a page with the result of an operation, which is shown once, and the set-up,
-        // which shows state of this process.
-        guard request.method != .post, pattern != SetupPage.path,
+        // A sentence about what was done stands on one page, once, and the set-up shows what only
+        // this process knows.
+        guard !route.isChange, route.pattern != SetupPage.path,
             !(isSeen && said.has(for: session.id))
         else {
             let visit = Visit(
-                session: session, token: session.csrf, isGet: request.method != .post,
-                isSeen: isSeen)
-            return try await answer(request, context, pattern: pattern, visit, handler)
+                session: session, token: session.csrf, isGet: !route.isChange, isSeen: isSeen)
+            return try await answer(request, context, by: route, visit)
                 .response(token: session.csrf)
         }
         return try await page(for: session, key: Self.pageKey(request)) { token in
             let visit = Visit(session: session, token: token, isGet: true, isSeen: false)
-            return try await self.answer(request, context, pattern: pattern, visit, handler)
+            return try await self.answer(request, context, by: route, visit)
         }
     }
 
     private func answer(
-        _ request: Request, _ context: WebContext, pattern: String, _ visit: Visit,
-        _ handler: MirrorRoute.Handler
+        _ request: Request, _ context: WebContext, by route: MirrorRoute, _ visit: Visit
     ) async throws -> PageAnswer {
         let name = try context.parameter("mirror")
         let mirror = try await installation.mirror(named: name)
@@ -88,15 +88,19 @@ extension WebSite {
         let mirrorRequest = MirrorRequest(
             mirror: mirror, record: record, zone: zone, now: now,
             path: Self.rest(of: request.uri.path),
-            parameters: try Self.parameters(of: pattern, context), query: query, form: context.form,
-            access: try await access(token: visit.token, request), kept: kept,
+            parameters: try Self.parameters(of: route.pattern, context), query: query,
+            form: context.form,
+            access: try await access(token: visit.token, request),
+            // The guard has compared it with this server's.
+            origin: request.method == .post ? request.headers[.origin]?.lowercased() : nil,
+            kept: kept,
             setup: setup)
         // Read before the page, so that a change meanwhile is reported twice rather than never.
         let stamps =
             visit.isGet
             ? try await MirrorStamps(of: [mirror.name], in: installation.storage, now: now) : nil
         return try await respond(
-            try await handler(mirrorRequest), to: mirrorRequest, visit,
+            try await route.answer(mirrorRequest), to: mirrorRequest, visit,
             stamp: stamps?.digest(of: mirror.name))
     }
 
@@ -105,6 +109,7 @@ extension WebSite {
         let session: WebSession
         /// The token of its forms.
         let token: String
+        /// Whether the request only looks, so that the same page can be asked for again.
         let isGet: Bool
         /// Whether a person sees the response: the script requests pages too, and shows parts of
         /// them.

@@ -127,7 +127,7 @@ extension WebSite {
             let isFlood = refusal.code == .full
             var response = try await publicPage(
                 request, visit, status: isFlood ? .tooManyRequests : .badRequest, typed: typed,
-                wrong: Words.capitalized(refusal.pageText) + ".")
+                wrong: Words.capitalized(refusal.text.page) + ".")
             if isFlood { response.headers[.retryAfter] = "\(Int(ProofTable.wordsLast))" }
             return response
         }

@@ -218,7 +218,15 @@ final class WebSite: Sendable {
             csrf: token, isReadOnly: isReadOnly, theme: Self.theme(of: request),
             hasLogin: gate != nil,
             hasIndex: try await MirrorTable.names(in: installation.storage, limit: 2).count > 1,
-            isUnencrypted: Self.isUnencrypted(request))
+            isUnencrypted: Self.isUnencrypted(request), canNameFiles: isAtMachine(request))
+    }
+
+    /// Whether a request comes from this machine itself: nobody has to log in, the server listens
+    /// only here, and no proxy passed the request on.
+    private func isAtMachine(_ request: Request) -> Bool {
+        let host = Guard.hostName(request.head.authority ?? "")
+        return !settings.needsLogin && settings.listening.isLoopback
+            && WebSettings.Listening.isLoopback(host) && request.headers[.forwardedFor] == nil
     }
 
     // MARK: Pages
@@ -468,7 +476,7 @@ final class WebSite: Sendable {
         let content = TemplateLibrary.standard.render(
             .problem,
             [
-                "title": .text(problem.title), "text": .text(problem.text),
+                "title": .text(problem.title), "text": .sentence(problem.text),
                 "state": .text(problem.state),
                 "back": .text(problem.back ?? (Self.isPublic(path) ? nil : "/")),
             ])

@@ -27,12 +27,29 @@ final class FormBrowser {
     /// Opens a page.
     func open(_ path: String) async throws { try await send(.get, path, []) }
 
+    /// Goes to an address of the server to which another site leads, without cookies, and asks
+    /// again if the answer says so.
+    func comeBack(_ address: String) async throws {
+        try #require(address.hasPrefix(origin + "/"), "\(address)")
+        try await send(.get, String(address.dropFirst(origin.count)), [], isOwn: false)
+    }
+
     /// Sends a form of the page.
     func submit(_ path: String, _ fields: [String: String] = [:]) async throws {
-        let token = try #require(
-            page.firstMatch(of: /name="csrf" value="([^"]+)"/), "no form on \(self.path): \(page)")
         try #require(
             page.contains("action=\"\(path)\""), "no form for \(path) on \(self.path): \(page)")
+        try await force(path, fields)
+    }
+
+    /// Logs in with the password of the page.
+    func logIn(_ password: String) async throws {
+        try await send(.post, "/login", [("password", password), ("next", "/")])
+    }
+
+    /// Sends a form that the page does not have, with the token of another one.
+    func force(_ path: String, _ fields: [String: String]) async throws {
+        let token = try #require(
+            page.firstMatch(of: /name="csrf" value="([^"]+)"/), "no form on \(self.path): \(page)")
         try await send(
             .post, path, [("csrf", String(token.output.1))] + fields.map { ($0.key, $0.value) })
     }
@@ -46,12 +63,14 @@ final class FormBrowser {
         throw TestSupportError("no link \(words) on \(path): \(page)")
     }
 
-    private func send(_ method: HTTPRequest.Method, _ path: String, _ fields: [(String, String)])
-        async throws
-    {
+    /// - Parameter isOwn: Whether a page of the server leads there, so that cookies are sent.
+    private func send(
+        _ method: HTTPRequest.Method, _ path: String, _ fields: [(String, String)],
+        isOwn: Bool = true
+    ) async throws {
         var request = HTTPRequest(method: method, url: origin + path)
         let jar = cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
-        request.headers = HTTPHeaders([("Cookie", jar), ("Origin", origin)])
+        if isOwn { request.headers = HTTPHeaders([("Cookie", jar), ("Origin", origin)]) }
         if method == .post {
             request.headers = HTTPHeaders([
                 ("Cookie", jar), ("Origin", origin),
@@ -65,7 +84,11 @@ final class FormBrowser {
             if pair.count == 2 { cookies[String(pair[0])] = String(pair[1]) }
         }
         if response.status == 303, let next = response.headers["Location"] {
-            return try await send(.get, next, [])
+            return try await send(.get, next, [], isOwn: isOwn)
+        }
+        if let refresh = response.headers["Refresh"] {
+            let next = try #require(refresh.firstMatch(of: /^0;url=(.+)$/)).output.1
+            return try await send(.get, String(next), [])
         }
         self.path = path
         page = String(decoding: response.body, as: UTF8.self)

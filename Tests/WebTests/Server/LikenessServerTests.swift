@@ -64,7 +64,7 @@ import Testing
             let done = try await stand.client.send("/m/mika/settings", form: form)
             #expect(done.status == 303)
             let page = try await stand.client.send("/m/mika/settings")
-            #expect(page.body.contains("MAX_PER_DAY is 3 now"))
+            #expect(page.body.contains("<code>MAX_PER_DAY</code> is 3 now"))
             #expect(page.body.contains("<b><bdi>3</bdi></b>"))
             let mirror = try await stand.mirror()
             #expect(try await SettingsChange(of: mirror).settings.map(\.value) == ["3"])

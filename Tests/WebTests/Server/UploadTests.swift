@@ -104,6 +104,41 @@ import Testing
         }
     }
 
+    /// Who comes through a proxy, or has to log in, may be elsewhere.
+    @Test func onlyWhoIsAtTheMachineNamesAFile() async throws {
+        let path = "/m/mika/setup?step=human&on=archive"
+        let form = [("what", "posts"), ("step", "posts"), ("archive", "/etc/hostname")]
+        func expectNoPath(_ stand: WebStand, _ headers: [String: String] = [:]) async throws {
+            let page = try await stand.client.send(path, headers: headers)
+            #expect(page.status == 200)
+            #expect(page.body.contains("data-upload=\"/m/mika/setup/upload\""))
+            #expect(!page.body.contains("name=\"archive\""))
+            let token = ("csrf", try #require(page.field("csrf")))
+            let refused = try await stand.client.send(
+                "/m/mika/setup/learn", form: [token] + form, headers: headers)
+            #expect(refused.status == 409)
+            #expect(refused.body.contains("<div id=\"setup-learning\"></div>"))
+        }
+        try await WebStand.with([]) { stand in
+            try await stand.add("mika")
+            let here = try await stand.client.send(path)
+            #expect(here.body.contains("name=\"archive\""))
+            try await expectNoPath(stand, ["X-Forwarded-For": "192.0.2.1"])
+        }
+        try await WebStand.with([], variables: ["WEB_PASSWORD": WebStand.password]) { stand in
+            try await stand.add("mika")
+            try await stand.logIn()
+            try await expectNoPath(stand)
+        }
+        try await WebStand.with([], variables: ["WEB_HOSTS": "mirror.example.org"]) { stand in
+            try await stand.add("mika")
+            let headers = [
+                "Host": "mirror.example.org", "Origin": "http://mirror.example.org",
+            ]
+            try await expectNoPath(stand, headers)
+        }
+    }
+
     @Test func whatWasNotFinishedIsRemovedAfterADay() async throws {
         let folder = try TemporaryDirectory()
         let uploads = UploadFolder(.sqlite(path: folder.path("mirror-bot.sqlite")))

@@ -68,7 +68,7 @@ enum ActionsPage: MirrorPage {
             do {
                 report = try await ExplainReporter(mirror: mirror).report(on: id, now: request.now)
             } catch let error as ActionNameError {
-                return .missing(error.description)
+                return .missing(error.text.page)
             }
         }
         let opened = report.map { OpenedAction($0, request, query) }
@@ -160,16 +160,22 @@ enum ActionsPage: MirrorPage {
                 action.text == nil ? nil : action.about.map { ListWords.cut($0, textSize) }),
             "text": .text(rowText(action).map { ListWords.cut($0, textSize) }),
             "language": .text(action.language.flatMap(LanguageTag.naming)),
-            "why": .text(
-                rowWhy(action).map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
+            "why": why(action),
             "opened": .fields(opened?.context(level: 4, isAlone: false)),
         ]
     }
 
     private static func rowText(_ action: ReportedAction) -> String? { action.text ?? action.about }
 
-    /// The reason; for a favorite its rate and the strongest words, because all favorites have the
-    /// same sentence.
+    private static func why(_ action: ReportedAction) -> PageValue {
+        let why = rowWhy(action).map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }
+        // The words of a favorite are those of somebody else's post.
+        let hasWords = action.reasonText == nil && action.words?.isEmpty == false
+        return hasWords ? .text(why) : .sentence(why)
+    }
+
+    /// Why, with the rate of a favorite and the words that spoke most for it in the place of a
+    /// sentence that all have.
     private static func rowWhy(_ action: ReportedAction) -> String? {
         if let reason = action.reasonText { return reason }
         guard action.kind == .favorite, let rate = action.rate else { return action.why }

@@ -46,7 +46,7 @@ struct OpenedAction: Sendable {
             "asked": .text(isAlone || report.kind == .reply ? asked : nil),
             "text": .text(isAlone ? text : nil),
             "language": .none, "rest": .texts(rest), "facts": .list(facts), "steps": .fields(steps),
-            "now": .text(judgedNow), "canChange": .flag(!request.access.isReadOnly),
+            "now": .sentence(judgedNow), "canChange": .flag(!request.access.isReadOnly),
             "undoPath": .text(undoVerb == nil ? nil : request.link("/confirm/undo", [("id", id)])),
             "undoVerb": .text(undoVerb), "leavePath": .text(leave),
             "leaveName": .text(report.person.map { ListWords.name($0.name) }),
@@ -71,7 +71,7 @@ struct OpenedAction: Sendable {
     private var lead: Markup? {
         guard report.kind == .favorite, let judgement = report.judgement else {
             return report.why.map {
-                "\(FavoriteWords.sentence(ListWords.cut($0, Self.sentenceSize)))"
+                "\(sentence: FavoriteWords.sentence(ListWords.cut($0, Self.sentenceSize)))"
             }
         }
         let rate = Words.rate(judgement.rate)
@@ -184,7 +184,8 @@ struct OpenedAction: Sendable {
         return Self.joined(
             report.rules.prefix(8).map { rule in
                 let text = FavoriteWords.sentence(ListWords.cut(rule.text, Self.sentenceSize))
-                return rule.setting.map { "\(text) \(settingLink($0)) decides that." } ?? "\(text)"
+                return rule.setting.map { "\(sentence: text) \(settingLink($0)) decides that." }
+                    ?? "\(sentence: text)"
             }, by: " ")
     }
 
@@ -194,12 +195,13 @@ struct OpenedAction: Sendable {
             obstacles.prefix(3).map { obstacle in
                 let text = FavoriteWords.sentence(
                     ListWords.cut(obstacle.sentence, Self.sentenceSize))
-                return obstacle.remedy?.setting.map { "\(text) \(settingLink($0))" } ?? "\(text)"
+                return obstacle.remedy?.setting.map { "\(sentence: text) \(settingLink($0))" }
+                    ?? "\(sentence: text)"
             }, by: " ")
     }
 
     private func settingLink(_ name: String) -> Markup {
-        "<a href=\"\(request.link("/settings"))#\(name)\">\(name)</a>"
+        "<a href=\"\(request.link("/settings"))#\(name)\"><code>\(name)</code></a>"
     }
 
     private var cost: Markup? { report.cost.map { "\(Words.dollars($0)) at most" } }

@@ -77,7 +77,7 @@ enum WaitingPage: MirrorPage {
         context["canApprove"] = .flag(canApprove)
         context["canNote"] = .flag(canNote)
         context["lesson"] = .text(lesson(list.suggestions, request))
-        context["whatComes"] = .text(whatComes(settings.favoriteMode == .suggest, list.total))
+        context["whatComes"] = .sentence(whatComes(settings.favoriteMode == .suggest, list.total))
         let reviewed = [(ActionKind.post, "posts"), (.reply, "replies")].filter {
             settings.review.contains($0.0)
         }
@@ -168,7 +168,7 @@ enum WaitingPage: MirrorPage {
                 rest.prefix(2).map { ListWords.cut($0, partSize) }
                     + (rest.count > 2 ? ["and \(Words.count(rest.count - 2, "more part"))"] : [])),
             "notKept": .text(isFavorite && row.about == nil ? "Its text is not kept here." : nil),
-            "why": .text(why(row, words)), "hasWords": .flag(isFavorite && !row.words.isEmpty),
+            "why": .sentence(why(row, words)), "hasWords": .flag(isFavorite && !row.words.isEmpty),
             "words": .texts(isFavorite ? row.words.map { ListWords.cut($0, 90) } : []),
             "isByHand": .flag(row.isByHand), "canApprove": .flag(row.obstacle == nil),
             "address": .text(row.address),
@@ -277,7 +277,7 @@ enum WaitingPage: MirrorPage {
         guard let first = decided.first else { throw refusals[0] }
         var text = decided.count == 1 ? said(first, request).text : summary(decided)
         if let refusal = refusals.first {
-            text += " Not done: \(refusals.count) of \(ids.count), \(refusal.pageText)."
+            text += " Not done: \(refusals.count) of \(ids.count), \(refusal.text.page)."
         }
         return .seeOther(request.link("/waiting"), saying: Said(text))
     }
@@ -315,10 +315,7 @@ enum WaitingPage: MirrorPage {
                 " " + (decision.notLearned.map { "Nothing was learned from it: \($0)." } ?? lesson)
         }
         guard decision.decision == .dismissed else { return Said(text) }
-        return Said(
-            text,
-            wayBack: Said.Button(
-                "Let it wait again", to: request.link("/waiting"), [("reopen", decision.id)]))
+        return Said(text, wayBack: request.button("Let it wait again", decision.wayBack))
     }
 
     // MARK: Copies that outlived their originals

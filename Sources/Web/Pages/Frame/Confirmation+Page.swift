@@ -24,8 +24,8 @@ extension Confirmation {
         var content = PageContent(
             .confirm, title: question, in: section,
             [
-                "question": .text(question), "lead": .text(lead), "things": .list(shown),
-                "hasThings": .flag(!things.isEmpty), "notes": .texts(notes),
+                "question": .text(question), "lead": .sentence(lead), "things": .list(shown),
+                "hasThings": .flag(!things.isEmpty), "notes": .sentences(notes),
                 "hasNotes": .flag(!notes.isEmpty),
                 "action": .text(request.base + action),
                 "token": .markup(request.hidden(seen: seen)),

@@ -37,14 +37,24 @@ package struct MirrorRoute: Sendable {
     let method: HTTPRequest.Method
     /// As `/slots/:id/skip`; empty for `/m/NAME` itself.
     let pattern: String
+    /// Whether a request changes something, so that its answer is made anew each time.
+    let isChange: Bool
     let answer: Handler
 
     package static func get(_ pattern: String, _ answer: @escaping Handler) -> MirrorRoute {
-        MirrorRoute(method: .get, pattern: pattern, answer: answer)
+        MirrorRoute(method: .get, pattern: pattern, isChange: false, answer: answer)
+    }
+
+    /// Answers a GET to which another site leads, and which changes something.
+    ///
+    /// `answer` has to check a secret of the query. HEAD is refused, and every request where the
+    /// server is read-only.
+    package static func comingBack(_ pattern: String, _ answer: @escaping Handler) -> MirrorRoute {
+        MirrorRoute(method: .get, pattern: pattern, isChange: true, answer: answer)
     }
 
     /// Accepts only this server's own forms, and none if the server is read-only.
     package static func post(_ pattern: String, _ answer: @escaping Handler) -> MirrorRoute {
-        MirrorRoute(method: .post, pattern: pattern, answer: answer)
+        MirrorRoute(method: .post, pattern: pattern, isChange: true, answer: answer)
     }
 }

@@ -21,6 +21,9 @@ package struct MirrorRequest: Sendable {
     /// The form; after a refusal it contains the typed values.
     package let form: WebFields
     package let access: Access
+    /// Scheme, host and port by which the browser opened the page of a form, checked to be this
+    /// server's; `nil` for a GET, and where the browser did not say.
+    package let origin: String?
     /// The report values that this process caches.
     package let kept: KeptReports
     /// The state of set-ups in this process.
@@ -33,7 +36,7 @@ package struct MirrorRequest: Sendable {
     init(
         mirror: HumanMirror, record: MirrorRecord, zone: TimeZone?, now: Date, path: String,
         parameters: [String: String], query: WebFields, form: WebFields, access: Access,
-        kept: KeptReports = KeptReports(), setup: SetupWork = SetupWork()
+        origin: String? = nil, kept: KeptReports = KeptReports(), setup: SetupWork = SetupWork()
     ) {
         self.mirror = mirror
         self.record = record
@@ -44,6 +47,7 @@ package struct MirrorRequest: Sendable {
         self.query = query
         self.form = form
         self.access = access
+        self.origin = origin
         self.kept = kept
         self.setup = setup
     }
@@ -145,17 +149,7 @@ package struct Refusal: Sendable {
     }
 
     package init(_ refusal: ChangeRefusal) {
-        self.init(isMisuse: refusal.isMisuse, refusal.pageText)
-    }
-}
-
-extension ChangeRefusal {
-    /// The sentence for a page instead of a terminal: a clause with a command is left out, and
-    /// options are named like form fields.
-    package var pageText: String {
-        let clauses = description.components(separatedBy: "; ")
-        let kept = clauses.prefix(1) + clauses.dropFirst().filter { !$0.contains("mirror-bot ") }
-        return kept.joined(separator: "; ").replacing(#/--([a-z]+)/#) { "“\($0.output.1)”" }
+        self.init(isMisuse: refusal.isMisuse, refusal.text.page)
     }
 }
 
@@ -175,4 +169,6 @@ package struct Access: Sendable {
     package let hasIndex: Bool
     /// Whether typed text is sent over an unencrypted connection.
     package let isUnencrypted: Bool
+    /// Whether the person is at the machine of the server, and may name a file of its disk.
+    package let canNameFiles: Bool
 }

@@ -26,6 +26,7 @@ extension PageTemplate {
     static let emblem = PageTemplate("emblem")
     static let plain = PageTemplate("plain")
     static let login = PageTemplate("login")
+    static let comingBack = PageTemplate("coming-back")
     static let problem = PageTemplate("problem")
     static let confirm = PageTemplate("confirm")
     static let index = PageTemplate("index")

@@ -5,9 +5,10 @@ import Mustache
 /// A value for templates, whose type decides whether it is escaped, both in `{{name}}` and in
 /// `{{{name}}}`.
 ///
-/// A template uses `{{name}}` for texts, `{{{name}}}` for markup, `{{#name}}…{{/name}}` for flags,
-/// lists and fields. Mustache's own escaping is not used: it works on characters, so that it misses
-/// a quotation mark with a combining mark, which still ends an attribute.
+/// A template writes `{{name}}` for texts and sentences, `{{{name}}}` for markup,
+/// `{{#name}}…{{/name}}` for flags, lists and fields. Of Mustache's own escaping nothing is used:
+/// it looks at characters, and a quotation mark with a combining mark behind it is another
+/// character to it, and still ends an attribute.
 package enum PageValue: Sendable {
     /// A text of any origin.
     case text(String)
@@ -19,6 +20,19 @@ package enum PageValue: Sendable {
 
     /// A text, or no value.
     package static func text(_ text: String?) -> PageValue { text.map { .text($0) } ?? .none }
+    /// A sentence of the program, with the commands and settings in it as code.
+    ///
+    /// Nothing that somebody else wrote: texts of posts, names and handles are `.text`.
+    package static func sentence(_ sentence: String) -> PageValue {
+        let marks = CommandMarks(sentence)
+        return marks.parts.contains { $0.isCode } ? .markup(marks.markup) : .text(sentence)
+    }
+    package static func sentence(_ sentence: String?) -> PageValue {
+        sentence.map { .sentence($0) } ?? .none
+    }
+    package static func sentences(_ sentences: [String]) -> PageValue {
+        .list(sentences.map { .sentence($0) })
+    }
     package static func markup(_ markup: Markup?) -> PageValue {
         markup.map { .markup($0) } ?? .none
     }

@@ -43,34 +43,7 @@ package struct PageContent: Sendable {
     }
 }
 
-/// The result of an operation, in one sentence, with an optional undo button.
-package struct Said: Sendable {
-    /// A button that posts to an operation's route.
-    package struct Button: Sendable {
-        /// The verb of its label.
-        package let verb: String
-        /// A path of this server.
-        package let action: String
-        package let fields: [(String, String)]
-
-        package init(_ verb: String, to action: String, _ fields: [(String, String)] = []) {
-            self.verb = verb
-            self.action = action
-            self.fields = fields
-        }
-    }
-
-    /// One sentence.
-    package let text: String
-    package let wayBack: Button?
-
-    package init(_ text: String, wayBack: Button? = nil) {
-        self.text = text
-        self.wayBack = wayBack
-    }
-}
-
-/// A page that shows what an operation will do, and asks for a confirmation.
+/// A page that shows what an operation will do, and asks.
 package struct Confirmation: Sendable {
     /// An item that the operation affects.
     package struct Thing: Sendable {

@@ -110,9 +110,9 @@ package struct Words: Sendable {
         return "$" + digits
     }
 
-    /// The first letter large.
+    /// The first letter large, unless the text begins with a command.
     package static func capitalized(_ text: String) -> String {
-        text.prefix(1).uppercased() + text.dropFirst()
+        text.hasPrefix("mirror-bot ") ? text : text.prefix(1).uppercased() + text.dropFirst()
     }
 
     /// A text that is cut at a number of characters, or at four times as many bytes, because a

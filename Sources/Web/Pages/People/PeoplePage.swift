@@ -78,7 +78,7 @@ enum PeoplePage: MirrorPage {
             "first": .text(cursor.map { _ in request.link("/people", fields(stance, nil)) }),
             "next": .text(list.next.map { request.link("/people", fields(stance, $0)) }),
         ]
-        context["choices"] = .text(
+        context["choices"] = .sentence(
             try await request.mirror.replyMeasure().map { measure in
                 FavoriteWords.sentence(measure.inWords)
                     + " Measured \(words.moment(measure.measured))."
@@ -178,7 +178,7 @@ enum PeoplePage: MirrorPage {
         do {
             id = try await account(request)
         } catch let refusal as ChangeRefusal {
-            return .missing(refusal.pageText)
+            return .missing(refusal.text.page)
         }
         return try await personPage(request, id)
     }
@@ -270,7 +270,7 @@ enum PeoplePage: MirrorPage {
             "at": .markup(words.time(deed.at, ListWords.short(deed.at, words))),
             "state": .text(marks.state), "mark": .text(marks.mark), "symbol": .text(marks.symbol),
             "what": .text(marks.what), "text": .text(deed.text.map { ListWords.cut($0, textSize) }),
-            "why": .text(deed.why.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
+            "why": .sentence(deed.why.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
             "link": .text(deed.link),
         ]
     }
@@ -294,7 +294,7 @@ enum PeoplePage: MirrorPage {
             return .file(
                 PersonPage(report).html, type: "text/html; charset=utf-8", name: "report.html")
         } catch let refusal as ChangeRefusal {
-            return .missing(refusal.pageText)
+            return .missing(refusal.text.page)
         }
     }
 
@@ -371,13 +371,11 @@ enum PeoplePage: MirrorPage {
                     seen: try request.seen()))
             let all = ([change.account] + change.sameAs).map { ListWords.name($0) }.joined(
                 separator: ", ")
-            let wayBack = Said.Button(
-                "They are not", to: request.link("/people/unlink"), [("account", second)])
             return .seeOther(
                 request.link("/people"),
                 saying: Said(
                     "One person: \(all).\(PersonWords.unlearned(change.unlearned))",
-                    wayBack: wayBack))
+                    wayBack: request.button("They are not", change.wayBack)))
         }
     }
 
@@ -391,14 +389,11 @@ enum PeoplePage: MirrorPage {
                 return .seeOther(
                     request.link("/people"), saying: Said("\(name) is linked to nobody."))
             }
-            let others = wayBack.arguments.suffix(2)
-            let button = Said.Button(
-                "They are one", to: request.link("/people/link"),
-                [("first", others.first ?? ""), ("second", others.last ?? "")]
-                    + (wayBack.arguments.contains("--consented") ? [("consented", "yes")] : []))
             return .seeOther(
                 request.link("/people"),
-                saying: Said("\(name) is somebody else now.", wayBack: button))
+                saying: Said(
+                    "\(name) is somebody else now.",
+                    wayBack: request.button("They are one", wayBack)))
         }
     }
 

@@ -76,18 +76,16 @@ enum PersonWords {
     }
 
     static func said(_ change: StanceChange, after verb: String, _ request: MirrorRequest) -> Said {
-        let (name, unlearned, left, account): (String, Int, Int, String)
+        let (name, unlearned, left): (String, Int, Int)
         switch change {
         case .person(let person):
             name = ListWords.name(person.handle.map { "@\($0)" } ?? person.account)
             unlearned = person.unlearned
             left = person.left.count
-            account = person.account
         case .server(let server):
             name = "everybody on \(ListWords.name(server.server))"
             unlearned = server.unlearned
             left = server.left.count
-            account = server.server
         }
         var text =
             verb == "deny"
@@ -99,10 +97,8 @@ enum PersonWords {
         if left > 0 {
             text += " \(Words.count(left, "action")) \(left == 1 ? "was" : "were") just being sent."
         }
-        guard verb == "deny", change.wayBack != nil else { return Said(text) }
-        return Said(
-            text,
-            wayBack: Said.Button("Allow again", to: request.link("/people"), [("allow", account)]))
+        guard verb == "deny" else { return Said(text) }
+        return Said(text, wayBack: request.button("Allow again", change.wayBack))
     }
 
     static func said(_ outcome: PersonForgetting) -> String {

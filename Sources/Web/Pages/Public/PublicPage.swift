@@ -44,7 +44,8 @@ struct PublicPage {
             "token": .markup("<input type=\"hidden\" name=\"csrf\" value=\"\(csrf)\">"),
             "asksConsent": .flag(!report.isAgreedByHuman), "isStopped": .flag(report.isStopped),
             "typed": .text(typed.map { ListWords.cut($0, 300) } ?? ""),
-            "wrong": .text(wrong.map { ListWords.cut($0, 600) }), "isWrong": .flag(wrong != nil),
+            "wrong": .sentence(wrong.map { ListWords.cut($0, 600) }),
+            "isWrong": .flag(wrong != nil),
             "isPrivate": .flag(report.hasPrivateMentions),
             "minutes": .text(Words.span(ProofTable.wordsLast)),
             "every": .text(Words.span(report.readsEvery)),
@@ -181,7 +182,7 @@ struct PublicPage {
             "state": .text(state == .suggested ? "waits for approval" : marks.state),
             "what": .text(marks.what),
             "text": .text(deed.text.map { ListWords.cut($0, PeoplePage.textSize) }),
-            "why": .text(
+            "why": .sentence(
                 deed.why.map { FavoriteWords.sentence(ListWords.cut($0, PeoplePage.textSize)) }),
         ]
     }

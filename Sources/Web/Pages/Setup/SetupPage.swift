@@ -17,10 +17,13 @@ enum SetupPage: MirrorPage {
     static let liveParts = ["setup-learning"]
     /// Behind `/m/NAME`.
     static let path = "/setup"
+    /// Where the page of a network leads back, behind `/m/NAME`.
+    static let returnPath = path + "/return"
 
     static let routes: [MirrorRoute] = [
         .get(path, page), .post("/setup/login", logIn), .post("/setup/code", giveCode),
-        .post("/setup/account", decideOnAccount), .post("/setup/set", set),
+        .comingBack(returnPath, comeBack), .post("/setup/account", decideOnAccount),
+        .post("/setup/set", set),
         .post("/setup/learn", learn), .post("/setup/profile", decideOnProfile),
         .post("/setup/begin", begin),
     ]
@@ -95,12 +98,16 @@ enum SetupPage: MirrorPage {
             let steps = LoginSteps(for: role, on: network, of: request.mirror)
             let answers = try await answers(of: steps, request)
             let name = request.mirror.name
-            guard !request.setup.isPending(role, of: name, on: network, answers, now: request.now)
+            let page = returnAddress(request)
+            // A login that leads back to another address of this page is another one.
+            var given = answers
+            given[returnPath] = page
+            guard !request.setup.isPending(role, of: name, on: network, given, now: request.now)
             else { return .seeOther(place(of: role, request)) }
-            switch try await steps.begin(answers) {
+            switch try await steps.begin(answers, returningTo: page) {
             case .asksForCode(let pending):
                 request.setup.keep(
-                    .code(pending), of: role, in: name, on: network, answers, now: request.now)
+                    .code(pending), of: role, in: name, on: network, given, now: request.now)
                 return .seeOther(place(of: role, request))
             case .granted(let login):
                 return try await keep(login, request)
@@ -131,10 +138,7 @@ enum SetupPage: MirrorPage {
             let name = request.mirror.name
             guard let found = request.setup.login(of: role, in: name, now: request.now),
                 case .code(let pending) = found.login
-            else {
-                throw ChangeRefusal(
-                    .changed, "that login waits for nothing any more; begin it again")
-            }
+            else { throw isOver }
             guard let code = request.form.typed("code") else {
                 throw ChangeRefusal(.unusable, "copy the \(pending.codeName) from the other page")
             }
@@ -149,6 +153,59 @@ enum SetupPage: MirrorPage {
             request.setup.forgetLogin(of: role, in: name)
             return try await keep(login, request)
         }
+    }
+
+    private static let isOver = ChangeRefusal(
+        .changed, "that login waits for nothing any more; begin it again")
+
+    /// The address to which the page of a network leads back; `nil` where the browser did not say
+    /// by which address it opened this page.
+    private static func returnAddress(_ request: MirrorRequest) -> String? {
+        request.origin.map { $0 + request.base + returnPath }
+    }
+
+    /// Finishes the login with whose `state` the page of a network led the browser back.
+    ///
+    /// Every answer leads on to a step, so that the code stays neither in the address bar nor in
+    /// the history.
+    @Sendable private static func comeBack(_ request: MirrorRequest) async throws -> WebReply {
+        let name = request.mirror.name
+        guard let state = request.query["state"],
+            let claimed = request.setup.claimLogin(state: state, in: name, now: request.now)
+        else { return next(request, saying: sentence(isOver)) }
+        let place = place(of: claimed.role, request)
+        guard request.query["error"] == nil, let code = request.query.typed("code") else {
+            request.setup.putBack(claimed, in: name)
+            let reason =
+                request.query["error"] == "access_denied"
+                ? "Access was not allowed at the server." : "The server gave no access."
+            return .seeOther(
+                place, saying: Said("\(reason) Open its page again, or begin this login again."))
+        }
+        do {
+            return try await keep(try await finished(claimed, code: code, request), request)
+        } catch {
+            guard let refusal = refusal(of: error) else { throw error }
+            return .seeOther(place, saying: Said(sentence(refusal)))
+        }
+    }
+
+    /// Gives the code of a login to its network; a login that the network does not grant waits
+    /// again.
+    private static func finished(
+        _ login: SetupWork.ClaimedLogin, code: String, _ request: MirrorRequest
+    ) async throws -> GrantedLogin {
+        let steps = LoginSteps(for: login.role, on: login.network, of: request.mirror)
+        do {
+            return try await steps.finish(login.pending, code: code)
+        } catch {
+            request.setup.putBack(login, in: request.mirror.name)
+            throw error
+        }
+    }
+
+    private static func sentence(_ refusal: ChangeRefusal) -> String {
+        Words.capitalized(refusal.text.page) + "."
     }
 
     /// Keeps a login, or asks first where another account gives way to it.
@@ -251,6 +308,12 @@ enum SetupPage: MirrorPage {
             else { throw ChangeRefusal(.unusable, "the form does not say what is learned") }
             var source = TrainingSource.account
             if request.form["archive"] != nil {
+                guard request.access.canNameFiles else {
+                    throw ChangeRefusal(
+                        .notAllowed,
+                        "only who is at the machine of this page can name a file of it; send the file instead"
+                    )
+                }
                 guard let path = request.form.typed("archive"), path.hasPrefix("/") else {
                     throw ChangeRefusal(
                         .unusable, "write the whole path of the archive on this machine, from / on")
@@ -314,11 +377,19 @@ enum SetupPage: MirrorPage {
         try await request.attempt(refusedBy: page) {
             do {
                 return try await body()
-            } catch let refusal as LoginRefusal {
-                throw ChangeRefusal(.unusable, refusal.pageText)
-            } catch let error where SetupPosition.isMendable(error) {
-                throw (error as? ChangeRefusal) ?? ChangeRefusal(.unusable, "\(error)")
+            } catch {
+                if let refusal = refusal(of: error) { throw refusal }
+                throw error
             }
         }
+    }
+
+    /// The refusal that stands for an error that a person can mend; `nil` for another error.
+    private static func refusal(of error: any Error) -> ChangeRefusal? {
+        if let refusal = error as? LoginRefusal {
+            return ChangeRefusal(.unusable, saying: refusal.text)
+        }
+        guard SetupPosition.isMendable(error) else { return nil }
+        return (error as? ChangeRefusal) ?? ChangeRefusal(.unusable, "\(error)".withoutCommands)
     }
 }

@@ -121,7 +121,7 @@ struct SetupStepView {
                 form.fields.enumerated().map { index, field in
                     [
                         "name": .text(field.name), "label": .text(field.label),
-                        "hint": .text(field.hint),
+                        "hint": .sentence(field.hint),
                         "type": .text(field.isSecret ? "password" : "text"),
                         // A secret never comes back.
                         "value": .text(field.isSecret ? "" : request.typed(field.name, or: "")),
@@ -137,11 +137,17 @@ struct SetupStepView {
         -> PageContext
     {
         let name = pending.codeName
+        var lead =
+            "Open the page in a browser that is logged in there as the \(role.rawValue), allow the access, and "
+            + "copy the \(name) that it shows."
+        if pending.leadsBack {
+            lead =
+                "Open the page, log in there as the \(role.rawValue) and allow the access. The server leads you back here."
+        }
         return [
-            "lead": .text(
-                "Open the page in a browser that is logged in there as the \(role.rawValue), allow the access, and "
-                    + "copy the \(name) that it shows."),
+            "lead": .text(lead),
             "code": .fields([
+                "leadsBack": .flag(pending.leadsBack),
                 "page": .text(pending.page), "network": .text(network.displayName),
                 "role": .text(role.rawValue), "label": .text("The \(name)"),
                 "isWrong": .flag(request.refusal?.isMisuse == true),
@@ -190,7 +196,7 @@ struct SetupStepView {
     private var policy: PageContext {
         guard let policy = position.policy else { return [:] }
         return [
-            "lead": .text(policy.summary),
+            "lead": .sentence(policy.summary),
             "forms": .list([form("I know these rules, and agree", [(policy.setting, "yes")])]),
         ]
     }
@@ -239,7 +245,7 @@ struct SetupStepView {
     private func learning(_ subject: SetupWork.Subject) -> PageContext {
         let training = request.setup.training(of: request.mirror.name)
         var context: PageContext = [
-            "lead": .text(lead(subject)), "archive": .fields(archive(subject)),
+            "lead": .sentence(lead(subject)), "archive": .fields(archive(subject)),
         ]
         guard case .running(let progress)? = training?.state else {
             if let training, training.subject == subject {
@@ -250,7 +256,7 @@ struct SetupStepView {
         }
         context["archive"] = PageValue.none
         context["learning"] = .fields([
-            "isRunning": true, "sentences": .texts([Self.words(progress)]),
+            "isRunning": true, "sentences": .sentences([Self.words(progress)]),
             "isWrong": false, "isRead": false,
             "done": .text(progress.map { "\($0.done)" }),
             "total": .text(progress?.total.map { "\($0)" }),
@@ -293,7 +299,7 @@ struct SetupStepView {
             isWrong = true
         }
         return [
-            "isRunning": false, "sentences": .texts(sentences), "isWrong": .flag(isWrong),
+            "isRunning": false, "sentences": .sentences(sentences), "isWrong": .flag(isWrong),
             "isRead": .flag(!isWrong), "done": .none, "total": .none,
         ]
     }
@@ -309,6 +315,9 @@ struct SetupStepView {
         [
             "what": .text(subject.rawValue), "script": .text(WebAsset.upload.address),
             "next": .text(subject.step.rawValue),
+            "canNameFile": .flag(request.access.canNameFiles),
+            "command": .text(
+                "mirror-bot train \(subject == .posts ? "scheduler" : "classifier") --from FILE"),
             "value": .text(request.typed("archive", or: "")),
             "isWrong": .flag(request.refusal?.isMisuse == true && request.form["archive"] != nil),
             "verb": .text(subject == .posts ? "Read the archive" : "Read favorites of an archive"),
@@ -323,7 +332,7 @@ struct SetupStepView {
             proposal = try await request.mirror.profileProposal()
         } catch let error where SetupPosition.isMendable(error) {
             return [
-                "lead": .text("The profile could not be read: \(error)."),
+                "lead": .sentence("The profile could not be read: \(error)."),
                 "profile": .fields(choices(seen: nil, canWrite: false)),
             ]
         }
@@ -350,7 +359,7 @@ struct SetupStepView {
         [
             "token": .markup(request.hidden(seen: seen)), "canWrite": .flag(canWrite),
             "present": [], "proposed": [],
-            "notes": .texts(notes.map { Words.capitalized($0) + "." }),
+            "notes": .sentences(notes.map { Words.capitalized($0) + "." }),
         ]
     }
 

@@ -41,6 +41,15 @@ package final class SetupWork: Sendable {
         }
     }
 
+    /// A login that waited for a code, and is being finished.
+    struct ClaimedLogin: Sendable {
+        let role: AccountRole
+        let network: NetworkName
+        let pending: PendingLogin
+        fileprivate let answers: Seen
+        fileprivate let since: Date
+    }
+
     private struct LoginKey: Hashable {
         let mirror: String
         let role: AccountRole
@@ -124,6 +133,37 @@ package final class SetupWork: Sendable {
         state.withLock { $0.logins[LoginKey(mirror: mirror, role: role)]?.login = login }
     }
 
+    /// Takes out the login to which a network's page leads back with this `state`, so that its code
+    /// is given to the network once.
+    ///
+    /// - Returns: `nil` if no login of the mirror waits with this state.
+    func claimLogin(state text: String, in mirror: String, now: Date) -> ClaimedLogin? {
+        state.withLock { state in
+            for role in AccountRole.allCases {
+                let key = LoginKey(mirror: mirror, role: role)
+                guard let found = state.logins[key], now < found.since + Self.patience,
+                    case .code(let pending) = found.login, pending.hasState(text)
+                else { continue }
+                state.logins[key] = nil
+                return ClaimedLogin(
+                    role: role, network: found.network, pending: pending, answers: found.answers,
+                    since: found.since)
+            }
+            return nil
+        }
+    }
+
+    /// Lets a login wait again that was not finished, unless another one waits for its account.
+    func putBack(_ login: ClaimedLogin, in mirror: String) {
+        state.withLock { state in
+            let key = LoginKey(mirror: mirror, role: login.role)
+            guard state.logins[key] == nil else { return }
+            state.logins[key] = WaitingLogin(
+                network: login.network, answers: login.answers, since: login.since,
+                login: .code(login.pending))
+        }
+    }
+
     func forgetLogin(of role: AccountRole, in mirror: String) {
         state.withLock { $0.logins[LoginKey(mirror: mirror, role: role)] = nil }
     }
@@ -200,7 +240,8 @@ package final class SetupWork: Sendable {
             let problem = WebProblem(error)
             return "\(problem.title) \(problem.text)"
         }
-        return Words.capitalized(ChangeRefusal(.unusable, "\(error)").pageText) + "."
+        let sentence = (error as? ChangeRefusal)?.text.page ?? "\(error)".withoutCommands
+        return Words.capitalized(sentence) + "."
     }
 
     private func note(_ training: Training, of mirror: String) {
@@ -215,6 +256,16 @@ package final class SetupWork: Sendable {
         }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
+    }
+}
+
+extension String {
+    /// The sentence without the clauses that name a command: the set-up leads through the steps
+    /// itself.
+    var withoutCommands: String {
+        let clauses = components(separatedBy: "; ")
+        let kept = clauses.prefix(1) + clauses.dropFirst().filter { !$0.contains("mirror-bot ") }
+        return kept.joined(separator: "; ")
     }
 }
 

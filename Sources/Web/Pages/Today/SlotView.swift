@@ -35,13 +35,13 @@ struct SlotView {
             "id": .text(slot.id), "isNext": .flag(isNext), "class": .text(styleClass),
             "at": .markup(words.time(slot.due, slot.time)), "time": .text(slot.time),
             "symbol": .text(state.symbol), "tag": .text(state.tag),
-            "state": .text(
+            "state": .sentence(
                 isUnpaid && state.canChange
                     ? "Planned, no money"
                     : Self.words(slot, state, coming)),
             "text": .text(slot.text.map { Words.cut($0, to: 600) }),
             "language": .text(slot.language.flatMap(LanguageTag.naming)),
-            "why": .text(Self.why(slot, state, words)), "address": .text(slot.address),
+            "why": .sentence(Self.why(slot, state, words)), "address": .text(slot.address),
             "source": .text(slot.source),
             "explained": .text("\(request.base)/actions/\(WebFields.encoded(slot.id))"),
             "path": .text(path), "token": .markup(request.hidden(seen: slot.seen)),

@@ -125,7 +125,7 @@ package enum TodayPage: MirrorPage {
             "comingCount": .text(Words.count(ahead.count { SlotState($0).isAhead }, "post")),
             "coming": .list(coming), "hasComing": .flag(!coming.isEmpty),
             "showsComing": .flag(day >= words.today || !coming.isEmpty),
-            "nothingComing": .text(nothingComing(report, status, isToday: isToday)),
+            "nothingComing": .sentence(nothingComing(report, status, isToday: isToday)),
             "offer": .none,
             "isPreview": .flag(report.plan?.isStored == false && !coming.isEmpty),
             "draw": canDraw && day >= words.today
@@ -181,12 +181,10 @@ package enum TodayPage: MirrorPage {
         guard let post = request.form.typed("post") else { return .missing("No post is named.") }
         return try await request.perform(PublishPost(post: post), backTo: "", refusedBy: page) {
             change in
-            guard change.isNew, let slot = change.slots.first else {
-                return Said("It is sent already.")
-            }
+            guard change.isNew, !change.slots.isEmpty else { return Said("It is sent already.") }
             return Said(
                 "It is sent as soon as the worker comes to it.",
-                wayBack: button("Do not send it", "skip", slot, request))
+                wayBack: request.button("Do not send it", change.wayBack))
         }
     }
 
@@ -319,15 +317,6 @@ package enum TodayPage: MirrorPage {
         return WebFields.query([("day", day.description)])
     }
 
-    private static func button(
-        _ verb: String, _ operation: String, _ slot: ChangedSlot, _ request: MirrorRequest,
-        _ fields: [(String, String)] = []
-    ) -> Said.Button {
-        Said.Button(
-            verb, to: "\(request.base)/slots/\(WebFields.encoded(slot.id))/\(operation)",
-            fields + [("seen", slot.seen.description)])
-    }
-
     @Sendable private static func skip(_ request: MirrorRequest) async throws -> WebReply {
         let id = request.parameters["id"] ?? ""
         return try await request.perform(
@@ -337,7 +326,7 @@ package enum TodayPage: MirrorPage {
                 guard change.isNew else { return Said("\(slot.time) is left out already.") }
                 return Said(
                     "\(slot.time) is left out.",
-                    wayBack: button("Send it after all", "restore", slot, request))
+                    wayBack: request.button("Send it after all", change.wayBack))
             })
     }
 
@@ -349,8 +338,8 @@ package enum TodayPage: MirrorPage {
                 guard let slot = change.slots.first else { return Said("It is planned again.") }
                 guard change.isNew else { return Said("\(slot.time) is planned already.") }
                 return Said(
-                    "\(slot.time) is planned again.", wayBack: button("Skip", "skip", slot, request)
-                )
+                    "\(slot.time) is planned again.",
+                    wayBack: request.button("Skip", change.wayBack))
             })
     }
 
@@ -363,12 +352,10 @@ package enum TodayPage: MirrorPage {
             saying: { change in
                 guard let slot = change.slots.first else { return Said("It is moved.") }
                 guard change.isNew else { return Said("It is at \(slot.time) already.") }
-                let former = change.wayBack?.arguments.last
+                let former = (change.wayBack?.operation as? MoveSlot)?.time ?? ""
                 return Said(
                     "It comes at \(slot.time) now.",
-                    wayBack: former.map {
-                        button("Back to \($0)", "move", slot, request, [("time", $0)])
-                    })
+                    wayBack: request.button("Back to \(former)", change.wayBack))
             })
     }
 
@@ -377,7 +364,7 @@ package enum TodayPage: MirrorPage {
         let post = request.form["keep"] == nil ? request.form.typed("post") : nil
         guard post != nil || request.form["keep"] != nil else {
             return try await request.attempt(refusedBy: refused) {
-                throw ChangeRefusal(.unusable, "no old post is named; type its address or id")
+                throw ChangeRefusal(.unusable, "no old post is named; type its address")
             }
         }
         return try await request.perform(
@@ -492,10 +479,7 @@ package enum TodayPage: MirrorPage {
                 return Said(
                     change.until.map { "Paused until \(request.words.moment($0)).\(left)" }
                         ?? "Paused until you go on.\(left)",
-                    wayBack: Said.Button(
-                        "Go on now", to: "\(request.base)/resume",
-                        [("seen", change.seen.description)])
-                )
+                    wayBack: request.button("Go on now", change.wayBack))
             })
     }
 

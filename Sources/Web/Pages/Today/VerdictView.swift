@@ -18,12 +18,12 @@ struct VerdictView {
         let isHeld = request.record.standing?.isHold == true
         let canPause = state != .paused && state != .unset && pause == nil
         context = [
-            "state": .text(state.rawValue), "word": .text(word), "rest": .text(rest),
-            "lines": .texts(Self.lines(state, status, leading, pause, request)),
+            "state": .text(state.rawValue), "word": .text(word), "rest": .sentence(rest),
+            "lines": .sentences(Self.lines(state, status, leading, pause, request)),
             "command": .text(Self.command(state, status, leading, request)),
             "setup": state == .unset && !request.access.isReadOnly
                 ? .text(SetupPage.address(of: nil, request)) : .none,
-            "remedy": .text(Self.remedy(leading)),
+            "remedy": .sentence(Self.remedy(leading)),
             "canChange": .flag(!request.access.isReadOnly && (canPause || pause != nil || isHeld)),
             "isHeld": .flag(isHeld),
             "canPause": .flag(canPause), "token": .markup(request.hidden(seen: status.pauseSeen)),
@@ -146,7 +146,7 @@ struct VerdictView {
     private static func step(_ step: SetupStep, isReadOnly: Bool) -> PageContext {
         [
             "text": .text(Words.capitalized(step.text)), "isDone": .flag(step.isDone),
-            "detail": .text(isReadOnly ? step.detail : nil),
+            "detail": .sentence(isReadOnly ? step.detail : nil),
             "command": .text(step.isDone || !isReadOnly ? nil : step.command),
             "symbol": .text(step.isDone ? "s-healthy" : "s-unset"),
         ]

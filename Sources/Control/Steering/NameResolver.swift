@@ -1,0 +1,205 @@
+import Archive
+import Foundation
+import Mirroring
+import Outbox
+import Posts
+
+/// Finds the slot, the archived post or the text that a person names.
+struct NameResolver: Sendable {
+    private let mirror: HumanMirror
+    private let zone: TimeZone
+    private let store: OutboxStore
+
+    /// - Parameter zone: The human's time zone, which decides about the names of slots alone.
+    init(mirror: HumanMirror, zone: TimeZone) {
+        self.mirror = mirror
+        self.zone = zone
+        store = mirror.outbox(lease: nil)
+    }
+
+    // MARK: Slots
+
+    /// The slot that a word names, as `TypedSlot` reads it, or by the beginning of its identifier.
+    ///
+    /// A day that is only a preview is stored first, as it was shown.
+    ///
+    /// - Throws: `ChangeRefusal` if there is none; the store's error.
+    func slot(_ word: String, now: Date) async throws -> Action {
+        if case .named(let name) = TypedSlot(word, today: LocalTime(now, in: zone).day) {
+            try await PlanRedraw(mirror: mirror, zone: zone).settle(name.day, now: now)
+            guard let slot = try await store.action(.post, subject: name.description) else {
+                let count = try await store.slots(of: name.day).count { $0.parent == nil }
+                throw ChangeRefusal(.unknown, saying: ActionNameError.noSlot(name, of: count).text)
+            }
+            return slot
+        }
+        do {
+            let (action, isStored) = try await mirror.action(named: word, in: zone, now: now)
+            guard case .post(let name, _) = action.payload else {
+                throw ChangeRefusal(
+                    .unusable,
+                    saying:
+                        "\(control: .action(word)) is a \(action.kind.rawValue) and no slot of a plan"
+                )
+            }
+            return isStored ? action : try await slot(name.description, now: now)
+        } catch let error as ActionNameError {
+            throw ChangeRefusal(.unknown, saying: error.text)
+        }
+    }
+
+    /// The same, unless it is a further part of a thread, which has neither a time nor a text to
+    /// choose.
+    func firstPart(_ word: String, now: Date) async throws -> Action {
+        let slot = try await slot(word, now: now)
+        guard slot.parent == nil else {
+            throw ChangeRefusal(
+                .unusable,
+                saying: """
+                    \(control: .part(slot.subject, at: LocalTime(slot.due, in: zone).minute)) continues a thread that \
+                    has begun; it can only be skipped
+                    """)
+        }
+        return slot
+    }
+
+    // MARK: Posts
+
+    /// The archived post that a word names.
+    ///
+    /// - Throws: `ChangeRefusal` if there is none, or several; the store's error.
+    func post(_ word: String) async throws -> Post {
+        try only(await mirror.archive.posts(named: word), word)
+    }
+
+    /// The same, unless it answers somebody: answers are not judged.
+    func postOfItsOwn(_ word: String) async throws -> Post {
+        let post = try await post(word)
+        guard !post.isReply else {
+            throw ChangeRefusal(.unusable, "that post answers somebody, and is not posted alone")
+        }
+        return post
+    }
+
+    private func only(_ found: [Post], _ word: String) throws -> Post {
+        guard let post = found.first else { throw unknownPost(word) }
+        guard found.count == 1 else {
+            throw ChangeRefusal(
+                .ambiguous, "\(word) names more than one archived post; give its whole address")
+        }
+        return post
+    }
+
+    private func unknownPost(_ word: String) -> ChangeRefusal {
+        ChangeRefusal(
+            .unknown,
+            saying:
+                "\"\(word.prefix(60))\" names no archived post; give its address\(control: .textID)"
+        )
+    }
+
+    // MARK: Texts
+
+    /// The archived post that a word names, or whose text a slot has that it names.
+    ///
+    /// Changes nothing: the plan of a day that is not stored stays a preview.
+    ///
+    /// - Throws: `ChangeRefusal` if there is none, or several; the store's error.
+    func text(named word: String, now: Date) async throws -> Post {
+        try await postOrSlotText(word, now: now) { word in
+            do {
+                return try await mirror.action(named: word, in: zone, now: now).action
+            } catch let error as ActionNameError {
+                throw ChangeRefusal(.unknown, saying: error.text)
+            }
+        }
+    }
+
+    /// The same, to change something: the plan of a slot's day is stored.
+    func postOrSlotText(_ word: String, now: Date) async throws -> Post {
+        try await postOrSlotText(word, now: now) { try await slot($0, now: now) }
+    }
+
+    /// - Parameter slot: Finds a slot by its name.
+    private func postOrSlotText(
+        _ word: String, now: Date, _ slot: (String) async throws -> Action
+    ) async throws -> Post {
+        let isSlot = TypedSlot(word, today: LocalTime(now, in: zone).day) != nil
+        let posts = try await mirror.archive.posts(named: word)
+        if !posts.isEmpty {
+            // A short number may be the name of both.
+            if isSlot { try await requireNoSlot(word, now: now) }
+            return try only(posts, word)
+        }
+        let found: Action
+        do {
+            found = try await slot(word)
+        } catch let refusal as ChangeRefusal
+            where !isSlot && [.unknown, .unusable].contains(refusal.code)
+        {
+            throw unknownPost(word)
+        }
+        guard let source = found.wording?.source, let post = try await mirror.archive.post(source)
+        else {
+            throw ChangeRefusal(
+                .unusable,
+                saying: "\(control: .slot(found, in: zone)) has no text of an archived post")
+        }
+        return post
+    }
+
+    /// Requires that a word which names a post names no slot too.
+    private func requireNoSlot(_ word: String, now: Date) async throws {
+        let slot: Action
+        do {
+            slot = try await mirror.action(named: word, in: zone, now: now).action
+        } catch is ActionNameError {
+            return
+        }
+        throw ChangeRefusal(
+            .ambiguous,
+            "\(word) is an archived post and a slot; write \(slot.subject) for the slot, or the post's address"
+        )
+    }
+
+    /// The text with which the named post would be sent.
+    ///
+    /// - Throws: `ChangeRefusal` for what names no post, and for one that is not to be sent; the
+    ///   store's error.
+    func wording(ofPost word: String) async throws -> Action.Wording {
+        try await wording(of: post(word))
+    }
+
+    /// The text with which a post would be sent.
+    ///
+    /// - Throws: `ChangeRefusal` for a post that is not to be sent; the store's error.
+    func wording(of post: Post) async throws -> Action.Wording {
+        let planner = mirror.planMaker(zone: zone, store: store)
+        if let reason = try await planner.objection(to: post) {
+            throw ChangeRefusal(
+                .unfit, "that post is not to be sent: \(ReportedReason(reason).text)")
+        }
+        let rules = planner.judge.rules
+        switch rules.wording(of: post, try await mirror.archive.sequel(of: post)) {
+        case .success(let wording): return wording
+        case .failure(let refusal):
+            throw ChangeRefusal(.unfit, "that post is not fit to be sent: \(refusal)")
+        }
+    }
+}
+
+extension NamedControl {
+    /// A slot as a sentence begins with it.
+    static func slot(_ slot: Action, in zone: TimeZone) -> NamedControl {
+        .slot(slot.subject, at: LocalTime(slot.due, in: zone).minute)
+    }
+}
+
+extension Desk {
+    /// The names that a person may use at this desk.
+    ///
+    /// - Throws: `ConfigurationError` without a time zone.
+    func names() async throws -> NameResolver {
+        NameResolver(mirror: mirror, zone: try await zone())
+    }
+}

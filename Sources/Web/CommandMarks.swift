@@ -1,0 +1,263 @@
+import Posts
+import Settings
+
+/// A sentence of the program, cut into text and code: the commands and settings that it names.
+///
+/// Only for sentences of the program. What stands between quotation marks in them was typed or
+/// written by somebody, and stays text.
+/// ```swift
+/// CommandMarks("run mirror-bot train scheduler first").parts.map(\.text)
+/// // ["run ", "mirror-bot train scheduler", " first"]
+/// ```
+package struct CommandMarks: Equatable, Sendable {
+    /// A stretch of the sentence.
+    package struct Part: Equatable, Sendable {
+        package let text: Substring
+        /// Whether it is a command, a setting, or a setting with its value.
+        package let isCode: Bool
+    }
+
+    /// All parts in their order; none is empty.
+    package let parts: [Part]
+
+    package init(_ sentence: String) {
+        var sentence = sentence
+        let codes = sentence.withUTF8 { Reader(bytes: $0).codes() }
+        guard !codes.isEmpty else {
+            parts = sentence.isEmpty ? [] : [Part(text: sentence[...], isCode: false)]
+            return
+        }
+        var found: [Part] = []
+        var place = 0
+        func add(_ range: Range<Int>, isCode: Bool) {
+            guard !range.isEmpty else { return }
+            let start = sentence.utf8.index(sentence.startIndex, offsetBy: range.lowerBound)
+            let end = sentence.utf8.index(start, offsetBy: range.count)
+            found.append(Part(text: sentence[start..<end], isCode: isCode))
+        }
+        for code in codes {
+            add(place..<code.outer.lowerBound, isCode: false)
+            add(code.inner, isCode: true)
+            place = code.outer.upperBound
+        }
+        add(place..<sentence.utf8.count, isCode: false)
+        parts = found
+    }
+
+    /// The sentence with its code in `<code>`.
+    package var markup: Markup {
+        parts.reduce("" as Markup) { whole, part in
+            let text = String(part.text)
+            return part.isCode ? "\(whole)<code>\(text)</code>" : "\(whole)\(text)"
+        }
+    }
+
+    // MARK: Known names
+
+    /// The words that name each command of the program, behind its own name.
+    package static let commands = [
+        "backup", "config", "demo", "doctor", "evaluate", "evaluate classifier",
+        "evaluate scheduler", "evaluate texts", "explain", "forget", "forget list", "forget text",
+        "history", "login", "logout", "migrate", "mirrors", "mirrors add", "mirrors export",
+        "mirrors import", "mirrors list", "mirrors pause", "mirrors remove", "mirrors resume",
+        "move", "never", "notify", "pause", "people", "people allow", "people deny",
+        "people forget", "people link", "people list", "people report", "people unlink", "plan",
+        "plan move", "plan pin", "plan reroll", "plan restore", "plan show", "plan skip", "post",
+        "profile", "rebind", "rehearse", "report", "restore", "resume", "retire", "run", "score",
+        "set", "setup", "stats", "status", "suggestions", "suggestions approve",
+        "suggestions dismiss", "suggestions done", "suggestions list", "suggestions reopen",
+        "texts", "texts keep", "texts list", "texts review", "train", "train classifier",
+        "train clear", "train scheduler", "undo", "unset", "web", "zones", "zones add",
+        "zones list", "zones remove",
+    ]
+
+    private static let knownCommands = Set(commands)
+
+    /// The variables of the settings, and of the files that hold secret ones.
+    private static let settings = Set(
+        Setting.all.flatMap { $0.isSecret ? [$0.name, $0.name + "_FILE"] : [$0.name] })
+    private static let shortestSetting = settings.map(\.utf8.count).min() ?? 0
+
+    /// Arguments in plain words, which would else be taken for words of the sentence.
+    private static let words = Set(
+        ["everything", "last", "next", "proposed"] + NetworkName.known.map(\.rawValue))
+    /// The options whose value may be a plain word.
+    private static let valued: Set = [
+        "--as", "--home", "--mirror", "--mirrors", "--role", "--server",
+    ]
+}
+
+extension CommandMarks {
+    /// Finds code among bytes.
+    private struct Reader {
+        /// Code, and the stretch that it stands for: with the backticks around it, if it has any.
+        struct Code {
+            let inner: Range<Int>
+            let outer: Range<Int>
+        }
+
+        let bytes: UnsafeBufferPointer<UInt8>
+
+        private static let program = Array("mirror-bot ".utf8)
+        /// Signs that arguments have, and words of a sentence have not.
+        private static let signs = Array("@#/:=*".utf8)
+        /// Signs that end a word wherever they stand.
+        private static let stops = Array(" \n\t;)`\"".utf8)
+        /// Signs with which a name goes on.
+        private static let links = Array("_-@/".utf8)
+        /// Signs behind a word that belong to the sentence.
+        private static let marks = Array(",.:?!".utf8)
+
+        func codes() -> [Code] {
+            var codes: [Code] = []
+            var isQuoted = false
+            var place = 0
+            while place < bytes.count {
+                switch bytes[place] {
+                case UInt8(ascii: "\""): isQuoted.toggle()
+                case 0xE2 where isSign(0x9C, at: place): isQuoted = true
+                case 0xE2 where isSign(0x9D, at: place): isQuoted = false
+                case UInt8(ascii: "m"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                    guard !isQuoted, beginsWord(place), let end = endOfCode(place) else { break }
+                    codes.append(code(place..<end))
+                    place = codes[codes.count - 1].outer.upperBound
+                    continue
+                default: break
+                }
+                place += 1
+            }
+            return codes
+        }
+
+        /// Whether `“` (0x9C) or `”` (0x9D) stands there.
+        private func isSign(_ last: UInt8, at place: Int) -> Bool {
+            place + 2 < bytes.count && bytes[place + 1] == 0x80 && bytes[place + 2] == last
+        }
+
+        private func beginsWord(_ place: Int) -> Bool {
+            guard place > 0 else { return true }
+            switch bytes[place - 1] {
+            case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "("), UInt8(ascii: "`"):
+                return true
+            default: return false
+            }
+        }
+
+        private func code(_ range: Range<Int>) -> Code {
+            let tick = UInt8(ascii: "`")
+            let isTicked =
+                range.lowerBound > 0 && bytes[range.lowerBound - 1] == tick
+                && range.upperBound < bytes.count && bytes[range.upperBound] == tick
+            return Code(
+                inner: range,
+                outer: isTicked ? range.lowerBound - 1..<range.upperBound + 1 : range)
+        }
+
+        private func endOfCode(_ place: Int) -> Int? {
+            bytes[place] == UInt8(ascii: "m") ? endOfCommand(place) : endOfSetting(place)
+        }
+
+        private func text(_ range: Range<Int>) -> String {
+            String(decoding: bytes[range], as: UTF8.self)
+        }
+
+        // MARK: Settings
+
+        private func endOfSetting(_ place: Int) -> Int? {
+            let end = self.end(of: place) { isUpper($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
+            guard end - place >= CommandMarks.shortestSetting, endsWord(end),
+                CommandMarks.settings.contains(text(place..<end))
+            else { return nil }
+            guard end < bytes.count, bytes[end] == UInt8(ascii: "=") else { return end }
+            let value = endOfWord(end + 1)
+            return value > end + 1 ? value : end
+        }
+
+        // MARK: Commands
+
+        private func endOfCommand(_ place: Int) -> Int? {
+            let start = place + Self.program.count
+            guard start < bytes.count, bytes[place..<start].elementsEqual(Self.program) else {
+                return nil
+            }
+            var end = self.end(of: start, while: isLower)
+            guard endsWord(end), CommandMarks.knownCommands.contains(text(start..<end)) else {
+                return nil
+            }
+            if let next = wordBehind(end) {
+                let second = self.end(of: next, while: isLower)
+                if endsWord(second), CommandMarks.knownCommands.contains(text(start..<second)) {
+                    end = second
+                }
+            }
+            while let next = wordBehind(end), let argument = endOfArgument(next) { end = argument }
+            return end
+        }
+
+        /// Where the next word begins, if only a space stands before it.
+        private func wordBehind(_ end: Int) -> Int? {
+            end + 1 < bytes.count && bytes[end] == UInt8(ascii: " ") ? end + 1 : nil
+        }
+
+        /// Where an argument of a command ends; nil for a word of the sentence.
+        private func endOfArgument(_ place: Int) -> Int? {
+            if bytes[place] == UInt8(ascii: "'") { return endOfQuotation(place) }
+            let end = endOfWord(place)
+            guard end > place else { return nil }
+            let word = text(place..<end)
+            if word.hasPrefix("--") {
+                guard CommandMarks.valued.contains(word), let value = wordBehind(end) else {
+                    return end
+                }
+                return bytes[value] == UInt8(ascii: "'")
+                    ? endOfQuotation(value) ?? end : endOfWord(value)
+            }
+            return isArgument(bytes[place..<end]) || CommandMarks.words.contains(word) ? end : nil
+        }
+
+        /// Whether a word can be none of a sentence: a placeholder, a time, a name with a sign.
+        private func isArgument(_ word: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+            if word.contains(where: { isDigit($0) || Self.signs.contains($0) }) { return true }
+            return word.count > 1 && word.allSatisfy { isUpper($0) || $0 == UInt8(ascii: "_") }
+        }
+
+        /// Where a text in single quotation marks ends; nil without the second mark.
+        private func endOfQuotation(_ place: Int) -> Int? {
+            bytes[(place + 1)...].firstIndex(of: UInt8(ascii: "'")).map { $0 + 1 }
+        }
+
+        // MARK: Words
+
+        private func end(of place: Int, while isPart: (UInt8) -> Bool) -> Int {
+            var end = place
+            while end < bytes.count, isPart(bytes[end]) { end += 1 }
+            return end
+        }
+
+        /// Where a word ends, without the signs of the sentence behind it.
+        private func endOfWord(_ place: Int) -> Int {
+            var end = self.end(of: place) { !Self.stops.contains($0) && $0 < 0x80 }
+            while end > place, Self.marks.contains(bytes[end - 1]) { end -= 1 }
+            return end
+        }
+
+        /// Whether no name goes on there, such as that of an account.
+        private func endsWord(_ end: Int) -> Bool {
+            guard end < bytes.count else { return true }
+            let byte = bytes[end]
+            return !isUpper(byte) && !isLower(byte) && !isDigit(byte) && !Self.links.contains(byte)
+        }
+
+        private func isUpper(_ byte: UInt8) -> Bool {
+            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+        }
+
+        private func isLower(_ byte: UInt8) -> Bool {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+        }
+
+        private func isDigit(_ byte: UInt8) -> Bool {
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// The way back from the page of a network to the set-up.
+///
+/// A browser sends no session cookie with a request that another site leads to, because the cookie
+/// is `SameSite=Strict`. The first such request is answered with a page that loads the same address
+/// again; that request comes from this site, and has the cookie.
+extension WebSite {
+    /// The parameters of a way back (RFC 6749, section 4.1.2).
+    private static let returnFields = ["code", "state", "error"]
+    /// The parameter that marks the second request, so that there is no third.
+    private static let reloadMark = "again"
+
+    /// Whether a path is that of a way back.
+    private static func isReturn(_ path: String) -> Bool {
+        let parts = path.split(separator: "/")
+        return parts.count == 4 && parts[0] == "m"
+            && "/\(parts[2])/\(parts[3])" == SetupPage.returnPath
+    }
+
+    /// The page that loads the address of a way back again; `nil` for a request with a
+    /// session cookie, for the second request, and for every other path.
+    ///
+    /// It tells nothing of this server, and nothing is changed.
+    func reloadPage(for request: Request) -> Response? {
+        guard Self.isReturn(request.uri.path),
+            sessions.sessions(of: request.headers, now: now).isEmpty
+        else { return nil }
+        let query = WebFields(encoded: request.uri.query ?? "") ?? .none
+        guard query[Self.reloadMark] == nil else { return nil }
+        let fields = Self.returnFields.map { ($0, query[$0]) } + [(Self.reloadMark, "1")]
+        let next = Self.ownPath(request.uri.path) + WebFields.query(fields)
+        let content = TemplateLibrary.standard.render(.comingBack, ["next": .text(next)])
+        var response = alone(
+            content, title: "Back from the server", status: .ok, theme: Self.theme(of: request))
+        response.headers[.refresh] = "0;url=\(next)"
+        return response
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let refresh = named("Refresh")
+}
