@@ -58,7 +58,7 @@ extension [Picture] {
     /// The pictures in their stored form; nil for none.
     package var stored: String? { isEmpty ? nil : StoredJSON.text(of: self) }
 
-    /// Parses ``stored``; none for any other text.
+    /// Parses ``stored``; none if the text is invalid.
     package init(stored: String?) {
         let pictures = stored.flatMap {
             try? JSONDecoder().decode([Picture].self, from: Data($0.utf8))
