@@ -3,34 +3,35 @@ package import Logging
 package import Posts
 import ServiceLifecycle
 
-/// The one way to an account: whether it may be asked now, and for how long not.
+/// The only access to an account; it decides whether a call may be made now, and how long to wait
+/// if not.
 ///
-/// Five things make it wait.
+/// Calls wait for one of five reasons.
 ///
-/// - The network refuses the credentials. That may be a mistake of the server, or of what stands
-///   before it, so a refusal only makes a pause. After it the credentials are verified, and after
-///   every further refusal again, with growing waits, until the gate's patience ends. A success of
-///   what was refused ends the doubt. A refusal that is about one post alone says nothing of the
-///   credentials if the account is verified.
-/// - The answer to a change was lost with its connection. Nothing else is changed until the network
-///   has answered a question.
-/// - The network wants no more requests for a while (429), whichever call it answers so. Then none
-///   is made, but on X, which counts each kind of call for itself.
-/// - The network's share of requests is used up, or nearly: then feeds wait, and what is left is
+/// - The network refuses the credentials. That may be a mistake of the server, or of a proxy, so a
+///   refusal only causes a pause. After it the credentials are verified, and after every further
+///   refusal again, with growing waits, until the gate's patience ends. A success of the refused
+///   operation ends the doubt. A refusal about a single post says nothing about the credentials if
+///   the account is verified.
+/// - The answer to a change was lost with its connection. No other change is made until the network
+///   has answered a request.
+/// - The network limits the rate of requests (429) in its answer to any call. Then no call is made,
+///   except on X, which counts each kind of call separately.
+/// - The network's quota of requests is used up, or nearly: then feeds wait, and the rest is left
 ///   for publishing.
-/// - What a call costs is not there.
+/// - There is not enough money for the call.
 ///
-/// Questions end with a graceful shutdown; what changes something at the network is finished.
+/// A graceful shutdown ends reads; changes at the network are finished.
 package final class AccountGate: SocialNetwork, @unchecked Sendable {
     // Sendable because every access to `state` holds the lock.
 
-    /// How often the credentials may be refused before they are given up.
+    /// How many refusals of the credentials it takes to give them up.
     package enum Patience: Sendable {
-        /// Not even once: somebody waits for the answer.
+        /// The first refusal, because a user waits for the answer.
         case none
         /// For some minutes, in which a slot does not expire yet.
         case minutes
-        /// Without end: there is enough to do without the account.
+        /// Never: the process has other work than this account.
         case endless
 
         fileprivate var rule: RetryRule {
@@ -42,9 +43,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// Whether the credentials are still taken, after a refusal.
+    /// The doubt about the credentials after a refusal.
     private struct Doubt {
-        /// The operations that must succeed for the doubt to end.
+        /// The refused operations; the doubt ends when each of them has succeeded.
         var operations: Set<NetworkError.Operation>
         var error: NetworkError
         var refusals: Int
@@ -55,22 +56,22 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         var isVerifying = false
     }
 
-    /// That the network may be out of reach: the answer to a change was lost with its connection.
+    /// The network may be unreachable: the answer to a change was lost with its connection.
     private struct Silence {
         let error: NetworkError
-        /// How often it was asked since, in vain.
+        /// The number of requests since then without an answer.
         var questions = 0
         var pause: Pause?
     }
 
-    /// A wait, and the error for calls that it holds back.
+    /// A wait, and the error that held calls throw.
     private struct Hold {
         var wait: AccountWait
         let error: NetworkError
         /// The last state of the wait that was stored.
         var written: AccountWait
 
-        /// When the calls may be made again; `nil` if they may be now.
+        /// When the calls may be made again; `nil` if they may be made now.
         func end(at now: Date) -> Date? {
             wait.holdsCalls ? Pause(begun: wait.noted, until: wait.until).end(at: now) : nil
         }
@@ -90,24 +91,24 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         var limits: PublishingLimits?
     }
 
-    /// Whether a call may be made.
+    /// Whether a call may be made, and under which condition.
     private enum Admission {
         case granted
-        /// Once the account was verified; this caller is to do it, and nobody else.
+        /// After a verification of the account, which only this caller makes.
         case afterVerification
         case refused(NetworkError)
     }
 
-    /// How long others wait while one verifies: seconds.
+    /// Seconds for which other calls wait while one verifies the account.
     private static let verifying: TimeInterval = 5
-    /// How long a verification tells that a refusal is about one post alone: seconds.
+    /// Seconds after a verification in which a refusal is known to be about a single post.
     private static let verificationLasts: TimeInterval = 60
-    /// The part of the server's share that is left for what cannot wait, such as publishing.
+    /// The share of the server's quota that is kept for urgent calls, such as publishing.
     private static let reserve = 0.1
-    /// No announced period is waited for longer than this, in seconds: clocks and headers may be
+    /// The longest announced period that is waited for, in seconds: clocks and headers may be
     /// wrong.
     private static let longestPeriod: TimeInterval = 900
-    /// How long to wait for money where the network does not say how long, and at least: seconds.
+    /// Seconds to wait for money if the network names no time, and at least.
     private static let usualLack: TimeInterval = 3_600
     private static let shortestLack: TimeInterval = 60
 
@@ -123,16 +124,14 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     private var state: State
 
     /// - Parameters:
-    ///   - account: What the log calls the account.
-    ///   - previous: A gate that stood before the same account; what it knows is still true.
-    ///   - logger: Told of every pause and of its end.
-    ///   - tally: Counts how long calls take; nil for nobody.
-    ///   - kept: The waits that an earlier process stored; ignored if there is a gate before this
-    ///     one.
-    ///   - onWait: Told of every wait that is to be stored, and with nil that the stored one is
-    ///     over.
-    ///   - onRefusal: Told of every refusal of the credentials, and with nil that they are taken
-    ///     again.
+    ///   - account: The account's name in the log.
+    ///   - previous: The former gate of the same account, whose state is taken over.
+    ///   - logger: Logs every pause and its end.
+    ///   - tally: Counts the durations of calls; nil to count none.
+    ///   - kept: The waits that an earlier process stored; ignored if there is a previous gate.
+    ///   - onWait: Called with every wait to store, and with nil to remove the stored one.
+    ///   - onRefusal: Called with every refusal of the credentials, and with nil when they are
+    ///     accepted again.
     package init(
         _ network: any SocialNetwork, account: String, patience: Patience = .minutes,
         after previous: AccountGate? = nil, now: @escaping @Sendable () -> Date, logger: Logger,
@@ -159,7 +158,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// The error for calls that a wait of an earlier process holds back.
+    /// The error for calls that a stored wait of an earlier process holds back.
     private static func held(_ wait: AccountWait, at network: any SocialNetwork) -> NetworkError {
         let operation: NetworkError.Operation =
             switch wait.scope {
@@ -197,23 +196,24 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         network.price(ofPublishing: texts, pictures: pictures, isReply: isReply)
     }
 
-    /// The last refusal that nothing has taken back; nil if there is none.
+    /// The last refusal that is still in effect; nil if there is none.
     package var refusal: NetworkError? { known.doubt?.error }
 
-    /// Fails once the credentials are given up.
+    /// Fails if the credentials were given up.
     package func check() throws(UnusableAccount) {
         guard let doubt = known.doubt, isOver(doubt) else { return }
         throw UnusableAccount(cause: doubt.error)
     }
 
-    /// Until when no call may be made; nil if one may, perhaps after verifying.
+    /// The time until which no call may be made; nil if a call may be made, perhaps after verifying
+    /// the account.
     package func pause(at now: Date) -> Date? {
         let known = known
         let ends = [known.doubt?.pause, known.silence?.pause].map { $0?.end(at: now) }
         return (ends + [known.waits[.everything]?.end(at: now)]).compactMap(\.self).max()
     }
 
-    /// Until when a feed must not be looked at; nil if it may be now.
+    /// The time until which a feed must not be read; nil if it may be read now.
     package func pause(of feed: Feed, at now: Date) -> Date? {
         let state = known
         let pauses = [state.accountPause, state.feedPauses[feed], state.doubt?.pause]
@@ -223,9 +223,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         return (pauses.map { $0?.end(at: now) } + waits).compactMap(\.self).max()
     }
 
-    /// Whether a call may be made now, after verifying the credentials if that is due.
+    /// Whether a call may be made now; verifies the credentials first if that is due.
     ///
-    /// - Throws: ``UnusableAccount`` once they are given up; `CancellationError`.
+    /// - Throws: ``UnusableAccount`` once the credentials are given up; `CancellationError`.
     package func isOpen() async throws -> Bool {
         do {
             try await enter()
@@ -246,10 +246,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// How long a text may be; what is known already while the network cannot be asked.
+    /// The length limits of a text; the last known ones while the network cannot be asked.
     ///
-    /// While calls are held back from the start on, the network's usual limits: nothing is sent
-    /// before it is asked.
+    /// If calls are held back before the first answer, these are the network's usual limits; the
+    /// real ones are read before anything is sent.
     package func limits() async throws -> PublishingLimits {
         do {
             let limits = try await ask(.readLimits) { try await $0.limits() }
@@ -272,7 +272,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await ask(.readRules) { try await $0.serverStatements() }
     }
 
-    /// Asks also while the credentials are refused, and concludes nothing about them.
+    /// Also made while the credentials are refused; its answer has no effect on the doubt about
+    /// them.
     package func standing(of account: AccountID) async throws -> AccountStanding? {
         try checkWaits(.readProfile)
         return try await cancellable { try await $0.standing(of: account) }
@@ -304,7 +305,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     }
 
     package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
-        // Tokens without this one scope are in use, and everything else works with them.
+        // A token without this one scope is common, and all other calls work with it.
         try await act(.upload, tolerating: .missingScope) { try await $0.upload(picture) }
     }
 
@@ -333,7 +334,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     }
 
     package func labelAsBot() async throws {
-        // Tokens without this one scope are in use, and everything else works with them.
+        // A token without this one scope is common, and all other calls work with it.
         try await act(.labelAccount, tolerating: .missingScope) { try await $0.labelAsBot() }
     }
 
@@ -373,7 +374,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await ask(.readPost) { try await $0.ownPosts(at: addresses) }
     }
 
-    /// A lack of money for it does not pause the feed, which has money of its own.
+    /// A lack of money for this does not pause the feed, which has a budget of its own.
     package func surveyOwnPosts(_ position: FeedPosition) async throws -> FeedPage {
         let page = try await ask(.readOwnPosts) { try await $0.surveyOwnPosts(position) }
         note(page.rateLimit, from: .ownPosts)
@@ -419,8 +420,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         return try await judged(operation, tolerating: tolerated) { try await action(network) }
     }
 
-    /// Prepares a change, which can be cancelled like a question; the change itself leaves at once,
-    /// whatever the gate has learned meanwhile.
+    /// Prepares a change, which can be cancelled like a read; the change itself is made at once,
+    /// regardless of what the gate has learned since.
     private func prepared<Answer: Sendable>(
         _ operation: NetworkError.Operation,
         _ preparation: @escaping @Sendable (any SocialNetwork) async throws -> Departure<Answer>
@@ -439,8 +440,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     // MARK: Silence
 
-    /// Returns if the network has answered since the answer to a change was lost, asking it if that
-    /// is due.
+    /// Returns if the network has answered since the answer to a change was lost, and makes a
+    /// request if one is due.
     ///
     /// - Throws: ``NetworkError`` with outcome `notSent`; `CancellationError`.
     private func requireAnswer() async throws {
@@ -461,7 +462,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// Notes that a change may have reached the network, whose answer was lost with the connection.
+    /// Records that a change may have reached the network, because its answer was lost with the
+    /// connection.
     private func fallSilent(_ error: NetworkError) {
         lock.withLock { if state.silence == nil { state.silence = Silence(error: error) } }
     }
@@ -470,7 +472,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     /// Returns if a call may be made.
     ///
-    /// - Parameter operation: The call; nil for any, of which nothing is known.
+    /// - Parameter operation: The operation of the call; nil for an unknown one.
     private func enter(_ operation: NetworkError.Operation? = nil) async throws {
         try checkWaits(operation)
         switch admission(at: now()) {
@@ -482,7 +484,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             } catch {
                 verificationFailed(at: now())
                 guard var error = error as? NetworkError else { throw error }
-                // Whatever it was for did not leave.
+                // The call for which the account was verified was not made.
                 error.outcome = .notSent
                 throw error
             }
@@ -499,9 +501,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// Makes a call and notes what it says about the credentials.
+    /// Makes a call and records what its outcome says about the credentials.
     ///
-    /// The success of a mere preparation (`isWhole` is false) says nothing about them.
+    /// The success of a mere preparation (`isWhole` is false) says nothing about the credentials.
     private func judged<Value: Sendable>(
         _ operation: NetworkError.Operation, tolerating tolerated: NetworkError.Code? = nil,
         isWhole: Bool = true,
@@ -537,12 +539,13 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         return try await call()
     }
 
-    /// Whether the network takes the credentials, by a verification of now or of a moment ago.
+    /// Whether the network accepts the credentials, according to a verification now or a moment
+    /// ago.
     ///
-    /// - Parameter refusal: What it said when it was asked for a post.
-    /// - Returns: False where it refuses them.
-    /// - Throws: ``NetworkError`` that may pass, where the verification tells neither: then nobody
-    ///   knows what was refused.
+    /// - Parameter refusal: The refusal of a request for a post.
+    /// - Returns: False if the network refuses the credentials.
+    /// - Throws: A temporary ``NetworkError`` if the verification is inconclusive, so that it is
+    ///   unknown what the refusal is about.
     private func areCredentialsTaken(despite refusal: NetworkError) async throws -> Bool {
         let now = now()
         if let verified = known.verified,
@@ -561,9 +564,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// Notes that the network took the credentials.
+    /// Records that the network accepted the credentials.
     ///
-    /// - Returns: Whether that ended a doubt.
+    /// - Returns: Whether this ended a doubt.
     private func accept(_ operation: NetworkError.Operation) -> Bool {
         let now = now()
         return lock.withLock {
@@ -579,10 +582,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// Notes that the network refused the credentials.
+    /// Records that the network refused the credentials.
     ///
-    /// A call that was under way at the time of a refusal, and is refused too, counts as one with
-    /// it.
+    /// A refused call that was in flight during an earlier refusal counts as one with it.
     ///
     /// - Returns: The error with when to try again.
     private func refuse(_ error: NetworkError, _ operation: NetworkError.Operation) async
@@ -623,7 +625,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         return error.held(until: noted.pause.until)
     }
 
-    /// Notes that the network could not be asked whether it takes the credentials.
+    /// Records that the verification of the credentials had no answer.
     private func verificationFailed(at now: Date) {
         lock.withLock {
             guard state.doubt?.isVerifying == true else { return }
@@ -637,7 +639,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     // MARK: Shares and money
 
-    /// - Throws: The ``NetworkError`` of the wait that holds a call back.
+    /// - Throws: The ``NetworkError`` of the wait that applies to the call.
     private func checkWaits(_ operation: NetworkError.Operation?) throws(NetworkError) {
         let waits = known.waits
         let now = now()
@@ -649,16 +651,16 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// The calls that an error puts off, or that it shows to fail; `nil` if it is about this one
-    /// call.
+    /// The calls that an error delays, or shows to fail; `nil` if it is about this one call.
     private func scope(of error: NetworkError, _ operation: NetworkError.Operation) -> AccountWait
         .Scope?
     {
-        // A call that was held back here tells nothing new. A login is part of another call, which
-        // did not leave.
+        // A call that was held back reveals nothing new. A login is part of another call, which was
+        // not made.
         let isAnswer =
             error.outcome != .notSent || [.logIn, .refreshSession].contains(error.operation)
-        // What the gate of the host holds back are reads; what it lets through may still be sent.
+        // The gate of the host holds back only reads; changes, which it lets through, may still be
+        // made.
         guard isAnswer, !error.isOfAddress else { return nil }
         switch error.code {
         case .rateLimited where !network.capabilities.countsEachFeed: return .everything
@@ -670,9 +672,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// Notes that the network puts calls off, or fails at publishing.
+    /// Records that the network delays calls, or fails at publishing.
     ///
-    /// - Returns: The wait if it is to be stored.
+    /// - Returns: The wait if it has to be stored.
     private func noted(_ error: NetworkError, _ operation: NetworkError.Operation) -> AccountWait? {
         guard let scope = scope(of: error, operation) else { return nil }
         let now = now()
@@ -683,7 +685,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
                 scope: scope, code: error.code, error: "\(error)",
                 since: earlier?.wait.since ?? now, noted: now,
                 until: until)
-            // A clock that was set back tells nothing of how long it has lasted.
+            // If the clock was set back, the wait's duration is unknown and starts anew.
             wait.since = min(wait.since, now)
             if let end = earlier?.end(at: now) { wait.until = max(end, until) }
             let isKnown = earlier.map { wait.isKnown(from: $0.written) } ?? false
@@ -693,7 +695,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// When calls are made again after an error.
+    /// The time at which calls are made again after an error.
     private func end(of error: NetworkError, at now: Date) -> Date {
         switch error.code {
         case .rateLimited:
@@ -709,7 +711,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     private func endedWaits(by operation: NetworkError.Operation) -> [AccountWait.Scope] {
         let now = now()
         return lock.withLock {
-            // What was under way when the wait began says nothing of it.
+            // A call that was in flight when the wait began does not end it.
             let ended = state.waits.filter {
                 $0.key.covers(operation) && $0.value.end(at: now) == nil
             }.map(\.key)
@@ -718,7 +720,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// Slows the account down before the server's share is used up.
+    /// Slows the account down before the server's quota is used up.
     private func note(_ limit: RateLimit?, from feed: Feed) {
         let now = now()
         if let remaining = limit?.remaining {
@@ -732,7 +734,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         hold(feed, until: after(min(reset, now + Self.longestPeriod), feed, now), now)
     }
 
-    /// Makes a pause of an error that only time or money mends.
+    /// Pauses the account or feed after an error that only time or money resolves.
     private func pauses(_ error: NetworkError, _ feed: Feed) {
         let now = now()
         switch error.code {
@@ -747,7 +749,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// A little after an instant at which everybody comes back.
+    /// A little after an instant, so that not all mirrors resume together.
     private func after(_ end: Date, _ feed: Feed, _ now: Date) -> Date {
         RetryRule.pause.honoured(end, key: "\(account) \(feed.rawValue)", now: now) ?? end
     }
@@ -771,10 +773,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         logger.info("Account waits for its share of requests", metadata: metadata(feed, until))
     }
 
-    /// Pauses the feed alone if the call is over budget, and the account after another error.
+    /// Pauses only the feed if the call is over budget, and the account after another error.
     ///
-    /// Another feed may be cheaper, or have a share of its own. The log tells a pause once, however
-    /// many feeds meet it, and not a wait of a moment.
+    /// Another feed may be cheaper, or have a share of its own. A pause is logged once, whichever
+    /// feeds it delays, and a wait of a moment is not logged.
     private func lack(_ error: NetworkError, _ feed: Feed, until: Date, _ now: Date) {
         let isNew = lock.withLock { () -> Bool in
             let pause = Pause(begun: now, until: until)
@@ -802,12 +804,12 @@ struct Pause {
     let begun: Date
     let until: Date
 
-    /// When it ends; nil if it is over, or if the clock was set back: how long it would still be is
-    /// then anybody's guess.
+    /// The end of the pause; nil if it is over, or if the clock was set back, because the remaining
+    /// time is then unknown.
     func end(at now: Date) -> Date? { now >= begun && now < until ? until : nil }
 }
 
-/// An account that nothing can be done with until a person has done something.
+/// An account that cannot be used until a person has acted.
 ///
 /// Ends the worker, which throws the cause.
 package struct UnusableAccount: Error, CustomStringConvertible {
@@ -827,7 +829,7 @@ extension NetworkError {
         return error
     }
 
-    /// The same refusal where it is about the one post that was asked for.
+    /// The same refusal, as one about the requested post.
     fileprivate var aboutOnePost: NetworkError {
         var error = self
         error.code = .forbidden
@@ -836,7 +838,7 @@ extension NetworkError {
 }
 
 extension NetworkError.Operation {
-    /// Whether the call asks for one post of somebody's, which may be refused alone.
+    /// Whether the call requests one post by another account, which may be refused by itself.
     fileprivate var isAboutOnePost: Bool { self == .readPost || self == .readConversation }
 }
 

@@ -3,11 +3,11 @@ import Posts
 
 /// The profile of an account, as its owner wrote it.
 package struct AccountProfile: Equatable, Sendable {
-    /// A row of the table beside the bio.
+    /// A row of the table below the bio.
     package struct Field: Codable, Equatable, Sendable {
         package var name: String
         package var value: String
-        /// When the server found that the page behind the value links back to the account.
+        /// When the server verified that the page behind the value links back to the account.
         package var verified: Date?
 
         package init(name: String, value: String, verified: Date? = nil) {
@@ -17,15 +17,15 @@ package struct AccountProfile: Equatable, Sendable {
         }
     }
 
-    /// How much fits in.
+    /// The size limits of a profile.
     package struct Limits: Equatable, Sendable {
         /// Characters of the bio: code points on the Mastodon family, graphemes on Bluesky.
         package var bio: Int
-        /// Bytes of the bio in UTF-8; nil where they are not counted.
+        /// The most bytes of the bio in UTF-8; nil if bytes are not limited.
         package var bioBytes: Int?
-        /// Rows of the table; 0 where there is none.
+        /// The most rows of the table; 0 without a table.
         package var fields: Int
-        /// Characters of a name or a value in it.
+        /// The most characters of a name or a value in the table.
         package var field: Int
 
         /// Whether a bio is short enough, as strictly as any server of the network counts.
@@ -35,7 +35,7 @@ package struct AccountProfile: Equatable, Sendable {
         }
     }
 
-    /// Without markup.
+    /// The bio as plain text.
     package var bio: String
     package var fields: [Field]
     package var limits: Limits
@@ -48,17 +48,17 @@ package protocol ProfiledNetwork: SocialNetwork {
     /// The account's profile, freshly requested.
     func profile() async throws -> AccountProfile
 
-    /// Changes the bio and the table, and nothing else.
+    /// Changes the bio and the table.
     ///
     /// - Parameters:
-    ///   - known: The profile that `wanted` was made of.
-    /// - Throws: ``NetworkError`` with code `.conflict` if somebody else changed it in between, as
-    ///   far as the network lets one see that; nothing is changed then.
+    ///   - known: The profile that `wanted` is based on.
+    /// - Throws: ``NetworkError`` with code `.conflict` if another client changed the profile in
+    ///   between, as far as the network reveals that; nothing is changed then.
     func setProfile(_ wanted: AccountProfile, insteadOf known: AccountProfile) async throws
 }
 
 extension AccountProfile {
-    /// Whether both say the same, but for white space at the ends, which servers take away.
+    /// Whether both have the same text, apart from white space at the ends, which servers remove.
     func isText(of other: AccountProfile) -> Bool {
         func trimmed(_ text: String) -> String {
             text.replacing("\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)

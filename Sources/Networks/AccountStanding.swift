@@ -1,16 +1,16 @@
 /// The state of an account, in its network's own words.
 package enum AccountStanding: Equatable, Sendable {
     case active
-    /// The account is kept in memory of a person who has died.
+    /// A memorial account of a person who has died.
     case memorial
-    /// The network has taken the account down, perhaps for a while.
+    /// The network has suspended the account, perhaps for a time.
     case suspended
-    /// The person uses another account.
+    /// The person has moved to another account.
     ///
     /// - Parameter to: The new account's name, as a person types it without `@`.
     case moved(to: String)
-    /// The owner switched the account off, and may switch it on again.
+    /// The owner deactivated the account, and may reactivate it.
     case deactivated
-    /// The account is gone.
+    /// The account was deleted.
     case deleted
 }

@@ -1,12 +1,11 @@
 package import Foundation
 
-/// Calls of an account that its network has put off, or that have failed, since the last one that
-/// succeeded.
+/// Calls of an account that its network has delayed, or that have failed, since the last successful
+/// one.
 ///
-/// The wait is stored, so that the next process knows of it, and its ``length`` decides how grave
-/// it is.
+/// The wait is stored for the next process; its ``length`` determines its severity.
 package struct AccountWait: Equatable, Sendable {
-    /// The calls that the wait is about; the raw value is stored.
+    /// The calls that have to wait; the raw value is stored.
     package enum Scope: Hashable, Sendable, RawRepresentable {
         case everything
         case operation(NetworkError.Operation)
@@ -30,7 +29,7 @@ package struct AccountWait: Equatable, Sendable {
             }
         }
 
-        /// Whether calls of an operation are among those of the scope.
+        /// Whether the scope includes an operation.
         package func covers(_ operation: NetworkError.Operation) -> Bool {
             self == .everything || self == .operation(operation)
         }
@@ -44,7 +43,7 @@ package struct AccountWait: Equatable, Sendable {
     package var since: Date
     /// The last failure.
     package var noted: Date
-    /// The time of the next call; not later than ``noted`` if the network named none.
+    /// The time of the next call; not later than ``noted`` if the network named no time.
     package var until: Date
 
     package init(
@@ -58,18 +57,18 @@ package struct AccountWait: Equatable, Sendable {
         self.until = until
     }
 
-    /// Seconds without a successful call, as far as is known at the last failure.
+    /// Seconds without a successful call, as known at the last failure.
     package var length: TimeInterval { max(until, noted).timeIntervalSince(since) }
 
-    /// Whether calls are held back before ``until``, and not only known to fail.
+    /// Whether calls are held back until ``until``, rather than only known to fail.
     package var holdsCalls: Bool { code == .rateLimited || code == .capReached }
 
-    /// Seconds after which a failure is written again though nothing else has changed.
+    /// Seconds after which a failure is stored again even if nothing else has changed.
     private static let writtenEvery: TimeInterval = 300
-    /// Seconds by which the end of a wait may move without being written again.
+    /// Seconds by which the end of a wait may move without being stored again.
     private static let tolerance: TimeInterval = 60
 
-    /// Whether the wait tells so little more than `written` that it need not be stored.
+    /// Whether the wait differs so little from `written` that it need not be stored.
     func isKnown(from written: AccountWait) -> Bool {
         code == written.code && abs(until.timeIntervalSince(written.until)) <= Self.tolerance
             && (0..<Self.writtenEvery).contains(noted.timeIntervalSince(written.noted))

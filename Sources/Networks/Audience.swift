@@ -1,4 +1,4 @@
-/// The people whom an author lets answer or quote a post, where a network leaves that to authors.
+/// The people whom an author allows to answer or quote a post, on networks with such a choice.
 package enum Audience: String, CaseIterable, Sendable {
     case anyone
     /// The followers of the author.

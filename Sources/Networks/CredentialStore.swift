@@ -1,27 +1,26 @@
 package import Posts
 
-/// Keeps the tokens that a network gives out while it is used, sealed and out of sight.
+/// Stores, encrypted, the tokens that a network issues during use.
 ///
-/// The text is the network's own business. It belongs to one account: whoever reads it back checks
-/// whose it is.
+/// Each network defines its own text. It belongs to one account: the network checks this when it
+/// reads the text.
 package protocol CredentialStore: Sendable {
-    /// The credentials that were saved last; `nil` if there are none, or none that can be opened.
+    /// The last saved credentials; `nil` if there are none, or if they cannot be opened.
     func load() async throws -> Secret?
-    /// Replaces what was saved; durable when it returns.
+    /// Replaces the saved credentials; durable when it returns.
     func save(_ credentials: Secret) async throws
 }
 
-/// Lets many tasks wait for one piece of work, so that it is done once.
+/// Lets many tasks wait for one piece of work, which runs once.
 ///
-/// The work goes on when a task that waits is cancelled, even when nobody waits any more: others
-/// may need what it yields, and a server that has been asked for new tokens has given away the old
-/// ones.
+/// The work continues when a waiting task is cancelled, even if no task waits any more: others may
+/// need its result, and a server that was asked for new tokens has revoked the old ones.
 actor SingleFlight<Value: Sendable> {
     private var waiting: [Int: CheckedContinuation<Value, any Error>] = [:]
     private var nextNumber = 0
     private var isFlying = false
 
-    /// The result of the work under way, or of `work` where none is under way.
+    /// The result of the work in progress, or of `work` if there is none.
     ///
     /// - Throws: The error of the work; `CancellationError` at once when the waiting task is
     ///   cancelled.

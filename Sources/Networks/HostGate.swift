@@ -1,27 +1,28 @@
 import Foundation
 package import Logging
 
-/// How many requests a server takes from one address in a period, whichever accounts make them.
+/// The number of requests that a server accepts from one address in a period, regardless of the
+/// accounts.
 struct AddressLimit: Equatable, Sendable {
     let count: Int
     /// In seconds.
     let period: TimeInterval
 }
 
-/// How a server counts one call by the address that it comes from.
+/// The limit by address that one call counts against.
 struct AddressCount: Sendable {
     let limit: AddressLimit
-    /// Tells several limits of one host apart; empty for the one that all calls share.
+    /// Identifies one of several limits of a host; empty for the one that all calls share.
     var scope = ""
-    /// Whether the numbers and the 429 of the answer are those of this limit, and not of one of the
+    /// Whether the rate limit and the 429 of the answer are about this limit, not one of the
     /// account.
     var isAnnounced = true
 }
 
-/// The gates of the hosts that the mirrors of a process send requests to, one a limit.
+/// The gates of the hosts that the mirrors of a process send requests to, one for each limit.
 ///
-/// They stand below the gates of all accounts. Which server counts by address is decided in the
-/// folder of its network.
+/// They are below the gates of all accounts. The folder of each network decides which servers count
+/// by address.
 package final class HostGates: @unchecked Sendable {
     // Sendable because the variables are only touched under `lock`.
     private let lock = NSLock()
@@ -31,10 +32,10 @@ package final class HostGates: @unchecked Sendable {
     /// Whether any of the hosts answers the process.
     package let reach = NetworkReach()
 
-    /// - Parameter logger: Told when a host stops all requests for a while; nil for nobody.
+    /// - Parameter logger: Logs when a host stops all requests for a while; nil to log nothing.
     package init(logger: Logger? = nil) { self.logger = logger }
 
-    /// Returns the gate of a host for calls that are counted together.
+    /// Returns the gate of a host for calls that count against the same limit.
     func gate(of server: ServerAddress, _ count: AddressCount) -> HostGate {
         lock.withLock {
             let key = "\(server.base) \(count.scope)"
@@ -45,12 +46,11 @@ package final class HostGates: @unchecked Sendable {
         }
     }
 
-    /// The limit that a mirror has found out about a host; nil if the host counts by account, or
-    /// none has asked.
+    /// The limit of a host that a mirror has read; nil if the host counts by account, or if no
+    /// mirror has read it.
     func limit(of server: ServerAddress) -> AddressLimit? { lock.withLock { learned[server.base] } }
 
-    /// Keeps for all mirrors what the software of a host says about its limit; nil where it counts
-    /// by account.
+    /// Stores for all mirrors the limit that a host's software has; nil if it counts by account.
     func learn(_ limit: AddressLimit?, of server: ServerAddress) {
         lock.withLock { learned[server.base] = limit }
     }
@@ -59,19 +59,20 @@ package final class HostGates: @unchecked Sendable {
 /// One host's limit by address, which the mirrors of a process share.
 ///
 /// Requests of the last period are counted in slots of a thirtieth of it, so that the limit holds
-/// however the server places its own periods. What the server announces corrects the count: others
-/// may use the same address.
+/// wherever the server's own periods begin. Announced limits correct the count, because others may
+/// use the same address.
 ///
-/// Reads leave a tenth of the limit for changes. A mirror that has used its share of the rest (the
-/// limit divided by the mirrors that asked within a period, at least ``quantum``) gets only what
-/// the others do not need: each of them is kept as much of its share as it asked for in the last
-/// period, at least ``quantum``. Where there is not enough for those below their share, they take
-/// turns: who was refused waits in a line, and whose turn it is may make up to ``quantum``
-/// requests. Nothing sleeps here: who must wait is told until when.
+/// Reads leave a tenth of the limit for changes. The share of a mirror is the rest of the limit
+/// divided by the mirrors that made requests within a period, and at least ``quantum``. A mirror
+/// that has used its share gets only requests that the others do not need: for each of them, as
+/// much of its share is kept as it requested in the last period, at least ``quantum``. If there is
+/// not enough for all mirrors below their share, they take turns: a refused mirror waits in a line,
+/// and in its turn it may make up to ``quantum`` requests. The gate never sleeps: a refused caller
+/// gets the time to ask again.
 final class HostGate: @unchecked Sendable {
     // Sendable because every variable is only touched under `lock`.
 
-    /// An instant, by the clock that decides and by the one that callers are told.
+    /// An instant by the monotonic clock, which decides, and by the wall clock of the callers.
     struct Instant {
         /// A monotonic clock, in seconds.
         let uptime: TimeInterval
@@ -99,7 +100,7 @@ final class HostGate: @unchecked Sendable {
         }
     }
 
-    /// The requests that one mirror asked for and got.
+    /// The requests that one mirror asked for and made.
     private struct Member {
         var asked = Tally()
         var used = Tally()
@@ -108,11 +109,11 @@ final class HostGate: @unchecked Sendable {
     /// A mirror in the line.
     private struct Place {
         let mirror: String
-        /// When the place is given up because the mirror did not come back, by the monotonic clock.
+        /// When the mirror loses its place because it did not return, by the monotonic clock.
         let end: TimeInterval
     }
 
-    /// The requests that a mirror may still make because it is its turn.
+    /// The requests that a mirror may still make in its turn.
     private struct Turn {
         var left: Int
         let end: TimeInterval
@@ -124,7 +125,7 @@ final class HostGate: @unchecked Sendable {
     private static let reserve = 0.1
     /// Seconds after which an unused turn ends.
     private static let turnLasts: TimeInterval = 10
-    /// Seconds after its time for which a mirror in the line keeps its place.
+    /// Seconds after its time for which a waiting mirror keeps its place.
     private static let placeLasts: TimeInterval = 120
 
     private let host: String
@@ -138,7 +139,7 @@ final class HostGate: @unchecked Sendable {
     private var members: [String: Member] = [:]
     private var line: [Place] = []
     private var turns: [String: Turn] = [:]
-    /// Until when the server wants no requests, by the monotonic clock.
+    /// The time until which the server accepts no requests, by the monotonic clock.
     private var pausedUntil: TimeInterval?
 
     init(host: String, limit: AddressLimit, logger: Logger? = nil) {
@@ -151,9 +152,9 @@ final class HostGate: @unchecked Sendable {
     /// Counts a request of a mirror if it may be made now.
     ///
     /// - Parameters:
-    ///   - isUrgent: True for what must not wait for others: it is only held back while the server
-    ///     wants no requests.
-    /// - Returns: Nil if the request may be made, else when to ask again.
+    ///   - isUrgent: Whether the call must not wait for others; then it is held back only while the
+    ///     server accepts no requests.
+    /// - Returns: Nil if the request may be made, else the time to ask again.
     func admit(_ mirror: String, isUrgent: Bool, at now: Instant) -> Date? {
         lock.withLock {
             advance(to: now.uptime)
@@ -178,7 +179,7 @@ final class HostGate: @unchecked Sendable {
         }
     }
 
-    /// Corrects the limit and the count by what the server announces.
+    /// Corrects the limit and the count with the server's announced limit.
     func note(_ announced: RateLimit, at now: Instant) {
         lock.withLock {
             advance(to: now.uptime)
@@ -189,7 +190,7 @@ final class HostGate: @unchecked Sendable {
         }
     }
 
-    /// Stops all requests until the server wants some again.
+    /// Stops all requests until the server accepts them again.
     func pause(until end: Date, at now: Instant) {
         let isNew = lock.withLock { () -> Bool in
             let end = now.uptime + end.timeIntervalSince(now.date)
@@ -205,7 +206,7 @@ final class HostGate: @unchecked Sendable {
 
     // MARK: Shares; all under the lock
 
-    /// How many requests would have to be forgotten for the mirror to make one; zero or less if it
+    /// The number of requests that must expire before the mirror may make one; zero or less if it
     /// may.
     private func lacking(to mirror: String) -> Int {
         let room = Int(Double(count) * (1 - Self.reserve)) - total.sum
@@ -230,12 +231,12 @@ final class HostGate: @unchecked Sendable {
         return max(waiting, spared)
     }
 
-    /// The requests in a period that each mirror may make whatever the others do.
+    /// The requests that each mirror may make in a period in any case.
     private var share: Int {
         max(Self.quantum, Int(Double(count) * (1 - Self.reserve)) / max(1, members.count))
     }
 
-    /// Puts a mirror that is below its share at the end of the line, unless it stands there.
+    /// Puts a mirror that is below its share at the end of the line, unless it is in the line.
     private func join(_ mirror: String, until end: TimeInterval) {
         guard members[mirror].map({ $0.used.sum < share }) ?? true,
             !line.contains(where: { $0.mirror == mirror })
@@ -245,7 +246,7 @@ final class HostGate: @unchecked Sendable {
         line.append(Place(mirror: mirror, end: end))
     }
 
-    /// Begins the turn of a mirror that stands in the line, or takes a request off its turn.
+    /// Begins the turn of a mirror in the line, or subtracts a request from its turn.
     private func beginOrGoOn(_ mirror: String, at uptime: TimeInterval) {
         if let place = line.firstIndex(where: { $0.mirror == mirror }) {
             line.remove(at: place)
@@ -262,14 +263,14 @@ final class HostGate: @unchecked Sendable {
         members[mirror]?.used.add(1, in: slot)
     }
 
-    /// Forgets what is older than a period.
+    /// Removes requests that are older than a period.
     private func advance(to uptime: TimeInterval) {
         line.removeAll { $0.end <= uptime }
         turns = turns.filter { $0.value.end > uptime }
         let present = Int((uptime / slotLength).rounded(.down))
         guard present > slot else { return }
         slot = present
-        // A slot is forgotten when its last instant is a period ago.
+        // A slot expires when its last instant is a period ago.
         let oldest = slot - Self.slots
         total.forget(before: oldest)
         members = members.compactMapValues { member in
@@ -280,8 +281,8 @@ final class HostGate: @unchecked Sendable {
         }
     }
 
-    /// When so many requests will have been forgotten, by the monotonic clock; a period from now if
-    /// there are not so many.
+    /// The time at which this number of requests will have expired, by the monotonic clock; a
+    /// period from now if there are fewer.
     private func release(of number: Int) -> TimeInterval {
         var sum = 0
         let slot = total.slots.first { entry in

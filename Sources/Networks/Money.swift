@@ -15,14 +15,14 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
         first.microdollars < second.microdollars
     }
 
-    /// The sum; the largest amount there is where it would be larger.
+    /// The sum, limited to the largest amount.
     package static func + (first: Money, second: Money) -> Money {
         let (sum, overflow) = first.microdollars.addingReportingOverflow(second.microdollars)
         guard !overflow else { return Money(microdollars: second.microdollars > 0 ? .max : .min) }
         return Money(microdollars: sum)
     }
 
-    /// The difference; the smallest or largest amount there is where it would be beyond.
+    /// The difference, limited to the smallest and largest amount.
     package static func - (first: Money, second: Money) -> Money {
         let (difference, overflow) = first.microdollars.subtractingReportingOverflow(
             second.microdollars)
@@ -30,7 +30,7 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
         return Money(microdollars: difference)
     }
 
-    /// So many times the amount; the largest there is where it would be larger.
+    /// A multiple of the amount, limited to the largest amount.
     package static func * (amount: Money, count: Int) -> Money {
         let (product, overflow) = amount.microdollars.multipliedReportingOverflow(by: count)
         guard !overflow else {
@@ -47,7 +47,7 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
         return "\(microdollars < 0 ? "-" : "")$\(rounded / 100).\(fraction)"
     }
 
-    /// `$3.20`, with as many digits after the point as the amount needs, but at least two.
+    /// `$3.20`, with as many decimals as the amount needs, but at least two.
     package var description: String {
         let magnitude = microdollars.magnitude
         var fraction = String(magnitude % 1_000_000 + 1_000_000).dropFirst()
@@ -58,13 +58,13 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
 
 /// The purpose of an expense.
 package enum SpendingPurpose: Sendable, Hashable {
-    /// Reading what is new in a feed.
+    /// Reading new items of a feed.
     case feed(Feed)
     /// Reading the past of a feed, as a training does.
     case past(Feed)
     /// Reading single posts and accounts.
     case lookUp
-    /// Reading whether the human's posts that the bot repeated are still there.
+    /// Checking whether the human's posts that the bot repeated still exist.
     case originals
     case publish
 
@@ -80,30 +80,30 @@ package enum SpendingPurpose: Sendable, Hashable {
     }
 }
 
-/// Keeps account of what calls cost, and refuses what the operator's budget does not hold.
+/// Records the cost of calls, and refuses calls beyond the operator's budget.
 ///
 /// Amounts are reserved before a call and corrected after it, so that a process that is killed in
 /// between counts too much and never too little.
 package protocol SpendingBook: Sendable {
-    /// Takes an amount from the budget.
+    /// Reserves an amount of the budget.
     ///
     /// - Parameters:
-    ///   - amount: What the call costs at most.
-    ///   - purpose: What it is for; purposes may have shares of their own.
-    ///   - now: Decides which month and day pay for it, in UTC.
-    /// - Returns: Nil if the amount is reserved; else when there may be enough again.
+    ///   - amount: The maximum cost of the call.
+    ///   - purpose: The purpose of the call; purposes may have shares of their own.
+    ///   - now: Determines the month and day that pay for it, in UTC.
+    /// - Returns: Nil if the amount is reserved; else when enough may be available again.
     func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws -> Date?
 
-    /// Counts what a call cost beside what was reserved for it, whether or not the budget holds it:
-    /// it is owed already.
+    /// Records a cost beyond the reservation, even if it exceeds the budget, because it is already
+    /// owed.
     ///
     /// - Parameters:
-    ///   - amount: What the call cost beyond its reservation.
+    ///   - amount: The cost beyond the reservation.
     func charge(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws
 
-    /// Gives back what a reserved call did not cost, which is over then.
+    /// Returns the unused part of a reservation, after the call has ended.
     ///
     /// - Parameters:
-    ///   - amount: At most what was reserved; nothing, if that is what it cost.
+    ///   - amount: At most the reserved amount; zero if all of it was used.
     func giveBack(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws
 }

@@ -1,7 +1,7 @@
 package import Foundation
 package import Posts
 
-/// A call to a network that did not succeed.
+/// A failed call to a network.
 ///
 /// The description is safe to print and log: it holds no credentials, no
 /// address of a request and nothing of an answer except the short message that
@@ -90,38 +90,37 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
 
     /// The outcome of a write.
     package enum Outcome: String, Sendable {
-        /// Certainly nothing reached the network.
+        /// The request was certainly not sent.
         case notSent = "not-sent"
-        /// The network said no; nothing happened.
+        /// The network refused the request, and did nothing.
         case refused
-        /// It may or may not have happened: look before trying again.
+        /// The change may have been made or not; this must be checked before another try.
         case unknown
     }
 
     package var code: Code
     package var network: NetworkName
-    /// The host that was asked.
+    /// The host that received the request.
     package var host: String
     package var operation: Operation
-    /// The status of the HTTP answer; nil without one.
+    /// The status of the HTTP answer; nil without an answer.
     package var status: Int?
-    /// The server's own account of the error, in few words; `nil` where it gives none in the form
-    /// that its interface promises.
+    /// The server's own short description of the error; `nil` if there is none in the form of its
+    /// interface.
     package var serverCode: String?
-    /// Details of the cause that the code does not tell.
+    /// Details beyond the code.
     package var detail: String?
-    /// The server's identifier of the request, for asking its operators.
+    /// The server's identifier of the request, for questions to its operators.
     package var requestID: String?
     /// The time before which a retry is pointless, on the local clock.
     package var retryAfter: Date?
-    /// The outcome of a write; for reads it tells nothing of importance.
+    /// The outcome of a write; without meaning for reads.
     package var outcome: Outcome
-    /// The call was made in nobody's name, with no credentials of an account.
+    /// Whether the call was anonymous, without credentials of an account.
     package var isAnonymous: Bool
-    /// The call was held back because of the host's limit by address, of which nothing of the
-    /// account is to blame.
+    /// The call was held back because of the host's limit by address, not because of the account.
     package var isOfAddress = false
-    /// Whether the network puts off all calls of the account, and not only those of this kind.
+    /// Whether the network delays all calls of the account, not only calls of this kind.
     package var concernsAccount = false
 
     package init(
@@ -138,13 +137,14 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         self.isAnonymous = isAnonymous
     }
 
-    /// Whether the item is to be dropped that the call was about: it can never succeed, whoever
+    /// Whether the call's item should be dropped, because no call about it can succeed, whoever
     /// makes it.
     ///
-    /// Credentials that are refused tell nothing of the item.
+    /// Refused credentials reveal nothing about the item.
     package var dropsItem: Bool { isPermanent && !stopsActor }
 
-    /// Whether the same call can never succeed; with other credentials it may, see ``stopsActor``.
+    /// Whether the same call can never succeed; other credentials may change that, see
+    /// ``stopsActor``.
     package var isPermanent: Bool {
         let passing: Set<Code> = [
             .rateLimited, .conflict, .unavailable, .transport, .malformedResponse, .redirected,
@@ -154,23 +154,22 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         return !passing.contains(code)
     }
 
-    /// Whether a page may be missing because of one of its items, which breaks the server or its
-    /// answer.
+    /// Whether a page may have failed because of one of its items.
     ///
-    /// A smaller page may be had then. An overloaded server says the same.
+    /// A smaller page may succeed then. An overloaded server answers the same.
     package var mayBeOfOneItem: Bool {
         code == .tooLarge || retryAfter == nil && [.unavailable, .malformedResponse].contains(code)
     }
 
-    /// Whether a server refuses a page, or the place where it begins: an item breaks it, the place
-    /// is gone, or something before the server takes the request for an attack.
+    /// Whether a server may have refused a page because of an item in it, because its position is
+    /// gone, or because a filter in front of the server takes the request for an attack.
     ///
-    /// Requests that begin elsewhere may succeed.
+    /// Requests with another position may succeed.
     package var mayBeOfOnePage: Bool {
         mayBeOfOneItem || status != nil && [.rejected, .notFound, .forbidden].contains(code)
     }
 
-    /// Whether no call with these credentials can succeed until a person has done something.
+    /// Whether no call with these credentials can succeed until a person acts.
     package var stopsActor: Bool {
         let stopping: Set<Code> = [.unauthorized, .missingScope, .accountDisabled, .configuration]
         return stopping.contains(code)
@@ -184,7 +183,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         return causes.joined(separator: "; ")
     }
 
-    /// Whether the call will be made again.
+    /// The phrase that says whether the call will be repeated.
     private var prospect: String {
         if stopsActor {
             return
@@ -221,7 +220,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
             "check that this is a \(network.displayName) server"
         case .creditsDepleted: "add credits in the developer console"
         case .overBudget: "raise X_BUDGET_USD_PER_MONTH, or wait"
-        // Who is refused by the network has nothing to correct here.
+        // With this status the user cannot correct the request.
         case .configuration where status == 403: nil
         case .configuration: "correct the setting"
         default: nil

@@ -3,22 +3,22 @@ package import Transport
 
 /// Whether any server answers the requests of a process.
 ///
-/// Every HTTP response is an answer, whatever its status. A request that was cancelled, or that the
-/// client itself refused to send, tells nothing.
+/// Every HTTP response counts as an answer, whatever its status. A request that was cancelled, or
+/// that the client itself refused to send, does not count at all.
 package final class NetworkReach: @unchecked Sendable {
     // Sendable because `state` is only touched under `lock`.
 
     /// A time during which no request was answered.
     package struct Failure: Equatable, Sendable {
-        /// When its first request began; for display.
+        /// When the first failed request began; for display.
         package let since: Date
-        /// The same on a monotonic clock, in seconds.
+        /// The same time by a monotonic clock, in seconds.
         package let began: TimeInterval
         /// The last error.
         package let error: String
     }
 
-    /// An instant, by the clock that decides and by the one that is displayed.
+    /// An instant by the monotonic clock, which decides, and by the wall clock for display.
     struct Instant: Equatable, Sendable {
         /// A monotonic clock, in seconds.
         let uptime: TimeInterval
@@ -30,28 +30,28 @@ package final class NetworkReach: @unchecked Sendable {
         var lastAnswer = Instant(uptime: -.infinity, date: .distantPast)
         /// Requests that failed since the last answer.
         var failures = 0
-        /// When the first of them began, or the last answer came if that was later.
+        /// When the first of them began, or the time of the last answer if that was later.
         var firstFailure: Instant?
         var error: String?
         /// Requests in flight, with their beginnings.
         var pending: [Int: Instant] = [:]
-        /// Those that did not answer since the last answer, the last one last.
+        /// The servers that failed to answer since the last answer, the latest one last.
         var servers: [ServerAddress] = []
 
-        /// The beginning of a request, as far as it counts: an answer to another one came later.
+        /// The beginning of a request, but not before the last answer.
         func counted(_ begin: Instant) -> Instant {
             begin.uptime < lastAnswer.uptime ? lastAnswer : begin
         }
     }
 
-    /// Seconds without an answer after which the process counts as cut off.
+    /// Seconds without an answer after which the process is considered offline.
     ///
-    /// Then another worker looks at the mirrors within their poll and 40 s, if connections fail
+    /// Then another worker takes over the mirrors within their poll and 40 s, if connections fail
     /// within 10 s.
     package static let patience: TimeInterval = 15
-    /// Requests without an answer that are needed for it.
+    /// The number of unanswered requests that are also needed.
     private static let failuresAtLeast = 3
-    /// Addresses that a probe asks.
+    /// The most addresses that a probe requests.
     private static let serversAtMost = 3
     /// The answer to a probe is not read further.
     private static let probeBytes = 1_024
@@ -61,9 +61,9 @@ package final class NetworkReach: @unchecked Sendable {
 
     package init() {}
 
-    /// Notes that a request begins.
+    /// Records that a request begins.
     ///
-    /// - Returns: The number of the request, which one of the other three methods ends.
+    /// - Returns: The number of the request, to be passed to one of the other three methods.
     func begins(at instant: Instant) -> Int {
         lock.withLock {
             state.counter += 1
@@ -72,7 +72,7 @@ package final class NetworkReach: @unchecked Sendable {
         }
     }
 
-    /// Notes that a server answered a request.
+    /// Records that a server answered a request.
     func answered(_ request: Int, at instant: Instant) {
         lock.withLock {
             state.pending[request] = nil
@@ -84,7 +84,7 @@ package final class NetworkReach: @unchecked Sendable {
         }
     }
 
-    /// Notes that a server did not answer a request; a probe asks it.
+    /// Records that a server did not answer a request; a probe will try it.
     func failed(_ request: Int, _ error: String, server: ServerAddress) {
         lock.withLock {
             guard let begin = state.pending.removeValue(forKey: request).map(state.counted) else {
@@ -102,11 +102,11 @@ package final class NetworkReach: @unchecked Sendable {
         }
     }
 
-    /// Notes that a request ended here, without a word about the network.
+    /// Records that a request ended locally, without a result about the network.
     func withdrew(_ request: Int) { lock.withLock { state.pending[request] = nil } }
 
-    /// Returns the failure of all requests; nil if one was answered lately, or if few were made
-    /// since.
+    /// Returns the failure of all requests; nil if one was answered recently, or if only a few were
+    /// made.
     ///
     /// - Parameter uptime: The monotonic clock.
     package func failure(at uptime: TimeInterval) -> Failure? {
@@ -124,8 +124,8 @@ package final class NetworkReach: @unchecked Sendable {
         }
     }
 
-    /// Asks the servers that did not answer for a page, without any account, and notes the first
-    /// answer.
+    /// Requests a page from each server that did not answer, without an account, and records the
+    /// first answer.
     ///
     /// - Parameters:
     ///   - client: Sends the requests.
@@ -156,6 +156,6 @@ package final class NetworkReach: @unchecked Sendable {
 }
 
 extension TransportError {
-    /// Whether the client itself refused the request, so that no server was asked.
+    /// Whether the client itself refused the request, so that it was not sent.
     var isOfClient: Bool { [.invalidURL, .forbiddenScheme, .invalidHeader].contains(code) }
 }

@@ -5,32 +5,32 @@ package import Posts
 package struct ObservedPost: Sendable, Equatable {
     package var post: Post
     package var author: Account
-    /// The address that calls to this server need to answer or favorite the post.
+    /// The address that calls to this server use to answer or favorite the post.
     package var address: String
-    /// The address of the post that this one answers; nil for posts that answer nothing.
+    /// The address of the answered post; nil if the post is not a reply.
     package var replyToAddress: String?
-    /// When its author last changed it; nil if never, or where the network does not tell.
+    /// The time of the last edit; nil if there was none, or if the network does not return it.
     package var editedAt: Date?
-    /// When a change made the post name the account that asked; nil if it did from the beginning,
-    /// or nobody knows.
+    /// When an edit added the mention of the requesting account; nil if it was there from the
+    /// beginning, or if unknown.
     package var mentionAddedAt: Date?
-    /// Whether the account that asked has favorited the post.
+    /// Whether the requesting account has favorited the post.
     package var isFavorited = false
-    /// The identifier shared by all posts of the conversation, where the network tells it with each
+    /// The identifier shared by all posts of the conversation, if the network returns it with each
     /// post.
     package var conversation: String?
-    /// The authors of the posts above it in the conversation, as far as the network tells them with
-    /// each post.
+    /// The authors of the posts above it in the conversation, if the network returns them with each
+    /// post.
     package var threadAuthors: Set<AccountID> = []
-    /// A reply by this account waits for the author's approval or is refused.
+    /// Whether a reply by this account waits for the author's approval or is refused.
     package var replyNeedsApproval = false
-    /// A favorite by this account waits for the author's approval or is refused.
+    /// Whether a favorite by this account waits for the author's approval or is refused.
     package var favoriteNeedsApproval = false
 
-    /// Since when the post has named the account that asked, if it does.
+    /// The time since which the post mentions the requesting account, if it does.
     package var calledAt: Date { mentionAddedAt ?? post.createdAt }
 
-    /// Equal for two sightings of the same post in one feed.
+    /// Equal for two copies of the same post in one feed.
     ///
     /// Some servers give reposts the identity of the original, which may be in the same feed.
     package var repetitionKey: String {
@@ -39,38 +39,38 @@ package struct ObservedPost: Sendable, Equatable {
 }
 
 extension ObservedPost {
-    /// A post of which nothing else is known.
+    /// Creates a post without further data.
     package init(post: Post, author: Account, address: String) {
         self.init(post: post, author: author, address: address, replyToAddress: nil)
     }
 }
 
-/// A text on its way to a network.
+/// A text to be published.
 package struct Draft: Sendable, Equatable {
     /// The text to publish, mentions included; within the account's ``SocialNetwork/limits()``.
     package var text: String
     /// The ``ObservedPost/address`` of the post to answer.
     package var replyTo: String?
-    /// The accounts that the answered post names besides its author and the account itself: the
-    /// answer is not for them.
+    /// The accounts that the answered post names besides its author and the account itself; the
+    /// answer goes to none of them.
     ///
-    /// Only X, which would tell them of it, is told their names.
+    /// Used only on X, which would otherwise notify them.
     package var bystanders: [AccountID]
     package var visibility: Visibility
-    /// A BCP 47 language tag; nil where the language is not known.
+    /// A BCP 47 language tag; nil if the language is unknown.
     package var language: String?
-    /// A content warning, or Bluesky's labels with spaces between; nil for none, and on X, which
-    /// has no place for one.
+    /// A content warning, or Bluesky's labels separated by spaces; nil for none, and on X, which
+    /// has none.
     package var warning: String?
-    /// The attached pictures; uploaded before.
+    /// The attached pictures, which were uploaded before.
     package var pictures: [PictureReference]
-    /// Words in the text behind which the address of a link stands in parentheses: where a network
-    /// lets words lead to an address, they do, and the address is left out.
+    /// Words in the text that are followed by an address in parentheses: on networks with links on
+    /// words, the words become the link and the address is removed.
     package var linkWords: [String] = []
     /// The same for every attempt to publish this draft, different for every other draft; 1 through
     /// 64 letters, digits and hyphens.
     package var key: String
-    /// When the draft was made final: on networks where the author dates a post, its date.
+    /// When the draft was completed; the post's date on networks where the author dates posts.
     package var createdAt: Date
 
     package init(
@@ -93,15 +93,15 @@ package struct Draft: Sendable, Equatable {
 }
 
 extension Draft {
-    /// Whether nobody should see it unasked.
+    /// Whether the post should be hidden until a reader asks for it.
     var isSensitive: Bool { warning != nil || pictures.contains { $0.picture.isSensitive == true } }
 }
 
-/// A picture on its way to a network.
+/// A picture to be uploaded.
 package struct PictureUpload: Sendable, Equatable {
     package var bytes: [UInt8]
     package var format: PictureFormat
-    /// The description of the picture; empty where nobody gave one.
+    /// The description of the picture; empty if there is none.
     package var alt: String
 
     package init(bytes: [UInt8], format: PictureFormat, alt: String) {
@@ -113,9 +113,10 @@ package struct PictureUpload: Sendable, Equatable {
 
 /// A picture that was uploaded, as part of a draft.
 package struct PictureReference: Sendable, Equatable {
-    /// The name that ``SocialNetwork/upload(_:)`` returned.
+    /// The name returned by ``SocialNetwork/upload(_:)``.
     package var name: String
-    /// With its description, which some networks have in the post and not with the picture.
+    /// The picture with its description, which some networks store in the post rather than with the
+    /// picture.
     package var picture: Picture
 
     package init(name: String, picture: Picture) {
@@ -124,14 +125,14 @@ package struct PictureReference: Sendable, Equatable {
     }
 }
 
-/// A favorite on its way to a network.
+/// A favorite to be given.
 package struct FavoriteDraft: Sendable, Equatable {
     /// The ``ObservedPost/address`` of the post.
     package var address: String
     /// The same for every attempt at this favorite, different for every other one; as
     /// ``Draft/key``.
     package var key: String
-    /// When the favorite was decided for good: on networks where its giver dates it, its date.
+    /// When the favorite was finally decided; its date on networks where the giver dates favorites.
     package var createdAt: Date
 
     package init(address: String, key: String, createdAt: Date) {
@@ -146,8 +147,8 @@ package struct PublishedPost: Sendable, Equatable {
     package var id: PostID
     package var address: String
     package var createdAt: Date
-    /// Published, but not as the reply that it was meant to be: the server no longer knew the
-    /// answered post.
+    /// Whether it was published, but not as a reply, because the server no longer had the answered
+    /// post.
     package var isMisplaced = false
 
     package init(id: PostID, address: String, createdAt: Date, isMisplaced: Bool = false) {

@@ -2,18 +2,18 @@ import Foundation
 import Posts
 package import Transport
 
-/// Reads a picture from where its network shows it.
+/// Downloads a picture from the address that its network gives.
 ///
-/// The address comes from a network or an archive, so nobody believes it: only so many bytes are
-/// taken, what they are is told by themselves, and neither the address nor what it leads to may be
-/// on this machine or its network, unless that is where the operator has put the human's server.
+/// The address comes from a network or an archive and is not trusted: the size is limited, the
+/// picture's type is determined from its bytes, and neither the address nor its redirects may be on
+/// this machine or its network, unless the operator's settings put the human's server there.
 package struct PictureReader: Sendable {
     /// The result of a request for a picture.
     package enum Finding: Equatable, Sendable {
         case found([UInt8])
-        /// It is not there, or nobody may see it.
+        /// The picture does not exist, or is not visible.
         case gone
-        /// Its address is none that is asked: without TLS, or on this machine or its network.
+        /// The address may not be requested: it is without TLS, or on this machine or its network.
         case unasked
         case tooLarge
         /// Asking again may help.
@@ -24,25 +24,25 @@ package struct PictureReader: Sendable {
 
     private let client: HTTPClient
     private let contact: RequestContact
-    /// The base of the server that may be near.
+    /// The base of the server that may be on this machine or its network.
     private let trusted: String?
 
     /// - Parameters:
-    ///   - server: The human's server as the operator configured it; nil if there is none.
+    ///   - server: The human's server in the operator's settings; nil if there is none.
     ///   - contact: The contact in the user agent.
     package init(
         client: HTTPClient, trusting server: String?, contact: RequestContact = RequestContact()
     ) {
         self.client = client
         self.contact = contact
-        // An address that cannot be used names no server.
+        // Nil for an address that cannot be used; then no server is trusted.
         trusted = server.flatMap { try? ServerAddress($0, network: .usual) }?.base
     }
 
     /// Reads a picture.
     ///
     /// - Parameters:
-    ///   - maximumBytes: The largest that is taken.
+    ///   - maximumBytes: The largest accepted picture.
     /// - Throws: `CancellationError`.
     package func read(_ url: String, maximumBytes: Int) async throws -> Finding {
         var url = url
@@ -72,7 +72,7 @@ package struct PictureReader: Sendable {
     /// Nil for an address on this machine or its network.
     private func request(_ url: String, maximumBytes: Int) -> HTTPRequest? {
         let isNear = trusted.map { url.hasPrefix($0 + "/") } ?? false
-        // What a name leads to is looked at when the connection is made.
+        // The resolved address is checked when the connection is made.
         let host = URLComponents(string: url)?.host ?? ""
         guard isNear || !HostPlace.mayBeLocal(host.contains(":") ? "[\(host)]" : host) else {
             return nil

@@ -1,48 +1,50 @@
 package import Posts
 
-/// A server as it answers single requests, without what a client believes of its program.
+/// Access to a server by single requests, without assumptions about its program.
 ///
-/// `doctor --probe` measures through it: a client that decides by the program's name would measure
-/// its own decisions.
+/// `doctor --probe` measures with it, because a client that decides by the program's name would
+/// measure its own decisions.
 ///
 /// - Throws: Every call throws ``NetworkError`` or `CancellationError`.
 package protocol PlainServer: Sendable {
-    /// Publishes a draft, whose text holds `mark`.
+    /// Publishes a draft, whose text contains `mark`.
     ///
-    /// - Returns: The server's name for the post; nil if it names a post without the mark.
+    /// - Returns: The server's address of the post; nil if the post at the returned address lacks
+    ///   the mark.
     func publish(_ draft: Draft, mark: String) async throws -> String?
 
     /// Reads a post as the account itself.
     ///
-    /// - Returns: Nil if the server says that there is no such post.
+    /// - Returns: Nil if the server says that the post does not exist.
     func read(_ address: String) async throws -> PlainPost?
 
-    /// Whether a post is shown to somebody without a login; nil where nobody can ask.
+    /// Whether a post is visible without a login; nil if the network does not allow to check.
     func isShownWithoutLogin(_ address: String) async throws -> Bool?
 
-    /// The addresses of the account's newest posts, as its own list shows them to it.
+    /// The addresses of the account's newest posts in its own list, as the account sees it.
     func newest() async throws -> Set<String>
 
-    /// Gives a post another text.
+    /// Changes the text of a post.
     ///
-    /// - Returns: Whether the server accepted it; nil where no such request is ever made.
+    /// - Returns: Whether the server accepted the change; nil if the client never makes such
+    ///   requests.
     func change(_ address: String, to draft: Draft) async throws -> Bool?
 
-    /// Deletes a post; that the server refuses is no error.
+    /// Deletes a post; a refusal by the server is no error.
     func delete(_ address: String) async throws
 }
 
-/// A post as the server describes it.
+/// A post as the server returns it.
 package struct PlainPost: Sendable, Equatable {
     package var text: String
     package var visibility: Visibility
     /// The address of the answered post.
     package var answers: String?
-    /// The server says that the post was changed.
+    /// Whether the server marks the post as edited.
     package var isChanged: Bool
 }
 
-/// A server whose client decides nothing by the program's name.
+/// A server whose client has no decisions by the program's name.
 package struct ClientAsServer: PlainServer {
     private let network: any SocialNetwork
 

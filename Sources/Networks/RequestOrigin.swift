@@ -1,7 +1,8 @@
 package import Foundation
 import Transport
 
-/// The mirror that makes requests, as servers and the other mirrors of the process see it.
+/// The mirror that makes requests, and the resources that it shares with the other mirrors of the
+/// process.
 package struct RequestOrigin: Sendable {
     /// The name by which the mirrors of a process share the limits of hosts.
     package let mirror: String
@@ -25,8 +26,8 @@ package struct RequestOrigin: Sendable {
     }
 }
 
-/// The contact that the user agent of one mirror's requests names; it may become known while
-/// requests are made.
+/// The contact in the user agent of a mirror's requests; it may become known while requests are
+/// made.
 package final class RequestContact: @unchecked Sendable {
     // Sendable because `known` is only touched under `lock`.
     private let lock = NSLock()
@@ -35,10 +36,11 @@ package final class RequestContact: @unchecked Sendable {
     /// - Parameter text: As for ``tell(_:)``.
     package init(_ text: String? = nil) { tell(text) }
 
-    /// The contact; nil while none is known.
+    /// The contact; nil if none is known.
     package var text: String? { lock.withLock { known } }
 
-    /// Replaces the contact; nil, and a text that `HTTPClient.isContact` refuses, change nothing.
+    /// Replaces the contact; does nothing for nil and for a text that `HTTPClient.isContact`
+    /// refuses.
     package func tell(_ text: String?) {
         guard let text, HTTPClient.isContact(text) else { return }
         lock.withLock { known = text }

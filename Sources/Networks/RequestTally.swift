@@ -1,18 +1,17 @@
 import Foundation
 import Posts
 
-/// How long the calls of a mirror took, and how many more its networks let it make, since it was
-/// last emptied.
+/// The durations of a mirror's calls and the remaining requests of its networks, since the counts
+/// were last taken.
 package final class RequestTally: @unchecked Sendable {
     // Sendable because `changes` is only touched under `lock`.
 
-    /// Upper bounds of the durations that are counted together, in milliseconds; the last group has
-    /// none.
+    /// Upper bounds of the counted groups of durations, in milliseconds; the last group has none.
     package static let bounds: [Int64] = [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000]
 
-    /// How many calls took how long.
+    /// The number of calls by duration.
     package struct Durations: Equatable, Sendable {
-        /// A number for each of ``RequestTally/bounds``, and one for what took longer.
+        /// A count for each of ``RequestTally/bounds``, and one for longer calls.
         package var counts = [Int64](repeating: 0, count: RequestTally.bounds.count + 1)
         package var milliseconds: Int64 = 0
 
@@ -55,7 +54,7 @@ package final class RequestTally: @unchecked Sendable {
         lock.withLock { changes.remaining[limit] = remaining }
     }
 
-    /// Returns what was noted, and begins anew.
+    /// Returns the counts and resets them.
     package func take() -> Changes {
         lock.withLock {
             defer { changes = Changes() }

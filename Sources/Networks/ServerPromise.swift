@@ -1,34 +1,35 @@
 /// A habit of a server that a mirror relies on and that `doctor --probe` can measure.
 ///
-/// The measured value counts more than what is known of the server's program.
+/// The measured value overrules the known habits of the server's program.
 package enum ServerPromise: String, CaseIterable, Codable, Sendable {
-    /// The server's name for a new post leads to that post, with the text that was sent.
+    /// The returned address of a new post leads to that post, with the text that was sent.
     case publishes
-    /// A post has the visibility that was asked for, as far as the account itself is told.
+    /// A post has the requested visibility, as far as the account itself is told.
     case visibility
-    /// A direct post is shown to nobody without a login, and the account itself is not told that it
-    /// is open.
+    /// A direct post is not shown without a login, and the account itself is not told that it is
+    /// public.
     case direct
     /// An unlisted post is shown to everybody.
     case open
-    /// The account's own list has what was just published: that is how a lost answer is found.
+    /// The account's own list contains a post that was just published; this is how a lost answer is
+    /// resolved.
     case lists
     /// The account's own list has direct posts too.
     case listsDirect = "lists-direct"
     /// A reply names the post that it answers.
     case answers
-    /// Another text takes the place of the first.
+    /// An edit replaces the text.
     case edits
-    /// A changed post has the visibility that it had before.
+    /// An edited post keeps its visibility.
     case editsKeepVisibility = "edits-keep-visibility"
-    /// A changed post says that it was changed.
+    /// An edited post is marked as edited.
     case tellsEdits = "tells-edits"
-    /// A deleted post is shown to nobody, ten seconds later at most.
+    /// A deleted post is no longer shown to anybody, after ten seconds at most.
     case deletes
     /// A deleted post leaves the account's own list, ten seconds later at most.
     case unlists
 
-    /// The statement that is true where the server keeps the promise.
+    /// The statement that is true if the server keeps the promise.
     package var text: String {
         switch self {
         case .publishes: "a post arrives with the text that was sent"
@@ -46,7 +47,7 @@ package enum ServerPromise: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// The consequence for the mirror where the server does not keep the promise.
+    /// The consequence for the mirror if the server does not keep the promise.
     package var consequence: String {
         switch self {
         case .publishes:

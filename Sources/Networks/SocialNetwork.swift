@@ -1,238 +1,239 @@
 package import Foundation
 package import Posts
 
-/// One account on one social network, as far as mirror-bot uses it.
+/// One account on one social network, with the calls that mirror-bot needs.
 ///
-/// Every call is one task's work: cancelling the task ends the transfer. Calls
-/// are not repeated here; what may be repeated, and when, is told by the
-/// ``NetworkError`` that they throw. A cancelled write may have happened.
+/// Every call runs in the caller's task: cancelling the task ends the transfer. Calls are not
+/// repeated here; the ``NetworkError`` that they throw determines whether and when they may be
+/// repeated. A cancelled write may have happened.
 ///
 /// - Throws: Every call throws ``NetworkError`` or `CancellationError`.
 package protocol SocialNetwork: Sendable {
     var name: NetworkName { get }
 
-    /// The host that the account lives on, as far as it is known without asking.
+    /// The host of the account, as known without a request.
     var host: String { get }
 
     var capabilities: Capabilities { get }
 
-    /// By how many seconds the local clock is ahead of the network's, by the median of what its
-    /// last answers told; nil before one told.
+    /// The seconds by which the local clock is ahead of the network's, as the median of its last
+    /// answers; nil before the first answer with a time.
     ///
-    /// Asks nothing.
+    /// Makes no request.
     var clockLead: TimeInterval? { get }
 
-    /// The account that the credentials belong to, freshly requested.
+    /// The account of the credentials, requested now.
     func verifyAccount() async throws -> Account
 
-    /// How long a text may be; remembered for a day.
+    /// The length limits of a text; cached for a day.
     func limits() async throws -> PublishingLimits
 
-    /// The names of the custom emoji that the bot's server shows in posts, without colons;
-    /// remembered for a day.
+    /// The names of the custom emoji that the bot's server shows in posts, without colons; cached
+    /// for a day.
     ///
-    /// - Returns: None where the network has no such emoji, or the server does not tell.
+    /// - Returns: Empty if the network has no custom emoji, or the server does not return them.
     func emoji() async throws -> Set<String>
 
-    /// Reads what the account's server says to those who use it.
+    /// Reads the rules and descriptions that the account's server publishes for its users.
     ///
-    /// - Returns: Its rules, one a text, then its description and its about page, as plain texts;
-    ///   or the addresses of its terms where it gives only these. None where a network has one set
-    ///   of rules, which `NetworkDescriptor` holds.
+    /// - Returns: Its rules, one in each text, then its description and its about page, as plain
+    ///   texts; or the addresses of its terms if it publishes only these. Empty for a network with
+    ///   one set of rules, which `NetworkDescriptor` holds.
     func serverStatements() async throws -> [String]
 
-    /// The state of the account with these credentials, in the network's own words.
+    /// The state of the account with these credentials, as reported by the network.
     ///
-    /// Asks without credentials where the network lets anybody ask, for those of such an account
-    /// may be refused. Asks nothing where a question costs money: then it is what the answers to
-    /// other calls have named.
+    /// Requested without credentials if the network allows that, because the credentials of such an
+    /// account may be refused. If a request costs money, none is made, and the result is the state
+    /// that answers to other calls have reported.
     ///
-    /// - Parameter account: The account as it was verified before.
+    /// - Parameter account: The account as it was last verified.
     /// - Returns: Nil if the network does not clearly name a state.
     func standing(of account: AccountID) async throws -> AccountStanding?
 
-    /// One page of a feed. ``FeedWalk`` goes from page to page.
+    /// One page of a feed. ``FeedWalk`` reads page after page.
     ///
     /// - Parameters:
-    ///   - size: The most items to ask for, at least 1; nil for as many as the network usually
-    ///     gives. Networks that have a smallest page ask for that.
-    /// - Returns: The page. What is larger than an answer may be even as the only item of its page
-    ///   is ``FeedPage/unreadable``.
-    /// - Throws: ``NetworkError`` with code `.tooLarge` where fewer items may fit.
+    ///   - size: The most items to request, at least 1; nil for the network's usual number. A
+    ///     network with a smallest page requests at least that.
+    /// - Returns: The page. An item that is too large even for a page of its own is
+    ///   ``FeedPage/unreadable``.
+    /// - Throws: ``NetworkError`` with code `.tooLarge` if fewer items may fit.
     func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage
 
-    /// Begins a search for an item that makes every page fail which has it.
+    /// Begins a search for an item that makes every page fail that contains it.
     ///
-    /// The page's cursor leads to the steps of the search. They find what can be had, and name each
-    /// item that cannot be had as ``FeedPage/unreadable``, however many there are. One step makes a
-    /// few requests at most.
+    /// The page's cursor leads to the steps of the search. They return the readable items, and each
+    /// unreadable item as ``FeedPage/unreadable``, however many there are. One step makes a few
+    /// requests at most.
     ///
-    /// - Parameter position: The item is the first below it, or above it.
-    /// - Returns: Nil where the network's cursors tell no order, so that none can be made up.
-    /// - Throws: ``NetworkError`` if no other item can be had either.
+    /// - Parameter position: The position directly above or below the item.
+    /// - Returns: Nil if the network's cursors have no order, so that none can be made up.
+    /// - Throws: ``NetworkError`` if no other item can be read either.
     func page(_ feed: Feed, passing position: FeedPosition) async throws -> FeedPage?
 
-    /// Does all that publishing a draft needs, up to the request itself, which returns what the
-    /// network calls the post.
+    /// Makes all preparations for publishing a draft, up to the request itself, which returns the
+    /// identifiers of the post.
     ///
     /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` is never `unknown`: nothing was
     ///   published.
     func prepare(_ draft: Draft) async throws -> Departure<PublishedPost>
 
-    /// Gives the network a picture for a post to come; what is in no post after a while is
-    /// forgotten there.
+    /// Uploads a picture for a later post; the network deletes it after some time if no post
+    /// contains it.
     ///
-    /// - Returns: What ``PictureReference/name`` is to be in the draft of that post, in a form of
-    ///   the network's own; and whether it may be in one now, or ``isReady(_:)`` tells when it may.
-    /// - Throws: ``NetworkError``; trying again does no harm, whatever became of it.
+    /// - Returns: The value of ``PictureReference/name`` in the draft of that post, in the
+    ///   network's own form; and whether the post may be published now, or only once
+    ///   ``isReady(_:)`` returns true.
+    /// - Throws: ``NetworkError``; trying again is harmless, whatever the outcome.
     func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool)
 
     /// Whether an uploaded picture may be in a post now.
     ///
-    /// - Throws: ``NetworkError`` with code `.notFound` if the network has forgotten it.
+    /// - Throws: ``NetworkError`` with code `.notFound` if the network has deleted it.
     func isReady(_ name: String) async throws -> Bool
 
-    /// Does all that favoriting a post needs, up to the request itself; favoriting twice with the
-    /// same key and time is harmless.
+    /// Makes all preparations for favoriting a post, up to the request itself; favoriting twice
+    /// with the same key and time is harmless.
     ///
-    /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` is never `unknown`: nothing
-    ///   happened.
+    /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` is never `unknown`: nothing was
+    ///   changed.
     func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void>
 
-    /// Deletes one of the account's own posts; one that is gone already is no error.
+    /// Deletes one of the account's own posts; a post that is already gone is no error.
     ///
     /// - Parameters:
-    ///   - address: What the server called the post when it was published.
-    ///   - isOurs: Whether a post is the one that is meant. Asked where a server's word for what it
-    ///     published is not enough to be certain.
-    /// - Returns: Whether it was still there, as far as the network tells.
-    /// - Throws: ``NetworkError`` with code `.rejected` if the server calls another post so.
+    ///   - address: The address that the server returned when the post was published.
+    ///   - isOurs: Whether a post is the intended one. Called if the server's returned address is
+    ///     not reliable enough.
+    /// - Returns: Whether it still existed, as far as the network reveals that.
+    /// - Throws: ``NetworkError`` with code `.rejected` if another post has this address.
     @discardableResult
     func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws
         -> Removal
 
-    /// Takes a favorite back; one that is gone already, or whose post is, is no error.
+    /// Takes a favorite back; one that is already gone, or whose post is, is no error.
     ///
-    /// - Parameter favorite: With the same key and time as when it was given: on Bluesky they name
-    ///   it.
-    /// - Returns: Whether it was still there, as far as the network tells.
-    /// - Throws: ``NetworkError`` with code `.capability` where software may not.
+    /// - Parameter favorite: The favorite with its original key and time, which identify it on
+    ///   Bluesky.
+    /// - Returns: Whether it still existed, as far as the network reveals that.
+    /// - Throws: ``NetworkError`` with code `.capability` if software may not.
     @discardableResult
     func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal
 
-    /// Does all that giving one of the account's own posts another text and language needs, up to
-    /// the request itself; doing so twice is harmless.
+    /// Makes all preparations for changing the text and language of one of the account's own posts,
+    /// up to the request itself; doing so twice is harmless.
     ///
-    /// The answered post and the visibility stay. Those who were told of the post are told nothing
-    /// new, save those who are named for the first time.
+    /// The answered post and the visibility stay. People who were notified of the post are not
+    /// notified again, except those who are mentioned for the first time.
     ///
-    /// - Throws: ``NetworkError`` with code `.capability` where ``Capabilities/canEdit`` is false.
-    ///   The request throws `.notFound` if the post is gone.
+    /// - Throws: ``NetworkError`` with code `.capability` if ``Capabilities/canEdit`` is false. The
+    ///   request throws `.notFound` if the post is gone.
     func prepareEdit(_ address: String, _ draft: Draft) async throws -> Departure<Void>
 
-    /// Marks the account as automated, where the network has a way to do so; harmless when it is
-    /// marked already.
+    /// Marks the account as automated, if the network has a way to do so; harmless if it is already
+    /// marked.
     ///
-    /// - Throws: ``NetworkError`` with code `.capability` where only a person can do it.
+    /// - Throws: ``NetworkError`` with code `.capability` if only a person can do it.
     func labelAsBot() async throws
 
     /// The account's own posts from now back to `since`, newest first, replies and posts for few
     /// eyes included.
     ///
-    /// The list is complete for ``Capabilities/listedVisibilities``, or the call throws: a post of
-    /// these visibilities that is missing here counts as never sent.
+    /// The list is complete for ``Capabilities/listedVisibilities``, or the call throws: a missing
+    /// post of these visibilities counts as never published.
     func ownPosts(since: Date) async throws -> [ObservedPost]
 
-    /// Whether the account has favorited a post; nil when the post is gone, by the network's own
-    /// word.
+    /// Whether the account has favorited a post; nil if the network itself says that the post is
+    /// gone.
     func isFavorited(_ address: String) async throws -> Bool?
 
-    /// A post by its address; nil when it is gone or was never visible to the account, by the
-    /// network's own word: what a proxy before it says does not count.
+    /// A post by its address; nil if the network itself says that it is gone or was never visible
+    /// to the account. The answer of a proxy in front of it does not count.
     func lookUp(_ address: String) async throws -> ObservedPost?
 
     /// A post of the account itself by its address; nil as for ``lookUp(_:)``.
     ///
-    /// Costs less than that where the author of a post has a price.
+    /// Cheaper than that if requesting a post's author costs money.
     func lookUpOwn(_ address: String) async throws -> ObservedPost?
 
-    /// Those of the account's own posts that the network shows now, in one request.
+    /// The posts among some of the account's own that the network shows now, in one request.
     ///
-    /// A post that is missing in the answer is not known to be gone: ``lookUpOwn(_:)`` decides.
+    /// A missing post is not necessarily gone: ``lookUpOwn(_:)`` decides.
     ///
     /// - Parameter addresses: At most ``Capabilities/lookUpsAtOnce``.
-    /// - Returns: The addresses that were asked for, fewer where the money does not reach further;
+    /// - Returns: The addresses that were requested, which are fewer if there is not enough money;
     ///   and the posts.
-    /// - Throws: ``NetworkError`` with code `.capability` where posts cannot be asked for in lists.
+    /// - Throws: ``NetworkError`` with code `.capability` if the network has no such request.
     func ownPosts(at addresses: [String]) async throws -> (asked: [String], shown: [ObservedPost])
 
-    /// One page of the account's own posts, read to see which of them are still there.
+    /// One page of the account's own posts, read to see which of them still exist.
     func surveyOwnPosts(_ position: FeedPosition) async throws -> FeedPage
 
-    /// The position of a page that begins with one of the account's own posts; the newest one where
+    /// The position of a page that begins with one of the account's own posts; the newest one if
     /// only cursors lead to others.
     func surveyStart(at address: String) -> FeedPosition
 
-    /// A post by what it is called everywhere, for one that was learned of from a downloaded
-    /// archive; nil when it is gone, as for ``lookUp(_:)``.
+    /// A post by its identity on the whole network, for one that is only known from a downloaded
+    /// archive; nil if it is gone, as for ``lookUp(_:)``.
     ///
-    /// - Throws: ``NetworkError`` with code `.capability` where the network cannot tell: nothing is
-    ///   known of the post then.
+    /// - Throws: ``NetworkError`` with code `.capability` if the network cannot decide it: then
+    ///   nothing is known of the post.
     func lookUp(identity: PostID) async throws -> ObservedPost?
 
-    /// Whether somebody without a login is shown a post; nil where the network lets nobody ask.
+    /// Whether a post is visible without a login; nil if the network does not allow to check.
     func isShownToAnybody(_ address: String) async throws -> Bool?
 
-    /// Refuses a server that is known to change who may see what is published there; asks nothing.
+    /// Fails for a server that is known to change the audience of posts; makes no request.
     ///
     /// - Throws: ``NetworkError`` with code `.configuration`.
     func requireAudiences() throws(NetworkError)
 
-    /// The server's answers without what is believed of its program, for measuring its habits.
+    /// The server without assumptions about its program, for measuring its habits.
     var plainServer: any PlainServer { get }
 
-    /// The habits of the server that a client cannot ask for, as they count now.
+    /// The current habits of the server that a client cannot ask for.
     var serverHabits: [ServerHabit] { get }
 
-    /// Whether somebody without a login is still shown a post that was deleted; false where the
-    /// network is known to hide it, which needs no request.
+    /// Whether a deleted post is still shown without a login; false without a request if the
+    /// network is known to hide it.
     func showsDeleted(_ address: String) async throws -> Bool
 
     /// The identifier shared by all posts of one conversation, such as the identity of its first
-    /// post; `nil` when the post is gone.
+    /// post; `nil` if the post is gone.
     ///
-    /// May need a request, whose answer is small and soon there; the result stays true for as long
-    /// as the conversation exists.
+    /// May need one fast request with a small answer; the result stays valid as long as the
+    /// conversation exists.
     ///
     /// - Throws: ``NetworkError`` with code `.tooLarge` for a conversation of too many posts.
     func conversation(of post: ObservedPost) async throws -> String?
 
     /// The direct replies to one of the account's own posts, as far as one request of modest size
-    /// shows them; none if the post is gone.
+    /// returns them; none if the post is gone.
     ///
-    /// For finding what the network did not notify of; what cannot be read is left out.
+    /// Finds replies that the network did not notify of; unreadable ones are left out.
     ///
-    /// - Throws: ``NetworkError`` with code `.capability` where asking costs money.
+    /// - Throws: ``NetworkError`` with code `.capability` if the request costs money.
     func replies(to address: String) async throws -> [ObservedPost]
 
     /// The account's own direct answers to a post, for all audiences, as far as one request of
-    /// modest size shows them; none if the post is gone.
+    /// modest size returns them; none if the post is gone.
     ///
-    /// Finds what ``ownPosts(since:)`` leaves out by ``Capabilities/listedVisibilities``. An answer
-    /// that is missing here may exist all the same.
+    /// Finds posts that ``ownPosts(since:)`` leaves out by ``Capabilities/listedVisibilities``. An
+    /// answer that is missing here may exist nevertheless.
     func ownAnswers(to address: String) async throws -> [ObservedPost]
 
-    /// The highest price of reading so many items of a feed; `nil` on networks that are free.
+    /// The maximum price of reading a number of items of a feed; `nil` on networks that are free.
     func price(ofReading items: Int, from feed: Feed) -> Money?
 
-    /// The highest price of reading one of the account's own posts by its address; `nil` on
+    /// The maximum price of reading one of the account's own posts by its address; `nil` on
     /// networks that are free.
     var priceOfOwnPost: Money? { get }
 
-    /// The highest price of publishing texts, each below the one before; `nil` on networks that are
+    /// The maximum price of publishing texts, each below the one before; `nil` on networks that are
     /// free.
     ///
-    /// The first one has the pictures, and may answer somebody.
+    /// The first one has the pictures, and may be a reply.
     func price(ofPublishing texts: [String], pictures: Int, isReply: Bool) -> Money?
 }
 
@@ -296,7 +297,7 @@ extension SocialNetwork {
 
     package func price(ofPublishing texts: [String], pictures: Int, isReply: Bool) -> Money? { nil }
 
-    /// Deletes whatever of the account's own posts the server calls so.
+    /// Deletes the account's own post at this address, whichever it is.
     @discardableResult
     package func delete(_ address: String) async throws -> Removal {
         try await delete(address, if: { _ in true })
@@ -317,14 +318,14 @@ extension SocialNetwork {
     }
 }
 
-/// Telling the time that the network's posts are dated with.
+/// The clock that dates the network's posts.
 extension SocialNetwork {
-    /// A smaller difference between two clocks may be the way of an answer, and is left alone:
-    /// seconds.
+    /// Seconds by which two clocks may differ because of the transfer of an answer; smaller
+    /// differences are ignored.
     package static var toleratedLead: TimeInterval { 60 }
 
-    /// By how many seconds the local clock is wrong by the network's: 0 while that is little, or
-    /// not known.
+    /// The seconds by which the local clock is wrong by the network's: 0 if the difference is
+    /// small, or unknown.
     package var clockError: TimeInterval {
         clockLead.flatMap { abs($0) > Self.toleratedLead ? $0 : nil } ?? 0
     }
@@ -338,9 +339,9 @@ extension SocialNetwork {
 
 /// The result of a deletion.
 package enum Removal: String, Sendable {
-    /// It was there, and is no more; also where the network does not tell.
+    /// It existed and was removed; also if the network does not reveal whether it existed.
     case removed
-    /// There was nothing left to delete.
+    /// There was nothing left to remove.
     case gone
 }
 
@@ -348,25 +349,24 @@ package enum Removal: String, Sendable {
 package enum Feed: String, Sendable, Hashable, CaseIterable {
     /// Posts that the account itself published.
     case ownPosts = "own-posts"
-    /// Posts that the accounts it follows published.
+    /// Posts by the accounts that it follows.
     case home
-    /// Posts that the account favorited, ordered by when it did so.
+    /// Posts that the account favorited, sorted by the time of the favorite.
     case favorites
-    /// Posts that name the account.
+    /// Posts that mention the account.
     case mentions
 }
 
-/// Where in a feed a page begins.
+/// The position of a page in a feed.
 ///
-/// Cursors come from a ``FeedPage`` of the same feed and server; their form is the network's own
-/// business.
+/// Cursors come from a ``FeedPage`` of the same feed and server; each network defines their form.
 package enum FeedPosition: Sendable, Hashable {
     /// The newest items.
     case newest
-    /// The items that follow in the direction of the past.
+    /// The items further in the past.
     case older(String)
-    /// The items that arrived after the cursor was given; where they fill more than one page, some
-    /// of them, and the page's ``FeedPage/newer`` leads to the rest.
+    /// The items that arrived after the cursor was issued; if they fill more than one page, some of
+    /// them, and the page's ``FeedPage/newer`` leads to the others.
     case newer(than: String)
 }
 
@@ -374,22 +374,22 @@ package enum FeedPosition: Sendable, Hashable {
 package struct FeedPage: Sendable {
     /// In the feed's order, newest first; no post occurs twice.
     package var items: [ObservedPost]
-    /// Where the next older page begins; nil at the end.
+    /// The cursor to the next older page; nil at the end.
     package var older: String?
-    /// Where to look for what arrives later; nil: keep the cursor that you have.
+    /// The cursor to items that arrive later; nil to keep the former cursor.
     package var newer: String?
-    /// How many items the server sent, those included that are left out; 0 for an empty page.
+    /// The number of items that the server sent, including those left out; 0 for an empty page.
     package var received: Int
-    /// Items that could not be read and are left out.
+    /// Items that could not be read and are not in `items`.
     package var unreadable: [UnreadableItem]
-    /// How many of the newest items of the feed the server lists at most; nil where it lists all,
-    /// or where ``Capabilities/depths`` tells.
+    /// The number of newest items that the server lists at most; nil if it lists all, or if
+    /// ``Capabilities/depths`` has the number.
     package var depth: Int?
-    /// Items that are not newer than the position, which the server sent although they were not
-    /// asked for: they were read before, and may have been changed since.
+    /// Items that are not newer than the position, but that the server sent nevertheless: they were
+    /// read before, and may have been edited since.
     package var repeated: [ObservedPost] = []
     /// Whether the page is a step of a search for broken items, which reads a stretch from its
-    /// lower end: its oldest item does not tell how far down the feed was read.
+    /// lower end: its oldest item does not show how far down the feed was read.
     package var isFromBelow = false
     package var rateLimit: RateLimit?
 
@@ -406,17 +406,16 @@ package struct FeedPage: Sendable {
     }
 }
 
-/// Something in a feed that is no post as the network's interface promises one.
+/// An item of a feed that is not a post in the form of the network's interface.
 ///
-/// It is remembered, so that nothing is passed over without a trace, and asked for once more when a
-/// newer program may understand it.
+/// It is noted, so that no item is skipped without a trace, and requested again by a newer version
+/// that may understand it.
 package struct UnreadableItem: Sendable, Hashable {
-    /// The address of the post in calls to this server, where the item tells it.
+    /// The address of the post in calls to this server, if the item contains it.
     package var address: String?
-    /// A digest of what the server sent, in hexadecimal digits: tells the item from others that
-    /// have no address.
+    /// A digest of the server's data, in hexadecimal digits: identifies an item without an address.
     package var digest: String
-    /// Why it could not be read, in a few words and with nothing of its text.
+    /// The reason why it could not be read, in a few words and without its text.
     package var cause: String
 
     package init(address: String? = nil, digest: String, cause: String) {
@@ -426,11 +425,11 @@ package struct UnreadableItem: Sendable, Hashable {
     }
 }
 
-/// The request quota of an account, as the server tells it.
+/// The request quota of an account, as the server announces it.
 package struct RateLimit: Sendable, Equatable {
     /// Requests in a whole period.
     package var limit: Int?
-    /// Requests left in the present one.
+    /// Requests left in the current period.
     package var remaining: Int?
     /// When the next period begins, on the local clock.
     package var resetsAt: Date?
@@ -442,86 +441,89 @@ package struct RateLimit: Sendable, Equatable {
     }
 }
 
-/// The features and permissions of a network, asked before a call instead of testing for the
+/// The features and permissions of a network, which are checked before a call, rather than the
 /// network's name.
 package struct Capabilities: Sendable, Equatable {
-    /// The people whom the network lets a bot answer.
+    /// The people whom the network allows a bot to answer.
     package enum ReplyPermission: Sendable, Equatable {
         /// The authors of all posts that the account can see.
         case anyone
-        /// Only those who mentioned the account in the very post that is answered.
+        /// Only people who mentioned the account in the answered post itself.
         case summoned
     }
 
-    /// When software may favorite a post without a person's decision.
+    /// The posts that software may favorite without a person's decision.
     package enum FavoritePermission: String, Sendable, Equatable {
-        /// Whatever post the account can see.
+        /// All posts that the account can see.
         case anyone
-        /// Only posts by who asked for it or named the account; others are suggested to a person.
+        /// Only posts by people who asked for it or mentioned the account; others are suggested to
+        /// a person.
         case consenting
-        /// Never; what would be favorited is suggested to a person.
+        /// None; favorites are suggested to a person.
         case nobody
     }
 
     /// The feeds that can be read, as configured.
     package var feeds: Set<Feed>
-    /// The permitted values of ``Draft/visibility``; another one is refused with
+    /// The allowed values of ``Draft/visibility``; another one is refused with
     /// ``NetworkError/Code/capability``.
     package var visibilities: Set<Visibility>
     package var replies: ReplyPermission
-    /// Whether the person answered is notified only if the text names them.
+    /// Whether the answered person is notified only if the text mentions them.
     package var replyNeedsMention: Bool
-    /// Whether not only the person answered is told of a reply, but who wrote the posts above it
-    /// too, a few up the thread.
+    /// Whether a reply notifies not only the answered person, but also the authors of a few posts
+    /// further up the thread.
     package var repliesTellAncestors = false
     package var automaticFavorites: FavoritePermission
-    /// Whether favorites can be given at all, be it after a person's decision.
+    /// Whether favorites are possible at all, even if a person decides.
     package var canFavorite = true
     /// Whether texts may be published, as configured.
     package var canPublish = true
-    /// Whether what was published can be given another text.
+    /// Whether the text of a published post can be changed.
     ///
-    /// Depends on the server, and is false before it said what it is.
+    /// Depends on the server, and is false until its program is known.
     package var canEdit = false
-    /// The largest picture that is taken, in bytes.
+    /// The largest accepted picture, in bytes.
     package var largestPicture = Picture.maximumBytes
-    /// How fast the account's posts may be deleted; less than the network takes, for a person
-    /// deletes as well.
+    /// The rate at which the account's posts may be deleted; below the network's limit, because a
+    /// person deletes posts too.
     package var deletionPace = Pace(count: 100, period: 300)
-    /// The same for taking favorites back.
+    /// The rate at which favorites may be taken back.
     package var unfavoritePace = Pace(count: 100, period: 300)
-    /// Whether the network is known to recognise a second attempt by ``Draft/key``, so that it
-    /// makes nothing twice.
+    /// Whether the network is known to recognize a second attempt by ``Draft/key``, so that nothing
+    /// is published twice.
     ///
-    /// Depends on the server, and is false before it said what it is.
+    /// Depends on the server, and is false until its program is known.
     package var supportsIdempotencyKey: Bool
-    /// How long after the first attempt a draft may be sent again, if its answer was lost and a
-    /// look-up found nothing.
+    /// The time after the first attempt within which a draft may be sent again, if its answer was
+    /// lost and a look-up found nothing.
     ///
-    /// Nil: never.
+    /// Nil for never.
     package var resendWindow: Duration?
-    /// How long a prepared change may take from its departure until its answer counts as lost.
+    /// The time from sending a prepared change until its answer counts as lost.
     package var requestDeadline: Duration
-    /// How many of the newest items of a feed can be read; of a feed that is not named here, all.
+    /// The number of newest items that can be read of each feed; no entry for a feed without a
+    /// limit.
     package var depths: [Feed: Int] = [:]
-    /// The number of posts that ``SocialNetwork/ownPosts(at:)`` asks for at once; 1 where there is
-    /// no such call.
+    /// The number of posts in one request of ``SocialNetwork/ownPosts(at:)``; 1 if there is no such
+    /// request.
     package var lookUpsAtOnce = 1
-    /// Whether there is a share of requests for each feed; else all of an account share one.
+    /// Whether each feed has its own quota of requests, instead of one quota for the account.
     package var countsEachFeed = false
-    /// A post may have been changed without a time of the change, so that only its text tells.
+    /// Whether an edited post may lack the time of the edit, so that only its text shows it.
     package var mayHideEdits = false
-    /// The visibilities of posts that ``SocialNetwork/ownPosts(since:)`` returns; of others its
-    /// silence tells nothing.
+    /// The visibilities of posts that ``SocialNetwork/ownPosts(since:)`` returns; missing posts of
+    /// other visibilities may exist.
     ///
-    /// Depends on the server, and is narrower than the truth before it said what it is.
+    /// Depends on the server, and is narrower than necessary until its program is known.
     package var listedVisibilities = Set(Visibility.allCases)
-    /// Words of a text can lead to an address that is not in the text.
+    /// Whether words of a text can be a link to an address that is not in the text.
     package var linksWords = false
 }
 
 extension Capabilities {
-    /// The capabilities that every network states; the others have their usual values.
+    /// Creates the capabilities from those that every network states; the others have their default
+    /// values.
     package init(
         feeds: Set<Feed>, visibilities: Set<Visibility>, replies: ReplyPermission,
         replyNeedsMention: Bool,

@@ -55,7 +55,7 @@ extension BlueskyNetwork: ProfiledNetwork {
             outcome: .notSent)
     }
 
-    /// The error for a profile of another form than the one that is known.
+    /// The error for a profile of an unknown form.
     func unknown(_ operation: NetworkError.Operation) -> NetworkError {
         failure(
             operation, .rejected, "the profile has a form that is not known, and must not be lost",

@@ -3,13 +3,13 @@ import Foundation
 import Posts
 import Transport
 
-/// Sends requests to one of Bluesky's servers after the other.
+/// Sends requests to Bluesky's servers, one server at a time.
 struct BlueskyClient: NetworkClient {
     /// The server that gets the requests; see ``at(_:hiding:)``.
     private(set) var server: ServerAddress
     let http: HTTPClient
     var origin = RequestOrigin()
-    /// The clock of the servers, as their answers tell it.
+    /// The servers' clock, according to their answers.
     var serverClock = ServerClock()
     let now: @Sendable () -> Date
     /// Nobody is logged in.
@@ -17,15 +17,14 @@ struct BlueskyClient: NetworkClient {
     private(set) var secrets: [Secret] = []
 
     var network: NetworkName { .bluesky }
-    /// The server tells of a record that is there.
+    /// The server reports the existing record.
     var conflictIsCertain: Bool { true }
     var missingIsCertain: Bool { false }
     var requestIDHeaders: [String] { ["X-Request-Id", "Atproto-Request-Id"] }
 
-    /// Each server takes 3,000 requests in five minutes from one address.
+    /// Each server accepts 3,000 requests in five minutes from one address.
     ///
-    /// Log-ins and changes count there too, but what their answers tell is about limits of the
-    /// account.
+    /// Logins and changes count too, but the limits in their answers are those of the account.
     func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount? {
         let isOfAccount =
             call.operation.isWrite || [.logIn, .refreshSession].contains(call.operation)
@@ -33,7 +32,7 @@ struct BlueskyClient: NetworkClient {
             limit: AddressLimit(count: 3_000, period: 300), isAnnounced: !isOfAccount)
     }
 
-    /// The same client for another server, and with other secrets.
+    /// The same client for another server, which hides further secrets in errors.
     func at(_ server: ServerAddress, hiding secrets: [Secret] = []) -> BlueskyClient {
         var client = self
         client.server = server
@@ -41,10 +40,10 @@ struct BlueskyClient: NetworkClient {
         return client
     }
 
-    /// Asks the server.
+    /// Sends a call.
     ///
-    /// - Returns: The answer, be it a refusal.
-    /// - Throws: ``NetworkError`` without an answer, or `CancellationError`.
+    /// - Returns: The answer, which may be a refusal.
+    /// - Throws: ``NetworkError`` if there was no answer, or `CancellationError`.
     func answer(to call: NetworkCall, with token: Secret? = nil) async throws -> BlueskyAnswer {
         var client = self
         client.secrets += token.map { [$0] } ?? []
@@ -91,43 +90,43 @@ struct BlueskyAnswer: Sendable {
         throw malformed(BlueskyClient.notExpected)
     }
 
-    /// An error that says what is wrong with an answer that could be read.
+    /// The error for an answer that was readable but is wrong.
     func malformed(_ detail: String) -> NetworkError { client.malformed(call, all, detail: detail) }
 
-    /// An error with a cause that does not stand in the answer.
+    /// The error for a cause that is not in the answer.
     func error(_ code: NetworkError.Code, _ detail: String) -> NetworkError {
         client.error(call, code, outcome: .refused, detail: detail)
     }
 }
 
-/// A server's refusal: its name decides what it means, not the status.
+/// A server's refusal, whose meaning depends on its name, not on the status.
 struct BlueskyRefusal: Sendable {
-    /// The server's name for the error; `nil` where it gives none, as proxies do not.
+    /// The server's name for the error; `nil` if there is none, as in answers of proxies.
     let name: String?
     let error: NetworkError
 
     /// Whether the token has only run out.
     var saysExpired: Bool { name == "ExpiredToken" }
 
-    /// Whether a record exists where none was to be, or is another than the expected one.
+    /// Whether a record exists that should not, or differs from the expected one.
     var saysOccupied: Bool {
         name == "InvalidSwap"
             || error.status == 400
                 && error.serverCode?.lowercased().contains("already exists") == true
     }
 
-    /// The server fails without a reason, as it does where one of several new records exists
+    /// Whether the server failed without a reason, as it does if one of several new records exists
     /// already.
     var saysNothing: Bool { error.status == 500 }
 
-    /// Whether ``saysOccupied`` may be what is meant.
+    /// Whether the refusal may mean ``saysOccupied``.
     var maySayOccupied: Bool { saysOccupied || name == nil && [400, 409].contains(error.status) }
 }
 
 /// Interpreting answers with errors.
 extension BlueskyClient {
     private static let maximumName = 64
-    /// How tokens in the form of JWT begin, whosever they are.
+    /// The beginning of every token in the form of JWT.
     private static let tokenBeginning = "eyJ"
 
     private static let codes: [String: NetworkError.Code] = [
@@ -145,7 +144,7 @@ extension BlueskyClient {
         "UpstreamTimeout": .unavailable,
     ]
 
-    /// Details of errors that only a person can mend, by the names of the errors.
+    /// Details of errors that only a person can resolve, by the names of the errors.
     private static let advice: [String: String] = [
         "AuthFactorTokenRequired":
             "this is the account's own password, which wants a code from a mail; make an app password instead",
@@ -153,7 +152,7 @@ extension BlueskyClient {
         "AccountDeactivated": "the account is deactivated",
     ]
 
-    /// When to ask again, by headers whose names lack the `X-` that others have.
+    /// The retry time, from headers whose names lack the usual `X-`.
     func pacing(of response: HTTPResponse) -> ServerPacing {
         ServerPacing(response.headers, receivedAt: now(), prefix: "RateLimit-")
     }
@@ -185,10 +184,10 @@ extension BlueskyClient {
         return code == .rejected ? codeOfBadRequest(message ?? "") : code
     }
 
-    /// The code for a thing that is missing.
+    /// The code for a missing object.
     ///
-    /// A proxy may report a thing as missing that the server behind it has: nothing is concluded
-    /// about a post.
+    /// A proxy may report an object as missing that its server has, so nothing is concluded about a
+    /// post.
     private static func codeOfMissing(_ call: NetworkCall, _ name: String?) -> NetworkError.Code {
         if name != nil { return .notFound }
         let asksWhoIsThere: Set<NetworkError.Operation> = [.verifyAccount, .logIn]
@@ -202,9 +201,10 @@ extension BlueskyClient {
         return phrases.contains(where: text.contains) ? .tooLong : .rejected
     }
 
-    /// The fields `error` and `message` of a JSON body, or the name that a plain text begins with.
+    /// The fields `error` and `message` of a JSON body, or the name at the beginning of a plain
+    /// text.
     ///
-    /// Nothing else of a body is ever looked at: it may be a page of somebody's proxy.
+    /// The rest of a body is ignored, because it may be the page of a proxy.
     private static func problem(in response: HTTPResponse) -> (name: String?, message: String?) {
         guard let body = response.errorBody else { return (nil, nil) }
         let problem = JSONBody.read(body) { wire in
@@ -220,20 +220,19 @@ extension BlueskyClient {
         (1...maximumName).contains(text.utf8.count) && text.utf8.allSatisfy(\.isLetterOrDigit)
     }
 
-    /// Words without what looks like a token, whosever it is.
+    /// The text without parts that look like tokens.
     private static func withoutTokens(_ words: String) -> String {
         words.split(separator: " ").map { $0.contains(tokenBeginning) ? "<redacted>" : String($0) }
             .joined(separator: " ")
     }
 }
 
-/// Requests of XRPC, and for documents that tell where an account lives.
+/// Requests of XRPC, and for the documents of identities.
 extension NetworkCall {
-    /// Whether the server that keeps the account's records must answer, and not one that gathers
-    /// everybody's.
+    /// Whether the server with the account's records must answer, not an app view.
     var isAboutRecords: Bool { path.hasPrefix("/xrpc/com.atproto.repo.") }
 
-    /// A method that reads.
+    /// Creates a call of a method that reads.
     init(
         _ operation: NetworkError.Operation, _ name: String,
         _ query: [(name: String, value: String)] = []
@@ -241,21 +240,21 @@ extension NetworkCall {
         self.init(operation: operation, path: ["xrpc", name], query: query)
     }
 
-    /// A method that changes something; the body may be empty.
+    /// Creates a call of a method that changes something; the body may be empty.
     init(_ operation: NetworkError.Operation, _ name: String, body: [UInt8]) {
         self.init(operation: operation, method: .post, path: ["xrpc", name], body: body)
     }
 
-    /// Puts a record in its place.
+    /// Creates a call that writes a record.
     ///
     /// - Parameters:
-    ///   - replaced: The digest of the record that is replaced; nil for one that must not exist.
-    /// - Throws: Nothing that a record of ours can cause.
+    ///   - replaced: The digest of the record that is replaced; nil if the record must not exist.
+    /// - Throws: Nothing for the records of this program.
     init(
         _ operation: NetworkError.Operation, putting record: JSONValue, at address: RecordAddress,
         insteadOf replaced: String?
     ) throws {
-        // Null says that there must be none yet; left out it would say that it does not matter.
+        // Null means that the record must not exist; without the field the server would not check.
         let body = JSONValue.object([
             "repo": .text(address.repository), "collection": .text(address.collection),
             "rkey": .text(address.key),
@@ -264,9 +263,9 @@ extension NetworkCall {
         self.init(operation, "com.atproto.repo.putRecord", body: try JSONBody.encoded(body))
     }
 
-    /// Creates records in one commit, of which none exists yet.
+    /// Creates a call that creates several records in one commit; none of them may exist.
     ///
-    /// - Throws: Nothing that records of ours can cause.
+    /// - Throws: Nothing for the records of this program.
     init(
         _ operation: NetworkError.Operation,
         creating records: [(address: RecordAddress, value: JSONValue)]
@@ -284,7 +283,7 @@ extension NetworkCall {
         self.init(operation, "com.atproto.repo.applyWrites", body: try JSONBody.encoded(body))
     }
 
-    /// A document of a DID, by its path.
+    /// Creates a call for the document of a DID, by its path.
     init(_ operation: NetworkError.Operation, document path: String) {
         self.init(operation: operation, path: [])
         self.path = path

@@ -1,13 +1,12 @@
 import Foundation
 
-/// The parts of a text that are links and tags, for without being told Bluesky takes everything for
-/// plain text.
+/// The parts of a text that are links and tags; Bluesky shows unmarked text as plain text.
 ///
 /// Names are never marked: a mention notifies people.
 enum BlueskyFacets {
-    /// A part of a text that leads somewhere.
+    /// A part of a text that is a link or a tag.
     struct Facet: Equatable {
-        /// Where it is, in bytes of UTF-8.
+        /// The position, in bytes of UTF-8.
         let bytes: Range<Int>
         var link: String?
         var tag: String?
@@ -25,25 +24,25 @@ enum BlueskyFacets {
         }
     }
 
-    /// The longest tag that Bluesky takes, in characters and bytes.
+    /// The longest tag that Bluesky accepts, in characters and bytes.
     private static let maximumTag = 64
     private static let maximumTagBytes = 640
-    /// The characters that may stand between the white space before a link and the link.
+    /// The characters that may stand between white space and a link.
     private static let openings: Set<Unicode.Scalar> = [
         "(", "[", "{", "\"", "'", "<", "“", "‘", "「", "『", "（", "【",
     ]
-    /// The characters besides white space that end a link.
+    /// The characters, besides white space, that end a link.
     private static let closings: Set<Unicode.Scalar> = [
         "\"", "<", ">", "”", "’", "」", "』", "）", "】", "、", "。", "，", "！", "？", "…",
     ]
 
-    /// A text in which words lead to the addresses that stood in parentheses behind them, and its
-    /// links and tags from left to right.
+    /// Turns words with an address in parentheses into links on the words, and finds the other
+    /// links and tags.
     ///
     /// - Parameters:
-    ///   - words: Words behind which an address may stand, as in `words (https://…)`; those of
-    ///     which that is not true are passed over.
-    /// - Returns: The text without those addresses, and its parts.
+    ///   - words: Words that may be followed by an address, as in `words (https://…)`; words
+    ///     without one are ignored.
+    /// - Returns: The text without those addresses, and its links and tags from left to right.
     static func linked(_ text: String, words: [String]) -> (text: String, facets: [Facet]) {
         var result = ""
         var links: [Facet] = []
@@ -78,7 +77,7 @@ enum BlueskyFacets {
             if let facet = link(in: word, at: offset) ?? tag(in: word, at: offset) {
                 facets.append(facet)
             }
-            // The word and the white space behind it; at the end there may be none.
+            // The word and the white space after it, which may be missing at the end.
             let end = min(index + word.count + 1, scalars.count)
             offset += length(of: scalars[index..<end])
             index = end
@@ -105,14 +104,14 @@ enum BlueskyFacets {
         return Facet(bytes: range(of: link, at: offset + length(of: word[..<start])), link: text)
     }
 
-    /// The brackets of a link, to which they belong only in pairs, as those of an encyclopedia's
-    /// titles do.
+    /// The brackets in a link, which belong to it only in pairs, as in the addresses of
+    /// encyclopedia articles.
     private struct Brackets {
         private static let openings: [Unicode.Scalar: Unicode.Scalar] = [
             ")": "(", "]": "[", "}": "{",
         ]
 
-        /// How many more are closed than opened, by the closing one.
+        /// The surplus of closing over opening brackets, by the closing one.
         private var surplus: [Unicode.Scalar: Int] = [:]
 
         init(_ link: [Unicode.Scalar]) {
@@ -138,7 +137,7 @@ enum BlueskyFacets {
         let text = text(of: tag)
         guard text.count <= maximumTag, text.utf8.count <= maximumTagBytes, tag.first != "#",
             tag.first != "\u{FE0F}",
-            // `#1` is a number, and not about anything.
+            // `#1` is a number, not a tag.
             tag.contains(where: { $0.properties.numericType == nil && !isPunctuation($0) })
         else { return nil }
         return Facet(bytes: range(of: [mark] + tag, at: offset), tag: text)

@@ -8,17 +8,17 @@ import Transport
 extension BlueskyNetwork {
     /// The number of items to request; servers send fewer.
     private static let pageSize = 100
-    /// The most pages that one call reads; what is left of a long absence comes with the next call.
+    /// The most pages that one call reads; the rest after a long absence is read by the next call.
     private static let maximumPages = 20
-    /// The most pages without an item that are passed over, and without a new one where some must
-    /// have come.
+    /// The most pages in a row that are skipped because they are empty, and the pages of known
+    /// items after which a look ends.
     private static let maximumEmptyPages = 5
     private static let maximumKnownPages = 2
-    /// And so many items, however few there are in a page.
+    /// The known items that a look also needs to end, because pages may be short.
     private static let maximumKnownItems = 20
     /// The most pages that ``ownPosts(since:)`` reads.
     private static let maximumOwnPages = 100
-    /// How far clocks may be apart, in seconds.
+    /// Seconds by which clocks may differ.
     private static let clockMargin: TimeInterval = 600
 
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
@@ -74,8 +74,8 @@ extension BlueskyNetwork {
             }
             if fresh.isEmpty, !slice.entries.isEmpty { break }
             guard let next = slice.place, next != place else { return found }
-            // What this program writes has a key of its own time: nothing of it lies deeper than
-            // this.
+            // The keys of this program's records contain their times, so none of its records is
+            // further down.
             if let last = fresh.last.flatMap({ TimestampID($0.mark.order) }), last.date < start {
                 return found
             }
@@ -84,7 +84,7 @@ extension BlueskyNetwork {
         throw incomplete("the server's pages do not reach back far enough")
     }
 
-    /// Whether a post is from after `start` by its own word or by that of its key.
+    /// Whether a post is from after `start` according to its own time or that of its key.
     private func isPossiblySince(_ start: Date, _ item: ObservedPost) -> Bool {
         let key = RecordReference(item.address).flatMap { TimestampID($0.address.key) }
         return !item.post.isTimeTrusted || item.post.createdAt >= start
@@ -95,7 +95,7 @@ extension BlueskyNetwork {
         failure(.readOwnPosts, .malformedResponse, cause)
     }
 
-    /// The items that have arrived since a cursor was made, from as many pages as that takes.
+    /// The items that arrived after a cursor, from as many pages as necessary.
     private func newer(_ feed: Feed, than cursor: BlueskyCursor, _ size: Int) async throws
         -> FeedPage
     {
@@ -104,8 +104,8 @@ extension BlueskyNetwork {
             do {
                 look.take(try await slice(feed, look.place, size))
             } catch let error as NetworkError {
-                // What was read is not read again; if there still is a problem then, the next call
-                // tells it.
+                // The pages that were read are not read again; if the problem persists, the next
+                // call reports it.
                 guard !look.marks.isEmpty else { throw error }
                 break
             }
@@ -114,14 +114,14 @@ extension BlueskyNetwork {
                 && look.knownItems >= Self.maximumKnownItems
             look.isDone = look.isDone || hasOnlyKnown
         }
-        // The newest items of all were seen by the call that began the look.
+        // The first call of a look has read the newest items.
         var next =
             cursor.rest == nil ? self.cursor(feed, look.marks, isWhole: look.isWhole) : cursor
         next.rest =
             look.isDone
             ? nil : look.place.map { BlueskyCursor.Rest(place: $0, window: look.window) }
         var page = try await page(of: look.found, feed)
-        // A look that goes on must not be taken for the end, even if it came upon nothing.
+        // An unfinished look must not be mistaken for the end, even if it found no item.
         if next.rest != nil { page.received = max(page.received, 1) }
         page.newer = next == cursor ? nil : try next.text()
         return page
@@ -132,7 +132,7 @@ extension BlueskyNetwork {
         return BlueskyCursor(marks: marks, isWhole: isWhole, at: isOfRecords ? nil : client.now())
     }
 
-    /// The next page that holds something.
+    /// The next page that is not empty.
     private func fullSlice(_ feed: Feed, _ start: String?, _ size: Int) async throws -> BlueskySlice
     {
         var slice = try await slice(feed, start, size)
@@ -195,18 +195,18 @@ extension BlueskyNetwork {
     }
 }
 
-/// A look at what has arrived in a feed, page by page from the newest item down.
+/// A look at new items of a feed, page by page from the newest item down.
 private struct BlueskyLook {
     /// The items that were known when the look began.
     let window: BlueskyCursor.Window
-    /// Where it goes on; nil for the newest items.
+    /// The place where it continues; nil for the newest items.
     private(set) var place: String?
     private(set) var marks: [BlueskyMark] = []
     private(set) var found = BlueskySlice(entries: [])
-    /// Pages and items since something new was seen.
+    /// Pages and items since the last new item.
     private(set) var knownPages = 0
     private(set) var knownItems = 0
-    /// The feed came to its end.
+    /// The end of the feed was reached.
     private(set) var isWhole = false
     var isDone = false
     private var names: Set<String> = []
@@ -231,19 +231,18 @@ private struct BlueskyLook {
         place = slice.place
     }
 
-    /// Whether the last items lie below what was known; one item out of its place does not tell.
+    /// Whether the last items are below the known ones; a single item out of order does not count.
     private var reachesFloor: Bool {
         let last = marks.filter { !$0.order.isEmpty }.suffix(3)
         return last.count == 3 && last.allSatisfy { $0.order < window.floor }
     }
 }
 
-/// Where an item stands in its feed, and what tells it from the others.
+/// The order of an item in its feed, and its identity.
 struct BlueskyMark: Hashable, Sendable {
-    /// A digest of what the item is called.
+    /// A digest of the item's name.
     let name: String
-    /// Text whose order is that of the feed: a record key, or a time; empty for an item that does
-    /// not tell.
+    /// A text that sorts as the feed does: a record key, or a time; empty if unknown.
     let order: String
 
     init(_ name: String, order: String) {
@@ -256,26 +255,26 @@ struct BlueskyMark: Hashable, Sendable {
     }
 }
 
-/// The newest items of a feed, remembered to tell later which ones have arrived since.
+/// The newest items of a feed, remembered to recognize later arrivals.
 ///
-/// Bluesky cannot be asked for what is newer than something, and an item may appear below others
-/// that were there before: its author chooses its place. So the newest items are remembered one by
-/// one; what is not among them, and not below the lowest of them, has arrived since.
+/// Bluesky has no request for items newer than a given one, and a new item may appear below older
+/// ones, because its author chooses its place. So the newest items are remembered individually; an
+/// item that is not among them, and not below the lowest of them, is new.
 struct BlueskyCursor: Codable, Equatable, Sendable {
-    /// How many items are remembered: less than a page, so that one request shows all of them with
-    /// what is new.
+    /// The number of remembered items: less than a page, so that one request returns all of them
+    /// with the new ones.
     static let window = 64
-    /// A server's name for a place is no longer than this, in bytes.
+    /// The longest cursor of a server, in bytes.
     static let maximumPlace = 4_096
-    /// Older items never count as new in a feed of everybody's posts, in seconds: who follows
-    /// somebody new gets all of their old posts.
+    /// Seconds after which an item never counts as new in a feed of many authors, because following
+    /// somebody adds all of their old posts to it.
     private static let horizon: TimeInterval = 86_400
 
     /// The newest items.
     struct Window: Codable, Equatable, Sendable {
         /// Their names.
         var known: [String]
-        /// The order of the lowest of them; empty where they are all that there is.
+        /// The order of the lowest remembered item; empty if the feed has no others.
         var floor: String
 
         /// Whether an item has arrived since.
@@ -284,7 +283,7 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
         }
     }
 
-    /// A look into the past that goes on with the next page.
+    /// An unfinished look, which continues with the next page.
     struct Rest: Codable, Equatable, Sendable {
         /// The server's name for the place.
         var place: String
@@ -293,14 +292,14 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
     }
 
     var window: Window
-    /// How far an unfinished look into the past has come.
+    /// The progress of an unfinished look.
     var rest: Rest?
 
     /// - Parameters:
-    ///   - marks: The items from the newest down, as far as they were seen.
-    ///   - isWhole: Whether these are all that there is.
-    ///   - time: When they were seen, for feeds of everybody's posts; nil for a list of one
-    ///     account's records.
+    ///   - marks: The items from the newest down, as far as they were read.
+    ///   - isWhole: Whether the feed has no other items.
+    ///   - time: When they were read, for feeds of many authors; nil for a list of one account's
+    ///     records.
     init(marks: [BlueskyMark], isWhole: Bool, at time: Date?) {
         let sorted = marks.sorted { $0.order > $1.order }
         var floor = sorted.prefix(Self.window).last?.order ?? ""
@@ -308,19 +307,19 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
             let edge = time.map(Self.edge) ?? ""
             floor = sorted.isEmpty ? edge : min(floor, edge)
         }
-        // All of them that share the lowest place, or some would count as new.
+        // All items with the lowest order, because otherwise some would count as new.
         window = Window(
             known: sorted.filter { $0.order >= floor || $0.order.isEmpty }.map(\.name), floor: floor
         )
     }
 
-    /// A whole hour, so that the cursor of a quiet feed need not be stored anew each time.
+    /// A whole hour, so that the cursor of a quiet feed rarely changes.
     private static func edge(at time: Date) -> String {
         let hours = ((time.timeIntervalSince1970 - horizon) / 3_600).rounded(.down)
         return Date(timeIntervalSince1970: hours * 3_600).rfc3339
     }
 
-    /// Nil for what ``text()`` did not make.
+    /// Nil for a text that ``text()`` did not make.
     init?(_ text: String) {
         guard text.utf8.count <= 1 << 20,
             let cursor = JSONBody.decoded(BlueskyCursor.self, Array(text.utf8)),
@@ -329,7 +328,7 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
         self = cursor
     }
 
-    /// The cursor as it is stored.
+    /// The stored form of the cursor.
     func text() throws -> String {
         String(decoding: try JSONBody.encoded(self), as: UTF8.self)
     }
@@ -341,7 +340,7 @@ struct BlueskySlice: Sendable {
     struct Entry: Sendable {
         var mark: BlueskyMark
         var content: Content
-        /// Tells an item that cannot be read from others.
+        /// Identifies an item that cannot be read.
         var digest = ""
 
         init(mark: BlueskyMark, content: Content) {
@@ -354,20 +353,19 @@ struct BlueskySlice: Sendable {
     enum Content: Sendable {
         /// A post of the account itself.
         case record(RecordReference, BlueskyPostRecord)
-        /// A post with all that the server knows about it.
+        /// A post with all data of the server about it.
         case view(BlueskyPostView, isRepost: Bool)
         case notification(BlueskyNotification, BlueskyProfile, BlueskyPostRecord)
-        /// The post that a favorite is about.
+        /// The post that was favorited.
         case favorite(RecordReference)
-        /// Something that the feed is not about.
+        /// An item that does not belong in the feed.
         case other
-        /// An item that cannot be read: the address of the post in calls, where the item tells it,
-        /// and the cause.
+        /// An item that cannot be read: the post's address, if the item has it, and the cause.
         case unreadable(address: String?, cause: String)
     }
 
     var entries: [Entry]
-    /// Where the server goes on; nil at the end.
+    /// The server's cursor to the next page; nil at the end.
     var place: String?
     var rateLimit: RateLimit?
 }
@@ -398,7 +396,7 @@ extension BlueskySlice.Entry {
         content = subject.address.isPost ? .favorite(subject) : .other
     }
 
-    /// A server puts an item where its author dates it, but not into the future.
+    /// A server places an item at the time that its author gave, but not in the future.
     init(_ item: BlueskyFeedItem, seenAt now: Date) {
         let uri = item.post.reference.address.uri
         let indexed = item.post.indexedAt ?? now
@@ -416,8 +414,8 @@ extension BlueskySlice.Entry {
         }
     }
 
-    /// A reply to one of the account's posts is how people answer it; what they say to each other
-    /// below is theirs.
+    /// A reply to one of the account's posts is addressed to the account; replies further down are
+    /// among other people.
     init(_ notification: BlueskyNotification, to did: String, seenAt now: Date) {
         mark = BlueskyMark(notification.reference.address.uri, at: notification.indexedAt ?? now)
         let parent = notification.record?.reply?.parent.address.repository
@@ -442,7 +440,7 @@ extension BlueskySlice.Entry {
 
 extension BlueskySlice {
     /// - Parameters:
-    ///   - entry: Makes an entry of an element; nil for what does not belong there.
+    ///   - entry: Makes an entry of an element; nil for an element that does not belong there.
     init<Element>(
         _ list: BlueskyList<Element>, in body: [UInt8], rateLimit: RateLimit?,
         _ entry: (Element) -> Entry?
@@ -451,7 +449,7 @@ extension BlueskySlice {
         self.init(entries: [], place: list.cursor, rateLimit: rateLimit)
         let isWhole = known.allSatisfy { $0?.isReadable == true }
         let digests = isWhole ? [] : JSONBody.digests(of: body, under: list.name)
-        // What does not tell its place stands where its neighbors do.
+        // An item without an order takes that of its neighbors.
         var order = known.lazy.compactMap { $0?.mark.order }.first ?? ""
         for (index, element) in list.elements.enumerated() {
             let digest = digests.indices.contains(index) ? digests[index] : ""
@@ -469,8 +467,8 @@ extension BlueskySlice {
         }
     }
 
-    /// The one item of a page that is too large to be read; nil if the beginning does not tell
-    /// where the feed goes on.
+    /// The single item of a page that is too large to be read; nil if the part that was read has no
+    /// cursor.
     init?(beginning body: [UInt8], rateLimit: RateLimit?) {
         let values = JSONBeginning(body).values
         let paths = [["records", "0"], ["notifications", "0"], ["feed", "0", "post"]]
@@ -498,23 +496,23 @@ extension BlueskySlice.Entry {
     }
 }
 
-/// A list as the wire has it, whatever it is called.
+/// A list in an answer, under any name.
 struct BlueskyList<Element: Decodable & Sendable>: Decodable {
-    /// One element.
+    /// An element of the list.
     struct Item: Decodable {
         /// `nil` if the item cannot be decoded as an element.
         let value: Element?
-        /// The record that the item is about, if the element itself cannot be decoded.
+        /// The record that the element refers to, if the element itself cannot be decoded.
         let reference: RecordReference?
 
         init(from decoder: any Decoder) throws {
-            // An item of another shape may still name its record.
+            // Nil if the element has another shape; it may still name its record.
             value = try? Element(from: decoder)
             guard value == nil else {
                 reference = nil
                 return
             }
-            // An item without a record has no reference.
+            // Nil if the element is no object; then it has no reference.
             let wire = try? WireObject(from: decoder)
             reference =
                 wire?.value(RecordReference.self, "post") ?? (try? RecordReference(from: decoder))

@@ -4,17 +4,16 @@ import Posts
 
 /// The rules about who may answer and quote an account's posts on Bluesky.
 ///
-/// Each is a record of its own with the key of the post; without one everybody may.
+/// Each is a record of its own with the key of the post; without one everybody may do so.
 ///
 /// Source: lexicons `app.bsky.feed.threadgate` and `app.bsky.feed.postgate`.
 package struct BlueskyGates: Equatable, Sendable {
     static let threadCollection = "app.bsky.feed.threadgate"
     static let postCollection = "app.bsky.feed.postgate"
 
-    /// The people besides its author who may answer a post that is no answer itself; `nil` for
-    /// anyone.
+    /// The people besides its author who may answer a post that is not a reply; `nil` for anyone.
     package var replies: Audience?
-    /// If false, nobody may quote.
+    /// Whether others may quote.
     package var allowsQuotes: Bool
 
     package init(replies: Audience? = nil, allowsQuotes: Bool = true) {
@@ -22,13 +21,12 @@ package struct BlueskyGates: Equatable, Sendable {
         self.allowsQuotes = allowsQuotes
     }
 
-    /// The records that go along with a post.
+    /// The records that are published with a post.
     ///
     /// - Parameters:
-    ///   - isReply: It answers another post, in whose conversation only the author of the first
-    ///     post decides.
-    ///   - createdAt: When it is published, as its record has it.
-    /// - Returns: None where everybody may.
+    ///   - isReply: Whether the post is a reply; then only the author of the first post decides.
+    ///   - createdAt: The time of the post's record.
+    /// - Returns: Empty if everybody may answer and quote.
     func records(for post: RecordAddress, isReply: Bool, createdAt: Date) -> [(
         address: RecordAddress, JSONValue
     )] {
@@ -55,7 +53,7 @@ package struct BlueskyGates: Equatable, Sendable {
         return records
     }
 
-    /// The rules of a threadgate; `nil` where there is to be none.
+    /// The rules of a threadgate; `nil` if no record is needed.
     private static func rules(letting replies: Audience?) -> [String]? {
         switch replies {
         case nil, .anyone?: nil

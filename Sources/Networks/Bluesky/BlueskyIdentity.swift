@@ -6,17 +6,17 @@ import Transport
 /// The identity of an account and the server of its records.
 struct BlueskyIdentity: Sendable, Equatable {
     let did: String
-    /// The handle that the account's own document confirms, or the configured one where no document
-    /// is read.
+    /// The handle that the account's own document confirms, or the configured one if no document is
+    /// read.
     let handle: String?
     /// The server that keeps the account's records.
     let server: ServerAddress
 }
 
-/// The document of a DID, as far as it tells where an account lives.
+/// The document of a DID, as far as it is needed to find an account.
 struct DIDDocument: Decodable, Sendable {
     let id: String?
-    /// The handles that the account says are its own.
+    /// The handles that the account claims.
     let handles: [String]
     private let services: [Service]
 
@@ -43,15 +43,14 @@ struct DIDDocument: Decodable, Sendable {
         services = wire.list(of: Service.self, "service")
     }
 
-    /// The server that keeps the records of `did`; nil if the document names none that may be
-    /// asked.
+    /// The server that keeps the records of `did`; nil if the document names none that may be used.
     func server(of did: String, besides hosts: BlueskyHosts) -> ServerAddress? {
         let service = services.first { $0.id == "#atproto_pds" || $0.id == "\(did)#atproto_pds" }
         return service.flatMap { ServerAddress(named: $0.endpoint, besides: hosts) }
     }
 }
 
-/// Finds out who an account is and where its records are.
+/// Finds the identity of an account and the server of its records.
 struct BlueskyResolver: Sendable {
     /// A DID, or a handle in lower case.
     let identifier: String
@@ -60,7 +59,7 @@ struct BlueskyResolver: Sendable {
 
     /// - Parameters:
     ///   - identifier: A handle, with or without `@`, or a DID.
-    /// - Throws: ``NetworkError`` with code `.configuration` for everything else.
+    /// - Throws: ``NetworkError`` with code `.configuration` for other texts.
     init(identifier: String, hosts: BlueskyHosts, client: BlueskyClient) throws(NetworkError) {
         let trimmed = identifier.trimmingCharacters(in: .whitespacesAndNewlines)
         guard let name = BlueskyName.isDID(trimmed) ? trimmed : BlueskyName.handle(trimmed) else {
@@ -128,7 +127,7 @@ struct BlueskyResolver: Sendable {
         return (document, server.host)
     }
 
-    /// Where the document of a DID is.
+    /// The server and path of a DID's document.
     private func place(of did: String, _ directory: ServerAddress) throws(NetworkError) -> (
         ServerAddress, String
     ) {
@@ -143,7 +142,7 @@ struct BlueskyResolver: Sendable {
             throw failure(
                 "the account's DID is of a kind that Bluesky does not use", host: directory.host)
         }
-        // Only software under test runs on this machine, and it has no certificate.
+        // On this machine there is only software under test, without a certificate.
         let scheme = host.hasPrefix("localhost:") ? "http" : "https"
         guard let server = ServerAddress(named: "\(scheme)://\(host)", besides: hosts) else {
             throw failure(
@@ -160,18 +159,19 @@ struct BlueskyResolver: Sendable {
     }
 }
 
-/// The servers to ask where the account's own server is not known, or need not be asked.
+/// The servers to use if the account's own server is unknown or unnecessary.
 struct BlueskyHosts: Sendable {
-    /// Knows handles, and logs in the accounts that Bluesky itself keeps.
+    /// The server that resolves handles, and logs in the accounts on Bluesky's own servers.
     let entryway: ServerAddress
-    /// Answers public questions about everybody's posts.
+    /// The server that answers public requests about all posts.
     let appView: ServerAddress
-    /// Keeps the documents of `did:plc`; nil where one server stands for everything and no document
-    /// is read.
+    /// The directory of `did:plc` documents; nil if one server stands for all and no document is
+    /// read.
     let directory: ServerAddress?
 
-    /// - Parameter apiBaseURL: The server that stands for all of them; nil for Bluesky's own.
-    /// - Throws: ``NetworkError`` with code `.configuration` for what is no address of a server.
+    /// - Parameter apiBaseURL: The server that stands for all of them; nil for Bluesky's own
+    ///   servers.
+    /// - Throws: ``NetworkError`` with code `.configuration` for an invalid address.
     init(apiBaseURL: String?) throws(NetworkError) {
         if let apiBaseURL {
             let server = try ServerAddress(apiBaseURL, network: .bluesky)
@@ -190,27 +190,28 @@ struct BlueskyHosts: Sendable {
         self.directory = directory
     }
 
-    /// Where a password is sent for an account whose records are at `server`.
+    /// The server for logging in an account whose records are at `server`.
     ///
-    /// The many servers that Bluesky runs leave logging in to the entryway.
+    /// Bluesky's own servers leave logins to the entryway.
     func login(for server: ServerAddress) -> ServerAddress {
         server.host.hasSuffix(".host.bsky.network") ? entryway : server
     }
 }
 
 extension WireObject {
-    /// The field `did`, if it is one.
+    /// The field `did`, if it is a valid DID.
     var did: String? { text("did").flatMap { BlueskyName.isDID($0) ? $0 : nil } }
 }
 
 extension ServerAddress {
-    /// Whether a request to it can be read by nobody on the way.
+    /// Whether requests to it are encrypted or stay on this machine.
     var isPrivate: Bool { base.hasPrefix("https://") || HostPlace.isLoopback(host) }
 
-    /// The address as somebody named it who is not the operator; nil if nothing may be sent there.
+    /// The address as named by somebody other than the operator; nil if no request may be sent
+    /// there.
     ///
-    /// Then a name or number of this machine or its network counts for nothing, and a name that
-    /// leads there fails when it is asked, unless the operator's own server is on this machine.
+    /// Unless the operator's own server is on this machine, names and numbers of this machine or
+    /// its network are refused, and a name that resolves to one fails at the request.
     ///
     /// - Parameters:
     ///   - hosts: The operator's own choice.

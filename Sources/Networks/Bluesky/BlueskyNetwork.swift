@@ -5,12 +5,12 @@ package import Transport
 
 /// An account on Bluesky, or on another server of the AT Protocol.
 ///
-/// With an app password everything goes through the server that keeps the account's records, which
-/// passes on what is not about them. Without one the account's posts and favorites can be read, for
+/// With an app password all requests go through the server with the account's records, which
+/// forwards the others. Without a password the account's posts and favorites can be read, because
 /// both are public.
 ///
-/// Posts and favorites are records whose keys and times are chosen before they are sent and follow
-/// from the draft: a second attempt writes the same record or none.
+/// Posts and favorites are records whose keys and times are determined by the draft before they are
+/// sent: a second attempt writes the same record or none.
 package struct BlueskyNetwork: SocialNetwork {
     let client: BlueskyClient
     let resolver: BlueskyResolver
@@ -23,12 +23,11 @@ package struct BlueskyNetwork: SocialNetwork {
     /// - Parameters:
     ///   - appPassword: Opens the account; nil for public reading.
     ///   - apiBaseURL: The server that stands for all of Bluesky's; nil for the real ones.
-    ///   - sessions: Keeps the session, so that the password is hardly ever sent.
-    ///   - client: Carries the requests; may be shared with other networks.
+    ///   - sessions: Stores the session, so that the password is hardly ever sent.
+    ///   - client: Sends the requests; may be shared with other networks.
     ///   - origin: The mirror that makes the requests.
-    ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
-    /// - Throws: ``NetworkError`` with code `.configuration` for an identifier or address that
-    ///   cannot be one.
+    ///   - uptime: Reads the monotonic clock, in seconds; nil for the system's.
+    /// - Throws: ``NetworkError`` with code `.configuration` for an invalid identifier or address.
     package init(
         identifier: String, appPassword: Secret?, apiBaseURL: String?,
         sessions: any CredentialStore,
@@ -77,20 +76,20 @@ package struct BlueskyNetwork: SocialNetwork {
             replies: .anyone, replyNeedsMention: false, automaticFavorites: .consenting,
             canFavorite: canWrite,
             canPublish: canWrite,
-            // 5,000 points in an hour, of which a deletion takes one and a post three.
+            // Bluesky allows 5,000 points an hour; a deletion takes one and a post three.
             deletionPace: Pace(count: 1_000, period: 3_600),
             unfavoritePace: Pace(count: 1_000, period: 3_600),
             supportsIdempotencyKey: true,
-            // The record's key is good for ever; whoever waits longer than that writes to nobody.
+            // The record's key stays valid forever, but after so long a wait a reply has no reader.
             resendWindow: .seconds(24 * 3_600),
-            // A refused session, a question whether it is the session that is refused, a new one,
-            // and the call again.
+            // A refused session, a check whether the session is the cause, a new session, and the
+            // call again.
             requestDeadline: NetworkCall.usualDeadline * 4)
-        // The author of each of the four posts above it, by the open source of what most apps read
-        // from.
+        // The authors of the four posts above are notified, according to the source of the usual
+        // app view.
         capabilities.repliesTellAncestors = true
         capabilities.linksWords = true
-        // As the documents of the record have it.
+        // The limit in the document of the record type.
         capabilities.largestPicture = 1_000_000
         return capabilities
     }
@@ -141,8 +140,7 @@ package struct BlueskyNetwork: SocialNetwork {
         return try await lookUp(post.address)?.conversation
     }
 
-    /// A post of the account itself, from where its records are: no other server knows it sooner or
-    /// better.
+    /// A post of the account itself, from the server with its records, which is always up to date.
     private func ownPost(_ address: RecordAddress) async throws -> ObservedPost? {
         let found = try await record(BlueskyPostRecord.self, address, .readPost)
         guard let found else { return nil }
@@ -152,7 +150,7 @@ package struct BlueskyNetwork: SocialNetwork {
         return try await ownPosts([(found.reference, value)])[found.reference]
     }
 
-    /// The session's account, freshly asked.
+    /// The session's account, verified now.
     private func confirmedHome() async throws -> String {
         let answer = try await answer(
             to: NetworkCall(.verifyAccount, "com.atproto.server.getSession"))
@@ -175,7 +173,7 @@ package struct BlueskyNetwork: SocialNetwork {
             operation, .rejected, "the post's address is not one of Bluesky's", outcome: .notSent)
     }
 
-    /// - Throws: ``NetworkError`` with code `.capability` where there is no app password.
+    /// - Throws: ``NetworkError`` with code `.capability` without an app password.
     func requireSession(_ operation: NetworkError.Operation) throws(NetworkError) {
         guard sessions == nil else { return }
         throw failure(
@@ -192,17 +190,18 @@ package struct BlueskyNetwork: SocialNetwork {
 
 /// Asking the right server in the right name.
 extension BlueskyNetwork {
-    /// How long it is believed where an account lives: seconds.
+    /// Seconds for which an account's identity is cached.
     static let identityLifetime: TimeInterval = 3_600
-    /// How long an account's own profile is believed, and others' bios: seconds.
+    /// Seconds for which the account's own profile, and the bios of others, are cached.
     private static let profileLifetime: TimeInterval = 3_600
     private static let bioLifetime: TimeInterval = 86_400
-    /// The most posts or accounts that one request may name.
+    /// The most posts or accounts in one request.
     private static let batchSize = 25
-    /// With a session of another process and a renewed one.
+    /// Includes a session of another process and a renewed one.
     private static let maximumAttempts = 3
 
-    /// Asks the account's own server in its name, or, without a session, whoever answers strangers.
+    /// Sends a call to the account's own server with its session, or, without one, to a public
+    /// server.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
     func answer(to call: NetworkCall) async throws -> BlueskyAnswer {
@@ -231,10 +230,9 @@ extension BlueskyNetwork {
         return try await ask(call, in: session, sessions)
     }
 
-    /// The refusal, if it is the session that is refused; nil if it is the call.
+    /// The refusal if it is about the session; nil if it is about the call.
     ///
-    /// Where a server, or a proxy before it, does not name the error, another question tells the
-    /// two apart.
+    /// If a server, or a proxy before it, does not name the error, another request decides.
     private func asSessionRefusal(
         _ refusal: BlueskyRefusal, _ session: BlueskySession, _ sessions: BlueskySessions
     ) async throws -> BlueskyRefusal? {
@@ -267,15 +265,13 @@ extension BlueskyNetwork {
         return try await identity().did
     }
 
-    /// The same with a session that does not end before the next request, as far as it says when it
-    /// ends.
+    /// The same with a session that does not end before the next request, according to its token.
     func readyHome() async throws -> String {
         guard let sessions else { return try await home() }
         return try await sessions.lasting().did
     }
 
-    /// Where the account lives, asked once an hour; an hour that brings no answer keeps what is
-    /// known.
+    /// The identity, requested once an hour; if that fails, the known one is kept.
     func identity() async throws -> BlueskyIdentity {
         let time = client.now()
         if let known = memory.identity(at: time) { return known }
@@ -290,7 +286,7 @@ extension BlueskyNetwork {
         return identity
     }
 
-    /// A record by its address; nil when its server says that there is none.
+    /// A record by its address; nil if its server says that there is none.
     func record<Value: Decodable & Sendable>(
         _ type: Value.Type, _ address: RecordAddress, _ operation: NetworkError.Operation
     ) async throws -> BlueskyListedRecord<Value>? {
@@ -302,8 +298,8 @@ extension BlueskyNetwork {
                 (name: "rkey", value: address.key),
             ])
         let answer = try await answer(to: call)
-        // Only this name says so: other answers of that kind come from servers that know nothing of
-        // the account.
+        // Only this name is conclusive: other such answers come from servers that do not know the
+        // account.
         if answer.refusal?.name == "RecordNotFound" { return nil }
         let found = try answer.value(BlueskyListedRecord<Value>.self)
         guard found.reference.address == address else {
@@ -312,7 +308,7 @@ extension BlueskyNetwork {
         return found
     }
 
-    /// Posts by their addresses; those that are gone, or hidden from the account, are missing.
+    /// Posts by their addresses; deleted posts, and those hidden from the account, are left out.
     func views(of uris: [String], _ operation: NetworkError.Operation) async throws -> BlueskyViews
     {
         var found = BlueskyViews()
@@ -329,7 +325,7 @@ extension BlueskyNetwork {
         return found
     }
 
-    /// A post by its address; nil when it is gone, or hidden from the account.
+    /// A post by its address; nil if it is deleted, or hidden from the account.
     func view(of address: RecordAddress, _ operation: NetworkError.Operation) async throws
         -> BlueskyPostView?
     {
@@ -341,9 +337,9 @@ extension BlueskyNetwork {
         return views.readable[address.uri]
     }
 
-    /// The bios of accounts that came without them, in which people opt out of bots.
+    /// The bios of accounts that came without them; people opt out of bots there.
     ///
-    /// Asked once a day for each account; empty where a server cannot tell.
+    /// Requested once a day for each account; empty if a server has none.
     func bios(
         of profiles: [BlueskyProfile], _ operation: NetworkError.Operation
     ) async throws -> [String: String] {
@@ -359,7 +355,7 @@ extension BlueskyNetwork {
                 wire.isPresent("profiles") ? wire.list(of: BlueskyProfile.self, "profiles") : nil
             }
             let named = profiles.map { ($0.did, $0.description ?? "") }
-            // Accounts that are gone have no bio.
+            // Deleted accounts have no bio.
             let none = Dictionary(uniqueKeysWithValues: batch.map { ($0, "") })
             let fresh = none.merging(named.filter { batch.contains($0.0) }) { _, new in new }
             memory.keep(bios: fresh, for: Self.bioLifetime, from: client.now())
@@ -368,13 +364,13 @@ extension BlueskyNetwork {
         return bios
     }
 
-    /// The account's own profile, asked once an hour.
+    /// The account's own profile, requested once an hour.
     func ownProfile() async throws -> BlueskyProfile {
         if let known = memory.ownProfile(at: client.now()) { return known }
         return try await readOwnProfile(try await home())
     }
 
-    /// The account's own profile, freshly asked.
+    /// The account's own profile, requested now.
     func readOwnProfile(_ did: String) async throws -> BlueskyProfile {
         let call = NetworkCall(
             .verifyAccount, "app.bsky.actor.getProfile", [(name: "actor", value: did)])
@@ -402,7 +398,7 @@ final class BlueskyMemory: @unchecked Sendable {
     private var own: (value: BlueskyProfile, rest: Pause)?
     private var bios: [String: (text: String, rest: Pause)] = [:]
 
-    /// The most bios that are kept.
+    /// The most bios that are cached.
     private static let maximumBios = 5_000
 
     func identity(at time: Date) -> BlueskyIdentity? {
@@ -416,7 +412,7 @@ final class BlueskyMemory: @unchecked Sendable {
         lock.withLock { self.identity = (identity, Pause(begun: now, until: now + lifetime)) }
     }
 
-    /// The account may have moved to another server.
+    /// Called because the account may have moved to another server.
     func forgetIdentity() {
         lock.withLock { identity = nil }
     }
@@ -429,7 +425,7 @@ final class BlueskyMemory: @unchecked Sendable {
         lock.withLock { own = (ownProfile, Pause(begun: now, until: now + lifetime)) }
     }
 
-    /// The bios that are known, by DID.
+    /// The cached bios, by DID.
     func bios(of dids: Set<String>, at time: Date) -> [String: String] {
         lock.withLock {
             var found: [String: String] = [:]

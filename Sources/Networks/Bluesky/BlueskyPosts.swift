@@ -7,7 +7,7 @@ extension BlueskyNetwork {
     /// Size limit of an answer with the replies below a post, in bytes.
     private static let maximumReplies = 256 << 10
 
-    /// A page in our own terms, with what must be asked for besides.
+    /// A page in the common model, with data from further requests.
     func page(of slice: BlueskySlice, _ feed: Feed) async throws -> FeedPage {
         let operation = feed.operation
         let favorites = try await favorites(in: slice, operation)
@@ -25,8 +25,9 @@ extension BlueskyNetwork {
             case .view(let view, let isRepost):
                 post = translator.post(view, isRepost: isRepost, bio: bios[view.author.did])
             case .notification(let notification, let author, let record):
-                // Who names the bot wants an answer, and nothing of it is learned: the wish not to
-                // be shown to strangers does not narrow who may see the answer.
+                // A person who names the bot wants an answer, and nothing of the mention is
+                // learned; so the wish to be hidden from logged-out readers does not restrict the
+                // answer.
                 post = translator.post(
                     notification.reference, record,
                     by: translator.account(author, bio: bios[author.did]),
@@ -70,7 +71,7 @@ extension BlueskyNetwork {
         let bios = try await bios(of: replies.map(\.author), operation)
         let translator = BlueskyTranslator(now: client.now())
         return replies.map { view in
-            // As in a notification of it.
+            // The same as for a mention in a notification.
             var post = translator.post(
                 view.reference, view.record,
                 by: translator.account(view.author, bio: bios[view.author.did]),
@@ -98,17 +99,18 @@ extension BlueskyNetwork {
         return Dictionary(posts) { first, _ in first }
     }
 
-    /// The account as the author of its posts, and who may see these.
+    /// The account as the author of its posts, and their visibility.
     ///
-    /// Whoever gives an app password agrees to the mirror. Without one the wish not to be shown to
-    /// strangers counts as anybody's would: the posts are ``Visibility/private``.
+    /// A person who provides an app password consents to the mirror. Without one the wish to be
+    /// hidden from logged-out readers counts as for everybody: the posts are
+    /// ``Visibility/private``.
     private func ownAuthor() async throws -> (Account, Visibility) {
         guard let sessions else {
             let profile = try await ownProfile()
             let visibility: Visibility = profile.hidesFromStrangers ? .private : .public
             return (BlueskyTranslator(now: client.now()).account(profile), visibility)
         }
-        // Reading back what was sent must not depend on a server that gathers everybody's posts.
+        // The account's own server is read, because an app view may lag behind.
         let session = try await sessions.current()
         let account = Account(
             id: AccountID(network: .bluesky, value: session.did),
@@ -117,7 +119,7 @@ extension BlueskyNetwork {
         return (account, .public)
     }
 
-    /// Where the account's records and files are.
+    /// The server of the account's records and files.
     private func recordServer() async throws -> ServerAddress {
         if let sessions { return try await sessions.current().server }
         return try await identity().server
@@ -143,7 +145,7 @@ extension BlueskySlice.Content {
         return nil
     }
 
-    /// The author, for posts of others that came with one.
+    /// The author, if the answer with the post contains it.
     fileprivate var profile: BlueskyProfile? {
         switch self {
         case .view(let view, _): view.author
@@ -154,7 +156,7 @@ extension BlueskySlice.Content {
 }
 
 extension BlueskyImage {
-    /// The picture of an account, at the server that keeps its files.
+    /// The picture of an account, on the server that keeps its files.
     fileprivate func picture(of did: String, at server: ServerAddress?) -> Picture {
         let query = PercentEncoding.query([("did", did), ("cid", blob.cid)])
         let url = server.map { "\($0.base)/xrpc/com.atproto.sync.getBlob?\(query)" }
@@ -162,12 +164,11 @@ extension BlueskyImage {
     }
 }
 
-/// Makes posts and accounts of ours from what a server sent.
+/// Translates posts and accounts of a server into the common model.
 struct BlueskyTranslator {
     let now: Date
 
-    /// The account that `wire` stands for; `bio` is its profile text, where `wire` does not hold
-    /// that.
+    /// The account of `wire`; `bio` is its profile text if `wire` lacks it.
     func account(_ wire: BlueskyProfile, bio: String? = nil) -> Account {
         Account(
             id: AccountID(network: .bluesky, value: wire.did), handle: wire.handle,
@@ -175,9 +176,9 @@ struct BlueskyTranslator {
             bio: PlainText.cleaned(wire.description ?? bio ?? ""), address: wire.did)
     }
 
-    /// A post that a server shows.
+    /// A post from a server's view of it.
     ///
-    /// The posts of an author who asks to be shown only to people who are logged in are
+    /// The posts of an author who wants to be hidden from logged-out readers are
     /// ``Visibility/private``, so that they are neither learned nor repeated.
     func post(_ view: BlueskyPostView, isRepost: Bool = false, bio: String? = nil) -> ObservedPost {
         var observed = post(
@@ -192,12 +193,12 @@ struct BlueskyTranslator {
         return observed
     }
 
-    /// The post that a record stands for.
+    /// A post from its record.
     ///
     /// - Parameters:
-    ///   - noticedAt: When a server first saw it; nil where only the record is known.
-    ///   - visibility: Who may see the author's posts. Everything is public; what its author wants
-    ///     to keep from strangers is private for us.
+    ///   - noticedAt: When a server first saw it; nil if only the record is known.
+    ///   - visibility: The visibility of the author's posts. All are public on Bluesky; those of an
+    ///     author who wants to be hidden from logged-out readers count as private.
     func post(
         _ reference: RecordReference, _ record: BlueskyPostRecord, by author: Account,
         noticedAt: Date?,

@@ -24,8 +24,8 @@ extension BlueskyPostRecord.Reply {
 }
 
 extension BlueskyBlob {
-    /// - Parameter value: `{"$type":"blob","ref":{"$link":…},"mimeType":…,"size":…}`; nil for every
-    ///   other.
+    /// - Parameter value: `{"$type":"blob","ref":{"$link":…},"mimeType":…,"size":…}`; nil for any
+    ///   other value.
     init?(_ value: JSONValue?) {
         guard case .object(let fields) = value, case .object(let reference) = fields["ref"],
             case .text(let cid) = reference["$link"]
@@ -34,15 +34,15 @@ extension BlueskyBlob {
     }
 }
 
-/// A favorite as the records of who gave it hold it.
+/// The record of a favorite by the account that gave it.
 struct BlueskyLikeRecord: Decodable, Sendable {
     let subject: RecordReference
 }
 
-/// A record of a list, with its value read as far as it can be.
+/// A record in a list, whose value may be unreadable.
 struct BlueskyListedRecord<Value: Decodable & Sendable>: Decodable, Sendable {
     let reference: RecordReference
-    /// Nil if it is not what was expected.
+    /// Nil if the value has an unexpected shape.
     let value: Value?
 
     init(from decoder: any Decoder) throws {

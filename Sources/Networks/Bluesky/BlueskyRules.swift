@@ -1,9 +1,9 @@
 import Foundation
 import Posts
 
-/// Reading the statements of the account's server for its users.
+/// Reads the terms of the account's server.
 extension BlueskyNetwork {
-    /// - Returns: The addresses of its terms and of its privacy policy, which are pages for people.
+    /// - Returns: The addresses of its terms and of its privacy policy, which are web pages.
     package func serverStatements() async throws -> [String] {
         let answer = try await answer(
             to: NetworkCall(.readRules, "com.atproto.server.describeServer"))

@@ -2,13 +2,13 @@ import Formats
 import Foundation
 import Posts
 
-/// Keeps one account logged in: tokens are kept, renewed once for all who need it, and asked for
-/// with the password only when nothing else is left.
+/// Keeps one account logged in: stores tokens, renews them once for all callers, and uses the
+/// password only if nothing else works.
 ///
 /// A new pair is saved before it is used, and before a pair is renewed the saved one is read again,
-/// for another process may have renewed it.
+/// because another process may have renewed it.
 actor BlueskySessions {
-    /// A token that ends this soon is renewed before it is used for a change: seconds.
+    /// Seconds of remaining life below which a token is renewed before a change.
     private static let margin: TimeInterval = 120
     private static let stranger = "the server logged in another account"
 
@@ -31,7 +31,7 @@ actor BlueskySessions {
         brake = LoginBrake(account: resolver.identifier)
     }
 
-    /// A session that nobody has refused yet, as far as is known here.
+    /// A session that is not known to be refused.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
     func current() async throws -> BlueskySession {
@@ -39,7 +39,7 @@ actor BlueskySessions {
         return try await obtained(insteadOf: nil)
     }
 
-    /// The session, renewed if its token says that it ends soon by the network's clock.
+    /// The session, renewed if its token ends soon by the network's clock.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
     func lasting() async throws -> BlueskySession {
@@ -54,14 +54,14 @@ actor BlueskySessions {
             return try await renewed(
                 insteadOf: session, BlueskyRefusal(name: "ExpiredToken", error: ended))
         } catch is NetworkError {
-            // The server has the last word about the token that there is.
+            // The server decides whether the present token is still valid.
             return session
         }
     }
 
-    /// A session to try after a server refused one.
+    /// A session to try after a server refused another one.
     ///
-    /// - Throws: ``NetworkError``, the refusal itself where a fresh session was refused;
+    /// - Throws: ``NetworkError``, the refusal itself if a new session was refused;
     ///   `CancellationError`.
     func renewed(insteadOf refused: BlueskySession, _ refusal: BlueskyRefusal) async throws
         -> BlueskySession
@@ -70,7 +70,7 @@ actor BlueskySessions {
         return try await obtained(insteadOf: (refused, refusal))
     }
 
-    /// Notes that a server accepted a session.
+    /// Records that a server accepted a session.
     func confirm(_ accepted: BlueskySession) { brake.confirm(accepted) }
 
     private func obtained(
@@ -79,13 +79,13 @@ actor BlueskySessions {
         do {
             return try await flight.value { try await self.obtain(insteadOf: old) }
         } catch var error as NetworkError {
-            // Whatever the session was for did not leave.
+            // The call that needed the session was not made.
             error.outcome = .notSent
             throw error
         }
     }
 
-    /// The work that one does for all.
+    /// Obtains a session for all waiting callers.
     private func obtain(
         insteadOf old: (session: BlueskySession, refusal: BlueskyRefusal)?
     ) async throws -> BlueskySession {
@@ -103,7 +103,8 @@ actor BlueskySessions {
         return try await logIn()
     }
 
-    /// The pair that the old one buys; nil if the server no longer takes the old one.
+    /// The pair that a refresh of the old one returns; nil if the server no longer accepts the old
+    /// one.
     private func refreshed(_ old: BlueskySession) async throws -> BlueskySession? {
         let call = NetworkCall(.refreshSession, "com.atproto.server.refreshSession", body: [])
         let answer = try await client.at(old.server, hiding: [old.access, password])
@@ -113,7 +114,7 @@ actor BlueskySessions {
             else {
                 throw refusal.error
             }
-            // Another process may have been faster.
+            // Another process may have been faster, and saved a new pair.
             guard let saved = try await saved(), !saved.isSame(as: old) else { return nil }
             session = saved
             return saved
@@ -158,7 +159,7 @@ actor BlueskySessions {
         return tokens
     }
 
-    /// Where the account's own document says that its records are now.
+    /// The server of the account's records now, according to its document.
     private func server(named tokens: BlueskyTokens) -> ServerAddress? {
         resolver.hosts.directory == nil
             ? nil : tokens.document?.server(of: tokens.did, besides: resolver.hosts)
@@ -199,25 +200,25 @@ actor BlueskySessions {
         }
     }
 
-    /// The store's own error is not repeated: nobody knows what it holds.
+    /// The store's own error is left out, because it might contain secrets.
     private func storeFailure(_ operation: NetworkError.Operation, _ detail: String) -> NetworkError
     {
         client.error(operation, .unavailable, outcome: .notSent, detail: detail)
     }
 }
 
-/// The tokens that a server gave for an app password, and the account that they belong to.
+/// The tokens for an app password, and their account.
 struct BlueskySession: Sendable {
     let did: String
     let handle: String?
-    /// The server that keeps the account's records; every call goes there.
+    /// The server of the account's records, which receives every call.
     let server: ServerAddress
     /// Opens the account for about two hours.
     let access: Secret
-    /// Buys the next pair, once.
+    /// The refresh token, which can be used once.
     let refresh: Secret
 
-    /// When the access token ends, as far as it says so; nil for a token that is no JWT (RFC 7519).
+    /// When the access token ends, as stated in it; nil for a token that is no JWT (RFC 7519).
     var accessEnd: Date? {
         let parts = access.reveal().split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
@@ -239,10 +240,9 @@ extension BlueskySession {
     /// The text to keep in a ``CredentialStore``.
     ///
     /// - Parameters:
-    ///   - entryway: The configured entryway; tokens of one set of servers are never shown to
-    ///     another.
+    ///   - entryway: The configured entryway; tokens are never sent to another set of servers.
     /// - Returns: The text that ``init(sealed:for:at:)`` reads.
-    /// - Throws: Nothing that the values of a session can cause.
+    /// - Throws: Nothing for the values of a session.
     func sealed(for identifier: String, at entryway: ServerAddress) throws -> Secret {
         let stored = StoredBlueskySession(
             identifier: identifier, entryway: entryway.base, did: did, handle: handle,
@@ -251,8 +251,8 @@ extension BlueskySession {
         return try JSONBody.sealed(stored)
     }
 
-    /// Reads the text that ``sealed(for:at:)`` made; `nil` if it is not about the same account at
-    /// the same servers.
+    /// Reads the text that ``sealed(for:at:)`` made; `nil` if it is for another account or other
+    /// servers.
     init?(sealed: Secret, for identifier: String, at hosts: BlueskyHosts) {
         guard let stored = JSONBody.opened(StoredBlueskySession.self, sealed),
             stored.entryway == hosts.entryway.base,
@@ -284,7 +284,7 @@ struct BlueskyTokens: Decodable {
     let did: String
     let handle: String?
     let document: DIDDocument?
-    /// False for an account that is switched off; `status` says how.
+    /// False for a deactivated account; `status` has the reason.
     let isActive: Bool
 
     init(from decoder: any Decoder) throws {
@@ -304,10 +304,10 @@ struct BlueskyTokens: Decodable {
 /// Keeps an account from being locked for logging in too often: 30 times in five minutes and 300
 /// times a day are allowed.
 struct LoginBrake {
-    /// Between two log-ins that succeed, in seconds; 288 a day.
+    /// Seconds between two successful logins; 288 a day.
     private static let pause: TimeInterval = 300
-    /// How long nobody asks again after a no that a person has to mend, in seconds: it may have
-    /// been a mistake.
+    /// Seconds for which a refusal that a person has to resolve is not tried again; the refusal may
+    /// be a mistake.
     private static let verdictLasts: TimeInterval = 25
 
     /// The account that logs in; decides the spread of the waits.
@@ -322,18 +322,18 @@ struct LoginBrake {
 
     init(account: String) { self.account = account }
 
-    /// - Throws: ``NetworkError`` where logging in is pointless, or must wait.
+    /// - Throws: ``NetworkError`` if a login is pointless, or must wait.
     func check(at time: Date) throws(NetworkError) {
         for known in [verdict, lastFailure] {
             if let known, known.pause.end(at: time) != nil { throw known.error }
         }
     }
 
-    /// - Throws: ``NetworkError`` where a session must not be replaced by a new one, or not yet.
+    /// - Throws: ``NetworkError`` if a session must not be replaced by a new one, or not yet.
     func check(_ refused: BlueskySession, _ refusal: BlueskyRefusal, at time: Date)
         throws(NetworkError)
     {
-        // One that nobody could use until its time was over is only old.
+        // An unconfirmed session that expired unused, long after the login, is merely old.
         if unconfirmed?.isSame(as: refused) == true,
             !refusal.saysExpired || lastLogin?.end(at: time) != nil
         {
@@ -363,12 +363,12 @@ struct LoginBrake {
         lastLogin = Pause(begun: time, until: time + Self.pause)
     }
 
-    /// Remembers that logging in failed.
+    /// Records that a login failed.
     ///
     /// - Returns: The error, with when to try again.
     mutating func note(_ error: NetworkError, at time: Date) -> NetworkError {
-        // What failed after the server gave a session is no failure of logging in, and what did not
-        // leave did no harm.
+        // A failure after the server returned a session is no failed login, and a request that was
+        // not sent does no harm.
         guard error.outcome != .notSent || error.stopsActor else { return error }
         if error.stopsActor {
             verdict = (error, Pause(begun: time, until: time + Self.verdictLasts))

@@ -1,11 +1,11 @@
 import Formats
 package import Posts
 
-/// The state of an account, as the server that keeps its records tells it to anybody.
+/// Reads the state of an account from the server of its records, without a login.
 extension BlueskyNetwork {
     package func standing(of account: AccountID) async throws -> AccountStanding? {
         guard account.network == .bluesky, BlueskyName.isDID(account.value) else { return nil }
-        // A handle may lead to somebody else by now.
+        // The handle may belong to another account by now.
         let resolver = try BlueskyResolver(
             identifier: account.value, hosts: resolver.hosts, client: client)
         let server: ServerAddress
@@ -45,7 +45,7 @@ private struct BlueskyStandingAnswer: Decodable {
         status = wire.text("status")
     }
 
-    /// The state; nil if the answer is about another account, or names none that is known here.
+    /// The state; nil if the answer is about another account, or names an unknown state.
     func standing(of account: String) -> AccountStanding? {
         guard did == account else { return nil }
         if isActive == true { return .active }

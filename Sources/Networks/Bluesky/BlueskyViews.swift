@@ -2,12 +2,12 @@ import Formats
 import Foundation
 import Posts
 
-/// A label of somebody about something.
+/// A label about an account or post.
 struct BlueskyLabel: Decodable, Sendable {
     let value: String
-    /// The DID of who gave it; nil where a server leaves that out.
+    /// The DID of the label's author; nil if the server omits it.
     let source: String?
-    /// Whether it takes an earlier one back.
+    /// Whether it revokes an earlier label.
     let isNegation: Bool
 
     init(from decoder: any Decoder) throws {
@@ -19,7 +19,7 @@ struct BlueskyLabel: Decodable, Sendable {
     }
 }
 
-/// An account as it comes with its posts, or by itself.
+/// An account in an answer, by itself or with its posts.
 struct BlueskyProfile: Decodable, Sendable {
     let did: String
     let handle: String
@@ -27,7 +27,7 @@ struct BlueskyProfile: Decodable, Sendable {
     /// The bio; nil in the short form that comes with posts.
     let description: String?
     let isBioIncluded: Bool
-    /// One of the two accounts keeps the other away.
+    /// Whether one of the two accounts blocks the other.
     let isBlocked: Bool
     private let labels: [BlueskyLabel]
 
@@ -35,7 +35,7 @@ struct BlueskyProfile: Decodable, Sendable {
         let wire = try WireObject(from: decoder)
         guard let did = wire.did else { throw ShapeError() }
         self.did = did
-        // A handle that does not lead back to the account is as good as none.
+        // A handle that does not lead back to the account is ignored.
         let handle = wire.text("handle").flatMap { BlueskyName.handle($0) }
         self.handle = handle == nil || handle == "handle.invalid" ? did : handle ?? did
         displayName = wire.text("displayName") ?? ""
@@ -46,10 +46,10 @@ struct BlueskyProfile: Decodable, Sendable {
         isBlocked = viewer?.flag("blockedBy") == true || viewer?.isPresent("blocking") == true
     }
 
-    /// Whether the account says of itself that it is automated.
+    /// Whether the account labels itself as automated.
     var isBot: Bool { says("bot") }
 
-    /// Whether the account wants to be shown only to people who are logged in.
+    /// Whether the account wants to be shown only to logged-in readers.
     var hidesFromStrangers: Bool { says("!no-unauthenticated") }
 
     private func says(_ value: String) -> Bool {
@@ -59,7 +59,7 @@ struct BlueskyProfile: Decodable, Sendable {
 
 /// A post as a server shows it to one account.
 struct BlueskyPostView: Decodable, Sendable {
-    /// Labels by whomever that keep a post from being learned and repeated.
+    /// Labels, by any author, that exclude a post from being learned and repeated.
     private static let sensitiveLabels: Set<String> = [
         "porn", "sexual", "nudity", "sexual-figurative", "graphic-media", "gore", "self-harm",
         "intolerant", "!hide",
@@ -70,7 +70,7 @@ struct BlueskyPostView: Decodable, Sendable {
     let author: BlueskyProfile
     let record: BlueskyPostRecord
     let indexedAt: Date?
-    /// Whether the account that asked has favorited it; nil where nobody is logged in.
+    /// Whether the requesting account has favorited it; nil without a login.
     let isFavorited: Bool?
     let isReplyDisabled: Bool
     let isSensitive: Bool
@@ -80,7 +80,7 @@ struct BlueskyPostView: Decodable, Sendable {
         guard let reference = RecordReference(wire),
             let author = wire.value(BlueskyProfile.self, "author"),
             let record = wire.value(BlueskyPostRecord.self, "record"),
-            // Who says that somebody else wrote a post is not believed.
+            // The record must be in the repository of the stated author.
             reference.address.repository == author.did
         else { throw ShapeError() }
         self.reference = reference
@@ -97,12 +97,12 @@ struct BlueskyPostView: Decodable, Sendable {
     }
 }
 
-/// A post on a timeline, or somebody's repost of it.
+/// A post on a timeline, or a repost of it.
 struct BlueskyFeedItem: Decodable, Sendable {
     /// Why the item is here if not for having been written.
     enum Reason: Sendable {
         case repost(by: String?, at: Date?)
-        /// Its author keeps it on top.
+        /// A post that its author pinned.
         case pin
         case other
     }
@@ -132,7 +132,7 @@ struct BlueskyNotification: Decodable, Sendable {
     let reference: RecordReference
     let author: BlueskyProfile?
     let reason: String
-    /// Nil for what is not a post.
+    /// Nil if the record is not a post.
     let record: BlueskyPostRecord?
     let indexedAt: Date?
 
@@ -150,12 +150,12 @@ struct BlueskyNotification: Decodable, Sendable {
     }
 }
 
-/// Posts that were asked for by their addresses.
+/// Posts that were requested by their addresses.
 struct BlueskyViews: Decodable, Sendable {
     private(set) var readable: [String: BlueskyPostView] = [:]
-    /// The addresses of posts that are there, but not as expected.
+    /// The addresses of posts that exist but are unreadable.
     private(set) var unreadable: Set<String> = []
-    /// Some do not even tell their address: what is missing is not gone for certain.
+    /// Some unreadable posts have no address, so a missing post may be one of them.
     private var hasNameless = false
 
     private struct Element: Decodable {
@@ -164,7 +164,7 @@ struct BlueskyViews: Decodable, Sendable {
 
         init(from decoder: any Decoder) throws {
             uri = try WireObject(from: decoder).required(String.self, "uri")
-            // A post of another shape is there, but unreadable.
+            // Nil if the post has an unexpected shape; then it exists but is unreadable.
             view = try? BlueskyPostView(from: decoder)
         }
     }
@@ -187,7 +187,7 @@ struct BlueskyViews: Decodable, Sendable {
         }
     }
 
-    /// Takes over those of an answer that were asked for.
+    /// Adds those posts of an answer that were requested.
     mutating func add(_ answer: BlueskyViews, named uris: Set<String>) {
         readable.merge(answer.readable.filter { uris.contains($0.key) }) { _, new in new }
         unreadable.formUnion(answer.unreadable.intersection(uris))
@@ -197,7 +197,7 @@ struct BlueskyViews: Decodable, Sendable {
 
 /// The thread below a post.
 struct BlueskyThread: Decodable, Sendable {
-    /// The replies that can be seen.
+    /// The visible replies.
     let replies: [BlueskyPostView]
 
     private struct Reply: Decodable {

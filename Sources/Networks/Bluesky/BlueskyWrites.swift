@@ -43,7 +43,7 @@ extension BlueskyNetwork {
         guard !view.author.isBlocked else {
             throw failure(.favorite, .forbidden, "one account blocks the other")
         }
-        // Another favorite of the same post would be a second one.
+        // A post that is already favorited would get a second favorite.
         if view.isFavorited == true { return Departure {} }
         let address = Self.address(
             RecordAddress.likeCollection, favorite.createdAt, favorite.key, home)
@@ -71,14 +71,14 @@ extension BlueskyNetwork {
         }
         let removal = try await remove(reference.address, .delete)
         for gate in gates.records(for: reference.address, isReply: false, createdAt: client.now()) {
-            // A gate without its post is nothing that anybody is shown.
+            // A gate without its post has no effect, so an error is ignored.
             _ = try? await remove(gate.address, .delete)
         }
         return removal
     }
 
-    /// Deletes the favorite that follows from the draft; one that a person gave by hand is another
-    /// record, and stays.
+    /// Deletes the favorite whose key follows from the draft; one that a person gave by hand is
+    /// another record, and stays.
     @discardableResult
     package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
         try requireSession(.unfavorite)
@@ -90,7 +90,7 @@ extension BlueskyNetwork {
 
     /// Deletes a record of the account.
     ///
-    /// A server tells the commit that it made of that, and none where there was nothing to delete.
+    /// A server returns the commit of a deletion, and none if there was nothing to delete.
     private func remove(
         _ address: RecordAddress, _ operation: NetworkError.Operation
     ) async throws -> Removal {
@@ -120,7 +120,7 @@ extension BlueskyNetwork {
         return (String(decoding: try JSONBody.encoded(blob), as: UTF8.self), true)
     }
 
-    /// Pictures as a record holds them; nil for none.
+    /// Pictures in the form of a record; nil for none.
     private func embed(_ pictures: [PictureReference]) throws -> JSONValue? {
         guard !pictures.isEmpty else { return nil }
         let images = try pictures.map { reference in
@@ -146,7 +146,7 @@ extension BlueskyNetwork {
         return .object(["$type": .text("app.bsky.embed.images"), "images": .list(images)])
     }
 
-    /// Throws for a draft that Bluesky would refuse, or would take although nobody wants it.
+    /// Throws for a draft that Bluesky would refuse, or would publish in an unwanted form.
     private func check(_ draft: Draft) throws(NetworkError) {
         func refused(_ code: NetworkError.Code, _ detail: String) -> NetworkError {
             failure(.publish, code, detail, outcome: .notSent)
@@ -163,14 +163,14 @@ extension BlueskyNetwork {
         else { throw refused(.tooLong, "the text is longer than 300 characters or 3,000 bytes") }
     }
 
-    /// The references of a reply: the post that it answers, and the first one of the conversation.
+    /// The references of a reply: the answered post, and the first one of the conversation.
     private func reply(to address: String?, _ home: String) async throws -> BlueskyPostRecord.Reply?
     {
         guard let address else { return nil }
         let parent = try reference(address, .publish)
         if parent.address.repository == home {
-            // A post of the account itself, from where its records are: others may not have heard
-            // of it yet.
+            // A post of the account itself is read from the server of its records, because others
+            // may not have it yet.
             let found = try await record(BlueskyPostRecord.self, parent.address, .publish)
             guard let own = found?.value else {
                 throw failure(.publish, .notFound, "the post to answer is gone")
@@ -180,7 +180,7 @@ extension BlueskyNetwork {
         guard let view = try await view(of: parent.address, .publish) else {
             throw failure(.publish, .notFound, "the post to answer is gone")
         }
-        // A reply that is shut out would be stored all the same, and shown to nobody.
+        // A disallowed reply would be stored anyway, and shown to nobody.
         guard !view.isReplyDisabled || view.author.did == home, !view.author.isBlocked else {
             throw failure(.publish, .forbidden, "the author does not let this account answer")
         }
@@ -189,7 +189,7 @@ extension BlueskyNetwork {
 
     /// Writes a record that must not exist yet.
     ///
-    /// One that stands there already is as good if `isOurs` says that it comes from the same draft.
+    /// An existing record counts as written if `isOurs` says that it is from the same draft.
     /// Companions are written in the same commit, or nothing is.
     private func put<Existing: Decodable & Sendable>(
         _ record: JSONValue, at address: RecordAddress,
@@ -236,7 +236,7 @@ extension BlueskyNetwork {
         throw error
     }
 
-    /// Work that comes before a request that changes something: if it fails, nothing has changed.
+    /// Runs the preparation of a change, whose failure means that nothing was changed.
     private func beforeSending<Value>(_ work: () async throws -> Value) async throws -> Value {
         do {
             return try await work()
@@ -268,12 +268,12 @@ private struct BlueskyWriteResults: Decodable {
     }
 }
 
-/// Saying of itself that it is a bot.
+/// The account's own label as a bot.
 extension BlueskyNetwork {
     private static let selfLabels = "com.atproto.label.defs#selfLabels"
     private static let maximumAttempts = 2
 
-    /// The author's content labels, as a record holds them.
+    /// The author's content labels, in the form of a record.
     private static func labels(_ names: String) -> JSONValue {
         .object([
             "$type": .text(selfLabels),
@@ -288,7 +288,7 @@ extension BlueskyNetwork {
         var refusal: BlueskyRefusal?
         for _ in 0..<Self.maximumAttempts {
             let existing = try await record(JSONValue.self, address, .labelAccount)
-            // A profile that cannot be read must not be taken for none.
+            // An unreadable profile must not be overwritten as if there were none.
             if let existing, existing.value == nil { throw unknown(.labelAccount) }
             guard let profile = try labelled(existing?.value) else { return }
             let call = try NetworkCall(
@@ -298,13 +298,13 @@ extension BlueskyNetwork {
                 _ = try answer.response()
                 return
             }
-            // Somebody changed the profile in between.
+            // Another client changed the profile in between.
             refusal = no
         }
         if let refusal { throw refusal.error }
     }
 
-    /// The profile with the label and everything else as it was; nil if it has the label already.
+    /// The profile with the label added; nil if it has the label already.
     private func labelled(_ profile: JSONValue?) throws(NetworkError) -> JSONValue? {
         var fields: [String: JSONValue] = ["$type": .text(RecordAddress.profileCollection)]
         if let profile {

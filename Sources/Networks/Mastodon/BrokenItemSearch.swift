@@ -1,24 +1,24 @@
 import Formats
 import Posts
 
-/// A search for the items of a range that make every request fail whose answer holds them.
+/// A search for the items of a range that make every request fail whose answer contains them.
 ///
 /// The range is read from its lower end, with both bounds in each request. A part that fails is
-/// halved until it holds one id. That id is noted, and the search goes on above it. So a broken
-/// item costs about as many requests as the range's length has bits, and nothing between two of
-/// them is passed over.
+/// halved until it holds one id. That id is noted, and the search continues above it. So a broken
+/// item costs about as many requests as the range's length has bits, and no item between two broken
+/// ones is skipped.
 ///
-/// The whole state is a cursor: each request is a page of the walk, and a later walk goes on from
-/// there.
+/// The whole state is a cursor: each request is a page of the walk, and a later walk can continue
+/// from there.
 struct BrokenItemSearch: Equatable, Sendable {
     enum Range: Equatable, Sendable {
         /// The stretch below `ceiling`. `below` is the cursor of the rest of the feed.
         case past(ceiling: MastodonPlace, below: String)
         /// The items that arrived after `since`, the newest item that was read.
         ///
-        /// `noted` are the ids above it that were noted, the last of them alone if there are many.
-        /// While no item above a noted id was read, it is not certain that the id was given, and
-        /// that new items will have higher ones.
+        /// `noted` are the noted ids above it, or only the last of them if there are many. Until an
+        /// item above a noted id is read, it is uncertain whether the id was assigned, and whether
+        /// new items will have higher ids.
         case arrivals(since: MastodonPlace, noted: [MastodonPlace])
         /// The items below `newest`, which was read, that arrived after the newest item known
         /// before.
@@ -28,28 +28,28 @@ struct BrokenItemSearch: Equatable, Sendable {
     /// An answer of the server.
     struct Answer {
         var list: MastodonList
-        /// The highest id of the answer; nil if it holds no items.
+        /// The highest id in the answer; nil if it has no items.
         var newest: MastodonPlace?
         /// The answer is incomplete below this id; nil if it is complete.
         var rest: MastodonPlace?
     }
 
-    /// Asks for items between two ids, neither included, the lowest first; for one item alone if
+    /// Requests the items between two ids, both excluded, the lowest first; a single item if
     /// `isSingle`.
     typealias Reader = (_ since: MastodonPlace?, _ until: MastodonPlace?, _ isSingle: Bool)
         async throws -> Answer
 
-    /// So many noted ids above the newest item are remembered.
+    /// The most noted ids above the newest item that are remembered.
     private static let maximumNoted = 8
 
     private(set) var range: Range
-    /// Everything up to this id was read, noted, or is known to hold no item.
+    /// Everything up to this id was read or noted, or is known to have no item.
     private(set) var floor: MastodonPlace
-    /// The part from ``floor`` up to this id failed; nil if nothing was tried since the last noted
+    /// The part from ``floor`` up to this id failed; nil if nothing failed since the last noted
     /// item.
     private(set) var failed: MastodonPlace?
 
-    /// Whether the whole range was read or noted; never true of a range without an upper end.
+    /// Whether the whole range was read or noted; always false for a range without an upper end.
     var isDone: Bool { ceiling.map { floor.distance(to: $0) < 2 } ?? false }
 
     private var ceiling: MastodonPlace? {
@@ -71,18 +71,18 @@ struct BrokenItemSearch: Equatable, Sendable {
 
     /// Begins a search below an item or a place, of which the next item below cannot be had.
     ///
-    /// Made-up ids, each further below than the one before, lead to something that can be had.
+    /// Tries made-up ids, each further below than the one before, until a request succeeds.
     ///
     /// - Returns: Nil if there is no lower id.
-    /// - Throws: The last error, if nothing can be had.
+    /// - Throws: The last error, if no request succeeds.
     static func below(_ ceiling: MastodonPlace, _ read: Reader) async throws -> BrokenItemSearch? {
         var last: NetworkError?
         for step in 0..<MastodonPlace.steps {
             guard let lower = ceiling.below(step: step) else { break }
             do {
                 _ = try await read(nil, lower, true)
-                // Items below the made-up id are read afterwards; an item at the id itself is part
-                // of the range.
+                // Items below the made-up id are read afterwards; an item with this id is part of
+                // the range.
                 return BrokenItemSearch(
                     range: .past(ceiling: ceiling, below: lower.text), floor: lower.before,
                     failed: nil)
@@ -94,12 +94,12 @@ struct BrokenItemSearch: Equatable, Sendable {
         return nil
     }
 
-    /// Begins a search above the newest item that was read, of which the next item above cannot be
-    /// had.
+    /// Begins a search above the newest item that was read, because the next item above cannot be
+    /// read.
     ///
-    /// - Returns: Nil for a position that tells no order, and for a search that knows already what
-    ///   fails.
-    /// - Throws: The error of a server that fails at everything.
+    /// - Returns: Nil for a position without an order, and for a search that already knows the
+    ///   failing part.
+    /// - Throws: The error if the server fails at every request.
     static func above(_ position: String, _ read: Reader) async throws -> BrokenItemSearch? {
         if let arrivals = Arrivals(position, separator: " ", where: MastodonID.isUsable),
             let gap = arrivals.gap,
@@ -115,12 +115,12 @@ struct BrokenItemSearch: Equatable, Sendable {
             let highest = search.floor.highest, search.floor.distance(to: highest) > 2
         else { return nil }
         let floor = search.floor
-        // No id lies in there, so only a server that fails at everything fails here.
+        // There is no id between these two, so this fails only if every request fails.
         _ = try await read(floor, floor.advanced(by: 1), true)
         for step in 0..<MastodonPlace.steps {
             guard let end = floor.above(step: step), floor.distance(to: end) > 1 else { continue }
             do {
-                // What can be had is read by the search, with its first broken item above it.
+                // The search reads the readable part later; its first broken item is above it.
                 _ = try await read(floor, end, false)
             } catch let error as NetworkError where error.mayBeOfOneItem {
                 search.failed = end
@@ -135,8 +135,8 @@ struct BrokenItemSearch: Equatable, Sendable {
 
     /// Makes the next request.
     ///
-    /// - Returns: The items that it brought, or the item that cannot be had.
-    /// - Throws: The error of a server that fails at everything.
+    /// - Returns: The items in the answer, or the item that cannot be read.
+    /// - Throws: The error if the server fails at every request.
     mutating func step(_ feed: Feed, _ read: Reader) async throws -> MastodonList {
         guard let end else { return try await takeArrivals(read) }
         let isSingle = floor.distance(to: end) == 2
@@ -148,7 +148,8 @@ struct BrokenItemSearch: Equatable, Sendable {
                 return MastodonList(rateLimit: nil)
             }
             let id = end.before
-            // Told from a server that fails at everything, and from one that failed by chance.
+            // Distinguishes a broken item from a server that fails at every request, and from a
+            // failure by chance.
             _ = try await read(floor, id, true)
             do {
                 return try await take(try await read(floor, end, true), upTo: end, read)
@@ -165,14 +166,13 @@ struct BrokenItemSearch: Equatable, Sendable {
         }
     }
 
-    /// Whether an error of a part may be of an item in it; below a ceiling, also of the place that
-    /// was asked for.
+    /// Whether the error of a part may be caused by an item in it; below a ceiling, also by the
+    /// requested place.
     private func mayBePassed(_ error: NetworkError) -> Bool {
         if case .past = range { error.mayBeOfOnePage } else { error.mayBeOfOneItem }
     }
 
-    /// Asks for what arrived as if nothing was broken, and for what was given an id below a noted
-    /// one.
+    /// Requests new items as if none was broken, and items that later got an id below a noted one.
     private mutating func takeArrivals(_ read: Reader) async throws -> MastodonList {
         guard case .arrivals(let since, let noted) = range else {
             return MastodonList(rateLimit: nil)
@@ -200,12 +200,12 @@ struct BrokenItemSearch: Equatable, Sendable {
         _ answer: Answer, upTo end: MastodonPlace?, _ read: Reader
     ) async throws -> MastodonList {
         if let rest = answer.rest, floor.distance(to: rest) > 1 {
-            // What was read above it comes again.
+            // The items above it will be returned again.
             failed = rest
             return answer.list
         }
         if let newest = answer.newest, case .arrivals(let since, let noted) = range {
-            // Now that an item above the noted ids was read, new items have higher ids.
+            // An item above the noted ids was read, so new items have higher ids.
             guard try await isRead(noted, read) else {
                 range = .arrived(newest: newest)
                 floor = since
@@ -217,14 +217,13 @@ struct BrokenItemSearch: Equatable, Sendable {
         floor = answer.newest ?? end?.before ?? floor
         if let top = failed, floor.distance(to: top) < 2 {
             failed = nil
-            // What failed was no item, and ids below it may be given still.
+            // The failure was not caused by an item, and ids below it may still be assigned.
             if answer.newest == nil, case .arrivals = range { floor = base }
         }
         return answer.list
     }
 
-    /// Whether below ``floor`` nothing but the noted ids was given, and their items still cannot be
-    /// had.
+    /// Whether only the noted ids exist below ``floor``, and their items still cannot be read.
     private func isRead(_ noted: [MastodonPlace], _ read: Reader) async throws -> Bool {
         guard noted.count < Self.maximumNoted else { return false }
         let last = base.isBelow(floor) ? [(since: base, until: floor.advanced(by: 1))] : []
@@ -255,7 +254,7 @@ struct BrokenItemSearch: Equatable, Sendable {
         return noted.last ?? since
     }
 
-    /// The parts of the arrivals between the noted ids, as far as they are known.
+    /// The known parts of the arrivals between the noted ids.
     private var parts: [(since: MastodonPlace, until: MastodonPlace)] {
         guard case .arrivals(let since, let noted) = range else { return [] }
         let parts = zip([since] + noted, noted).map { (since: $0, until: $1) }
@@ -264,10 +263,10 @@ struct BrokenItemSearch: Equatable, Sendable {
 
     // MARK: Cursors
 
-    /// The cursor of the search, which is told from those of a server by its space.
+    /// The cursor of the search; its space distinguishes it from a server's cursor.
     ///
-    /// It begins with an id from which a program that does not know searches reads on without
-    /// passing over anything.
+    /// It begins with an id from which a program that does not know searches can continue without
+    /// skipping an item.
     var text: String {
         switch range {
         case .past(let ceiling, let below):
@@ -279,16 +278,14 @@ struct BrokenItemSearch: Equatable, Sendable {
         }
     }
 
-    /// Where the walk goes on after a step: with the search, or with the feed if the search is
-    /// over.
+    /// The cursor after a step: the search's, or the feed's if the search is over.
     ///
-    /// - Parameter last: The search before the step; nil if it begins.
+    /// - Parameter last: The search before the step; nil for the first step.
     func cursor(after last: BrokenItemSearch?) -> String {
         switch range {
         case .past(_, let below) where isDone: below
         case .arrived(let newest) where isDone: newest.text
-        // After a request that failed by chance, the text differs from that of the position that
-        // the search began at.
+        // After a failure by chance, the text differs from that of the search's first position.
         case .arrivals(let since, let noted)
         where failed == nil && noted.isEmpty && last?.isPassed(since) == true:
             since.text
@@ -296,7 +293,7 @@ struct BrokenItemSearch: Equatable, Sendable {
         }
     }
 
-    /// Whether nothing of this search is left once it has come to an item.
+    /// Whether the search is over when it reaches an item.
     private func isPassed(_ item: MastodonPlace) -> Bool {
         guard case .arrivals(let since, _) = range else { return true }
         return failed == nil || since != item
@@ -348,10 +345,10 @@ struct BrokenItemSearch: Equatable, Sendable {
 }
 
 extension UnreadableItem {
-    /// An item that no request can have in its answer.
+    /// An item that breaks every answer that contains it.
     fileprivate init(brokenAt id: MastodonPlace, of feed: Feed, _ error: NetworkError) {
         self.init(
-            // Elsewhere the feed is ordered by other ids than those of posts.
+            // Other feeds are ordered by ids that are not those of posts.
             address: feed == .home || feed == .ownPosts ? id.text : nil,
             digest: JSONBody.digest("\(feed.rawValue) \(id.text)".utf8), cause: "\(error)")
     }
@@ -382,7 +379,7 @@ extension MastodonNetwork {
         return try await page(feed, of: MastodonList(rateLimit: nil), search, from: nil, position)
     }
 
-    /// - Parameter last: The search before the step; nil if it begins.
+    /// - Parameter last: The search before the step; nil for the first step.
     private func page(
         _ feed: Feed, of list: MastodonList, _ search: BrokenItemSearch,
         from last: BrokenItemSearch?,
@@ -397,7 +394,7 @@ extension MastodonNetwork {
             if page.newer == nil { return page }
         case .older, .newest: page.older = search.cursor(after: last)
         }
-        // A step that found nothing is not the end.
+        // A step without items is not the end of the feed.
         page.received = max(page.received, 1)
         return page
     }
@@ -413,7 +410,7 @@ extension MastodonNetwork {
             .compactMap(\.self)
         var list = try await list(feed, bounds, size)
         try requireComplete(list, of: feed)
-        // Where items below the lower bound come too, nothing tells which item fails.
+        // If items below the lower bound are returned too, the failing item cannot be located.
         let isBounded = since.map { !list.removeItems(notNewerThan: $0.text) } ?? true
         var rest: String?
         if let since, isBounded { rest = try await fill(&list, feed, since: since.text, size) }
@@ -434,7 +431,7 @@ extension MastodonNetwork {
     }
 }
 
-/// An id as a number, for ids that tell the order: decimal numbers, ULIDs and flakes.
+/// An id as a number, for ids with an order: decimal numbers, ULIDs and flakes.
 struct MastodonPlace: Equatable, Sendable {
     private enum Form: Sendable {
         case decimal, ulid, flake
@@ -470,8 +467,8 @@ struct MastodonPlace: Equatable, Sendable {
         }
     }
 
-    /// How many steps ``below(step:)`` and ``above(step:)`` make at most: the last is half a year,
-    /// or four billion.
+    /// The most steps of ``below(step:)`` and ``above(step:)``: the last is half a year, or four
+    /// billion.
     static let steps = 18
     /// Decimal ids from here on begin with a time in milliseconds; the lower 16 bits only count.
     private static let firstWithTime: UInt128 = 1_000_000_000_000_000
@@ -483,7 +480,7 @@ struct MastodonPlace: Equatable, Sendable {
     private let form: Form
     private let number: UInt128
 
-    /// Nil for ids that tell no order.
+    /// Nil for ids without an order.
     init?(_ id: String) {
         guard let form = Form(id) else { return nil }
         if form == .decimal {
@@ -524,22 +521,21 @@ struct MastodonPlace: Equatable, Sendable {
         return number <= highest ? MastodonPlace(form, highest) : nil
     }
 
-    /// How far above this one another place is; 0 if it is below.
+    /// The distance from this place up to another one; 0 if that is below.
     func distance(to other: MastodonPlace) -> UInt128 {
         other.number > number ? other.number - number : 0
     }
 
-    /// The next lower place; there is one below every place that ``below(step:)`` makes up.
+    /// The next lower place, which every place returned by ``below(step:)`` has.
     var before: MastodonPlace { MastodonPlace(form, number - 1) }
 
     func advanced(by distance: UInt128) -> MastodonPlace { MastodonPlace(form, number + distance) }
 
-    /// An id that was perhaps never given and lies below this one, four times as far with each
-    /// step.
+    /// An id below this one, perhaps never assigned, four times as far away with each step.
     ///
-    /// - Parameter step: From 0 for the smallest step, which is one, or a millisecond where the id
-    ///   begins with a time.
-    /// - Returns: Nil if the step before led to the lowest id.
+    /// - Parameter step: From 0 for the smallest step, which is one, or a millisecond for ids that
+    ///   begin with a time.
+    /// - Returns: Nil if the step before reached the lowest id.
     func below(step: Int) -> MastodonPlace? {
         guard number > 1, step == 0 || number - 1 > distance(of: step - 1) else { return nil }
         return MastodonPlace(form, number - min(distance(of: step), number - 1))

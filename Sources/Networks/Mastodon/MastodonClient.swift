@@ -2,7 +2,7 @@ import Foundation
 import Posts
 import Transport
 
-/// Sends requests to one server that speaks Mastodon's interface.
+/// Sends requests to a server with Mastodon's interface.
 struct MastodonClient: NetworkClient {
     let server: ServerAddress
     let http: HTTPClient
@@ -15,8 +15,8 @@ struct MastodonClient: NetworkClient {
     var network: NetworkName { .mastodon }
     var secrets: [Secret] { knownSecrets.all }
 
-    /// Without a login Mastodon counts by address, but for the token of an account; with one only
-    /// some other software does.
+    /// Mastodon counts calls without a login by address, except requests for an account's token;
+    /// calls with a login are counted by address only by some other software.
     func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount? {
         if let limit = origin.gates.limit(of: server) { return AddressCount(limit: limit) }
         let isOfAccount = isAuthorized || [.logIn, .refreshSession].contains(call.operation)
@@ -26,9 +26,10 @@ struct MastodonClient: NetworkClient {
     /// Mastodon's `throttle_unauthenticated_api`.
     private static let anonymousLimit = AddressLimit(count: 300, period: 300)
 
-    /// The answer to a call, with a status of 200 through 299; cut only if the call takes that.
+    /// The answer to a call, with a status of 200 through 299; truncated only if the call allows
+    /// that.
     ///
-    /// Without a token the call belongs to nobody.
+    /// Without a token the call is anonymous.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
     func send(_ call: NetworkCall, token: Secret?) async throws -> HTTPResponse {
@@ -38,7 +39,7 @@ struct MastodonClient: NetworkClient {
             throw error(
                 call, .unauthorized, outcome: .notSent, detail: "the access token \(problem)")
         }
-        // The word is written so: some servers take it by the letter.
+        // Spelled with a capital, because some servers compare it exactly.
         let response = try await answer(to: call, authorization: token.map { "Bearer \($0)" })
         guard response.isGood else { throw failure(call, response) }
         return response
@@ -71,7 +72,7 @@ extension MastodonClient {
         let isVerifying = call.operation == .verifyAccount
         switch status {
         case 400 where isVerifying && message.isEmpty, 422 where isVerifying && message.isEmpty:
-            // How some servers refuse a token that they do not know.
+            // Some servers refuse an unknown token like this.
             return .unauthorized
         case 401 where Self.isAboutAuthor(message):
             return .forbidden
@@ -82,8 +83,7 @@ extension MastodonClient {
         case 404, 405, 410:
             if isVerifying { return .configuration }
             if status == 405 { return .rejected }
-            // What is missing by the word of a proxy may be there by the word of the server behind
-            // it.
+            // A proxy may report something as missing that the server behind it has.
             return message.isEmpty ? .unavailable : .notFound
         default:
             let code = NetworkError.Code(status: status)
@@ -95,10 +95,10 @@ extension MastodonClient {
         _ message: String, _ operation: NetworkError.Operation
     ) -> NetworkError.Code {
         let text = message.lowercased()
-        // How Pleroma and Akkoma refuse a token that they do not know, or no longer.
+        // Pleroma and Akkoma refuse an unknown or revoked token like this.
         if text.hasPrefix("invalid credentials") { return .unauthorized }
-        // Friendica refuses with 403 whatever it refuses: a token that it does not know or whose
-        // scopes do not suffice, which a new login mends both, and a post that is not there.
+        // Friendica answers every refusal with 403: for a token that is unknown or lacks a scope,
+        // both of which a new login resolves, and for a missing post.
         if text.hasPrefix("token is not authorized with a valid user") { return .unauthorized }
         if text == "record not found", operation != .delete { return .notFound }
         if text.contains("scope") || text.contains("insufficient permissions") {
@@ -115,8 +115,7 @@ extension MastodonClient {
         message.lowercased().contains("requires an authenticated user")
     }
 
-    /// Takahe refuses to change what is somebody else's with the status of a token that it does not
-    /// know.
+    /// Takahe refuses to change another account's post with the same status as an unknown token.
     private static func isAboutAuthor(_ message: String) -> Bool {
         message.lowercased().contains("not the author")
     }
@@ -129,7 +128,7 @@ extension MastodonClient {
 
     /// The field `error` of a JSON body, made fit to print.
     ///
-    /// Nothing else of a body is ever kept, and no markup: it may be a page of somebody's proxy.
+    /// The rest of a body is never kept, nor any markup, because it may be the page of a proxy.
     func words(in response: HTTPResponse) -> String? {
         response.errorBody.flatMap { JSONBody.read($0) { $0.text("error") } }
             .flatMap { $0.contains("<") ? nil : printable($0) }

@@ -7,22 +7,22 @@ import Transport
 extension MastodonNetwork {
     /// The number of items to request; servers send fewer, and sometimes more.
     static let pageSize = 40
-    /// The most answered posts that one page asks for.
+    /// The most answered posts that one page requests.
     private static let maximumParents = 40
-    /// The same for posts of others whose authors are known.
+    /// The most answered posts that one page requests if their authors are known.
     private static let maximumNewParents = 10
     /// The most pages that ``ownPosts(since:)`` reads.
     private static let maximumOwnPages = 100
-    /// The most pages that are read below one that does not reach down to the cursor.
+    /// The most pages that are read below a page that does not reach the cursor.
     private static let maximumFillPages = 20
-    /// Seconds after which a timeline that is being built is asked for again.
+    /// Seconds after which a timeline is requested again that the server is building.
     private static let rebuilding: TimeInterval = 60
-    /// How far the clocks of this machine and the server may be apart: seconds.
+    /// Seconds by which the clocks of this machine and the server may differ.
     private static let clockMargin: TimeInterval = 600
 
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
         if feed == .ownPosts {
-            // The server has said what it is once the account is known.
+            // Once the account is known, the server's program is known too.
             _ = try await ownAccount()
             try requireVisibility()
         }
@@ -40,7 +40,7 @@ extension MastodonNetwork {
         let translator = try await translator()
         var page = list.page(with: translator, position)
         page.depth = memory.program.depths.value[feed]
-        // Whom the human answered is what answers are chosen by; of all others it does not matter.
+        // Only the human's own posts need the answered people, by whom old replies are chosen.
         guard feed == .ownPosts else { return page }
         if !translator.tellsPeopleByNumber {
             page.items = translator.connected(page.items, with: try await parents(of: page.items))
@@ -51,10 +51,10 @@ extension MastodonNetwork {
         return page
     }
 
-    /// The posts of others that new replies of a page answer, asked for one by one: no number tells
-    /// their identity.
+    /// The posts of others that new replies of a page answer, requested one by one, because an id
+    /// does not reveal their identity.
     ///
-    /// One that cannot be had now stays unknown, for nothing depends on it.
+    /// A post that cannot be read now stays unknown, because nothing depends on it.
     private func newParents(of posts: [ObservedPost]) async throws -> [ObservedPost] {
         var found: [ObservedPost] = []
         for post in posts.filter(\.answersUnknownPost).prefix(Self.maximumNewParents) {
@@ -68,7 +68,7 @@ extension MastodonNetwork {
                 memory.keep(parent: parent, at: address)
                 if let parent { found.append(parent) }
             } catch let error as NetworkError {
-                // A server that refuses one refuses the others too.
+                // A server that refuses this request would refuse the others too.
                 guard error.dropsItem else { break }
                 memory.keep(parent: nil, at: address)
             }
@@ -76,8 +76,8 @@ extension MastodonNetwork {
         return found
     }
 
-    /// The answered posts of a page whose authors nothing tells, asked for one by one, a few each
-    /// time; one that cannot be had is answered by nobody who is known.
+    /// The answered posts of a page whose authors are unknown, requested one by one, a few each
+    /// time; a post that cannot be read keeps its author unknown.
     private func parents(of posts: [ObservedPost]) async throws -> [ObservedPost] {
         var found: [ObservedPost] = []
         var asked = 0
@@ -119,9 +119,10 @@ extension MastodonNetwork {
         }
     }
 
-    /// Tells the end of a feed from a timeline that holds nothing for now.
+    /// Fails if an empty timeline means that the server is building it, not that the feed has
+    /// ended.
     ///
-    /// - Throws: ``NetworkError`` that names a time, so that no item is blamed for it.
+    /// - Throws: ``NetworkError`` with a retry time, so that no item is considered broken.
     func requireComplete(_ list: MastodonList, of feed: Feed) throws(NetworkError) {
         guard list.isIncomplete else { return }
         var error = client.error(
@@ -131,8 +132,8 @@ extension MastodonNetwork {
         throw error
     }
 
-    /// Tells the end of a feed from a page below an item that is gone: such a server then sends
-    /// nothing either.
+    /// Fails if an empty page means that the item at its cursor is gone, not that the feed has
+    /// ended.
     ///
     /// - Throws: ``NetworkError`` with code `.rejected` if the feed does not have the item any
     ///   more.
@@ -176,13 +177,13 @@ extension MastodonNetwork {
 
     /// The items above a cursor.
     ///
-    /// By Mastodon's rules `min_id` gives the page directly above it. Some servers give the newest
-    /// page instead, and some ignore the parameter. So where a page shows that there is more below
-    /// it, what lies between it and the cursor is asked for too: nothing on servers that keep the
-    /// rules, what would be missed on the others. What is too much for one call is left to the next
-    /// one, which the new cursor leads there.
+    /// By Mastodon's rules `min_id` returns the page directly above it. Some servers return the
+    /// newest page instead, and some ignore the parameter. So if a page is not the last one above
+    /// the cursor, the stretch between it and the cursor is requested too: this finds nothing on
+    /// servers that follow the rules, and the otherwise missed items on the others. If the stretch
+    /// is too long for one call, the new cursor leads the next call there.
     private func newer(_ feed: Feed, than text: String, _ size: Int) async throws -> MastodonList {
-        // No cursor of a server holds a space.
+        // A server's cursor never contains a space.
         let place =
             Arrivals(text, separator: " ", where: MastodonID.isUsable) ?? Arrivals(newest: text)
         let since = place.gap?.since ?? place.newest
@@ -193,8 +194,8 @@ extension MastodonNetwork {
         } else if result.newerCursor == since, feed == .favorites {
             return MastodonList(rateLimit: result.rateLimit)
         } else if result.entries.isEmpty, feed != .favorites, !MastodonID.keepsItsPlace(since) {
-            // Perhaps the post that the cursor names is gone, and the server finds nothing above it
-            // ever again.
+            // Perhaps the post of the cursor is gone, and then the server never finds anything
+            // above it.
             result = try await list(feed, [], size)
         }
         if let rest = try await fill(&result, feed, since: since, size) {
@@ -205,9 +206,9 @@ extension MastodonNetwork {
         return result
     }
 
-    /// Adds what lies between a list and a cursor.
+    /// Adds the items between a list and a cursor.
     ///
-    /// - Returns: Below what the rest lies, if some of it was not read.
+    /// - Returns: The upper end of the stretch that was not read; nil if all of it was read.
     func fill(
         _ result: inout MastodonList, _ feed: Feed, since: String, _ size: Int
     ) async throws -> String? {
@@ -221,8 +222,8 @@ extension MastodonNetwork {
             do {
                 more = try await list(feed, [("max_id", bound), ("min_id", since)], size)
             } catch is NetworkError {
-                // What was read is not read again; if there still is a problem then, the next call
-                // tells it.
+                // The pages that were read are not read again; if the problem persists, the next
+                // call reports it.
                 return bound
             }
             reachesCursor = more.removeItems(notNewerThan: since)
@@ -241,7 +242,8 @@ extension MastodonNetwork {
         call.maximumBytes = maximumPage
         let response = try await session.send(call)
         let rateLimit = ServerPacing(response.headers, receivedAt: client.now()).rateLimit
-        // The home timeline is being built anew; it is told from an empty one by the status.
+        // The server is building the home timeline; only the status distinguishes this from an
+        // empty one.
         if response.status == 206 { return MastodonList(rateLimit: rateLimit, isIncomplete: true) }
         let entries =
             if response.isCut {
@@ -260,18 +262,18 @@ extension MastodonNetwork {
             entries: entries, link: LinkHeader(response.headers.all("Link")), feed: feed,
             memory: memory,
             rateLimit: rateLimit)
-        // Where the header does not say that there is more below, the server may have sent more
-        // than was asked for.
+        // If the header has no cursor to older items, the server may have sent more than was
+        // requested.
         if response.isCut, feed != .favorites {
             list.olderCursor = list.olderCursor ?? entries.first?.id
         }
         return list
     }
 
-    /// The one item of a page that is too large to be read.
+    /// The single item of a page that is too large to be read.
     ///
-    /// - Throws: ``NetworkError`` with code `.tooLarge` if nothing tells where the feed goes on, or
-    ///   that it is one item.
+    /// - Throws: ``NetworkError`` with code `.tooLarge` if the part that was read has no cursor, or
+    ///   does not show that the page has one item.
     private func tooLarge(
         _ call: NetworkCall, _ feed: Feed, _ response: HTTPResponse
     ) throws(NetworkError) -> MastodonList.Entry {
@@ -280,7 +282,7 @@ extension MastodonNetwork {
         let id = beginning.values[["0", "id"]].flatMap { MastodonID.isUsable($0) ? $0 : nil }
         // Cursors of favorites are no ids of posts.
         let cursor = link?.newer ?? link?.older ?? (feed == .favorites ? nil : id)
-        // Both cursors of a page with one item are that item's.
+        // In a page with one item both cursors are that item's.
         let isOne = beginning.wholeElements == 0 && (link?.older ?? cursor) == cursor
         guard let cursor, isOne else {
             throw client.error(
@@ -308,20 +310,20 @@ extension MastodonNetwork {
             return NetworkCall(operation: .readFavorites, path: ["api", "v1", "favourites"])
         case .mentions:
             let program = memory.program
-            // Other servers may refuse a type that they do not know.
+            // Other servers may refuse an unknown type.
             var types = program.tellsUpdates.value ? ["mention", "update"] : ["mention"]
-            // A list that holds few is counted as a whole.
+            // A list with a small limit counts notifications of every type, so all types are
+            // requested.
             if program.depths.value[.mentions] != nil { types = [] }
             return NetworkCall(
                 operation: .readMentions, path: ["api", "v1", "notifications"],
-                // A server may hold back the mentions of strangers, whom the bot answers as well as
-                // others.
+                // A server may hold back mentions by strangers, which the bot answers too.
                 query: types.map { ("types[]", $0) } + [("include_filtered", "true")])
         }
     }
 }
 
-/// A page as a server sent it: items in its order, and where it goes on.
+/// A page as a server sent it: items in its order, and the cursors.
 struct MastodonList {
     /// One item.
     struct Entry {
@@ -331,29 +333,28 @@ struct MastodonList {
         var status: MastodonStatus?
         /// The description of the item if it cannot be read.
         var unreadable: UnreadableItem?
-        /// When the server told of the item.
+        /// When the server reported the item.
         var noticedAt: Date?
-        /// The server tells of a change, whether the post names the account or not.
+        /// Whether the server reports a change of the post, which need not name the account.
         var isChange = false
     }
 
-    /// Pages of fewer items are not known to be cut.
+    /// Pages with fewer items may be complete.
     private static let smallestPage = 20
-    /// One server sends so many items at most where it sends all that it has.
+    /// One server sends at most this number of items when it sends all.
     fileprivate static let largestList = 256
 
     private(set) var entries: [Entry] = []
-    /// Posts that are not newer than the cursor, which a server sent although it was not asked for
-    /// them.
+    /// Posts that are not newer than the cursor, and that the server sent nevertheless.
     private(set) var repeated: [MastodonStatus] = []
     var newerCursor: String?
     var olderCursor: String?
     private(set) var rateLimit: RateLimit?
-    /// The server names its cursors.
+    /// Whether the server named its cursors.
     private var hasLink = false
     /// The ids tell which item is newer.
     private var idsSort = false
-    /// The server says that items may be missing for now.
+    /// Whether the server says that items may be missing for now.
     let isIncomplete: Bool
 
     init(rateLimit: RateLimit?, isIncomplete: Bool = false) {
@@ -362,12 +363,11 @@ struct MastodonList {
     }
 
     /// - Parameters:
-    ///   - entries: The items as they were sent.
-    ///   - link: The cursors that the server names; nil where it names none, so that ids take their
-    ///     place.
-    ///   - feed: What this is a page of.
-    ///   - memory: Knows whether the feed's ids tell its order, and learns it.
-    ///   - rateLimit: What the server said with the page.
+    ///   - entries: The items in the order of the answer.
+    ///   - link: The server's cursors; nil if it names none, so that ids are used instead.
+    ///   - feed: The feed that the page belongs to.
+    ///   - memory: Knows whether the order of the feed's ids is that of the feed, and learns it.
+    ///   - rateLimit: The quota in the answer.
     init(
         entries: [Entry], link: LinkHeader?, feed: Feed, memory: MastodonMemory,
         rateLimit: RateLimit?
@@ -380,8 +380,8 @@ struct MastodonList {
         var ids = entries.compactMap(\.id).filter { known.insert($0).inserted }
         guard feed != .favorites else {
             olderCursor = link?.older
-            // Cursors of favorites are no ids of posts. Where they are, new favorites may stand
-            // anywhere in the list, and the newest page is looked at each time.
+            // Cursors of favorites are not ids of posts. On a server whose cursors are ids, new
+            // favorites may be anywhere in the list, so the newest page is read each time.
             newerCursor = link?.newer.flatMap { known.contains($0) ? nil : $0 }
             return
         }
@@ -395,10 +395,9 @@ struct MastodonList {
         newerCursor = link?.newer ?? ids.first
     }
 
-    /// Takes out what is not newer than a cursor, which a server sent although it was not asked for
-    /// it.
+    /// Removes items that are not newer than a cursor, and that a server sent nevertheless.
     ///
-    /// - Returns: Whether there was such an item, so that the page reaches down to the cursor.
+    /// - Returns: Whether there was such an item, so that the page reaches the cursor.
     mutating func removeItems(notNewerThan cursor: String) -> Bool {
         let all = entries
         let count = all.count
@@ -420,14 +419,15 @@ struct MastodonList {
         return entries.count < count
     }
 
-    /// Takes out what is not older than a cursor from the list of a server that knows no pages and
-    /// sends all it has.
+    /// Removes items that are not older than a cursor from the list of a server that ignores pages
+    /// and sends all items.
     ///
-    /// A list that may be cut is left as it is: going round in circles must not look like the end.
+    /// A list that may be incomplete is left unchanged, because a repeated page must not look like
+    /// the end.
     ///
     /// - Parameters:
-    ///   - cursor: What the server was asked to begin below.
-    ///   - pageSize: How many items it was asked for.
+    ///   - cursor: The cursor in the request.
+    ///   - pageSize: The number of requested items.
     mutating func removeItems(notOlderThan cursor: String, pageSize: Int) {
         let isWhole =
             entries.count < min(Self.smallestPage, pageSize)
@@ -439,14 +439,14 @@ struct MastodonList {
         if entries.isEmpty { olderCursor = nil }
     }
 
-    /// Adds an item that cannot be read above all others.
+    /// Adds an unreadable item above all others.
     mutating func putFirst(_ item: UnreadableItem) {
         entries.insert(Entry(id: nil, unreadable: item), at: 0)
     }
 
-    /// Adds an older page, without what is here already.
+    /// Adds an older page, without the items that are already in the list.
     ///
-    /// - Returns: Whether there was anything to add that has an id.
+    /// - Returns: Whether an item with an id was added.
     mutating func append(_ older: MastodonList) -> Bool {
         let known = Set(entries.compactMap(\.id))
         let fresh = older.entries.filter { entry in entry.id.map { !known.contains($0) } ?? true }
@@ -488,7 +488,7 @@ extension MastodonList.Entry {
         take(element, called: "it")
     }
 
-    /// Servers that do not know the filter send all kinds of notifications.
+    /// Servers that ignore the filter send notifications of all types.
     init(_ element: LenientElement<MastodonNotification>) {
         self.init(id: element.id)
         noticedAt = element.value?.createdAt
@@ -518,7 +518,7 @@ extension MastodonList.Entry {
 }
 
 extension [MastodonList.Entry] {
-    /// The entries of a page's body, with digests for those that cannot be read.
+    /// The entries of a page's body, with digests for unreadable ones.
     init<Item: Decodable>(
         _ elements: [LenientElement<Item>], _ entry: (LenientElement<Item>) -> Element,
         in body: [UInt8]
@@ -531,21 +531,21 @@ extension [MastodonList.Entry] {
     }
 }
 
-/// The cursors that a `Link` header names (RFC 8288).
+/// The cursors in a `Link` header (RFC 8288).
 ///
 /// Only the values of the known query parameters are taken. Host and path of a
 /// link are never used: a hostile or badly configured server must not send the
 /// token elsewhere.
 struct LinkHeader: Equatable {
-    /// `max_id` of the link to older items; nil where there is none.
+    /// `max_id` of the link to older items; nil if there is none.
     private(set) var older: String?
-    /// `min_id` of the link to newer items, or `since_id` on servers that have no other.
+    /// `min_id` of the link to newer items, or `since_id` on servers without it.
     private(set) var newer: String?
 
     /// A longer header is not looked at, in bytes.
     private static let maximumLength = 16_384
 
-    /// Nil unless some value holds a link with a relation that we know.
+    /// Nil unless a value has a link with a known relation.
     init?(_ values: [String]) {
         var isKnown = false
         for value in values where value.utf8.count <= Self.maximumLength {
@@ -600,10 +600,11 @@ struct LinkHeader: Equatable {
 
 extension MastodonID {
     static let lengthOfULID = 26
-    /// Of the ids of Pleroma and its descendants: 128 bits in letters of both cases and digits.
+    /// The length of ids of Pleroma and its descendants: 128 bits in letters of both cases and
+    /// digits.
     static let lengthOfFlake = 18
 
-    /// Whether `id` was given later than `other`; nil for ids whose order tells nothing.
+    /// Whether `id` was assigned later than `other`; nil for ids without an order.
     static func isNewer(_ id: String, than other: String) -> Bool? {
         if isDecimal(id), isDecimal(other) {
             let left = id.drop { $0 == "0" }
@@ -615,21 +616,20 @@ extension MastodonID {
         return nil
     }
 
-    /// Whether a server finds its place in a feed by such an id even when the item itself is gone.
+    /// Whether a server finds its place in a feed by such an id even if the item itself is gone.
     ///
-    /// Hashes do not tell their place: a server that does not find the item sends nothing for ever.
+    /// Hashes have no order: a server that does not find the item never sends anything.
     static func keepsItsPlace(_ id: String) -> Bool {
         isDecimal(id) || isULID(id) || isFlake(id)
     }
 
-    /// Whether some item of a page, which a server sent newest first, is newer by its id than the
-    /// one before.
+    /// Whether an item of a page that is sorted newest first has a newer id than the one before.
     static func contradictsOrder(_ ids: [String]) -> Bool {
         zip(ids, ids.dropFirst()).contains { isNewer($1, than: $0) == true }
     }
 
-    /// Whether each item of a page is newer by its id than the one before: the page is the wrong
-    /// way round.
+    /// Whether each item of a page has a newer id than the one before, so that the page is
+    /// reversed.
     static func isAscending(_ ids: [String]) -> Bool {
         ids.count > 1 && zip(ids, ids.dropFirst()).allSatisfy { isNewer($1, than: $0) == true }
     }
@@ -649,7 +649,7 @@ extension MastodonID {
 }
 
 extension ObservedPost {
-    /// Whether it answers a post of somebody else whose identity is not known.
+    /// Whether it answers another account's post whose identity is unknown.
     fileprivate var answersUnknownPost: Bool {
         guard let answered = post.replyTo, post.visibility.isOpen else { return false }
         return answered.post == nil && answered.author != post.author

@@ -4,7 +4,7 @@ import Posts
 
 /// A server's description of itself, in version 1 or 2 of the answer.
 struct MastodonInstance: Decodable, Equatable {
-    /// The host of the names of the server's own accounts; nil where it does not tell.
+    /// The host in the names of the server's own accounts; nil if the server does not state it.
     let domain: String?
     let maximumCharacters: Int?
     let charactersPerURL: Int?
@@ -16,7 +16,7 @@ struct MastodonInstance: Decodable, Equatable {
     /// GoToSocial do.
     private let listsPlainText: Bool
 
-    /// A server that tells nothing.
+    /// The instance of a server that states nothing.
     static let unknown = MastodonInstance()
 
     private init() {
@@ -30,7 +30,7 @@ struct MastodonInstance: Decodable, Equatable {
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        // GoToSocial names the host of its accounts apart where it differs from the host of its
+        // GoToSocial states the host of account names separately if it differs from the host of its
         // interface.
         domain =
             ["account_domain", "domain", "uri"].lazy
@@ -52,18 +52,19 @@ struct MastodonInstance: Decodable, Equatable {
                 MastodonNetwork.plainText) ?? false
     }
 
-    /// Whether the server knows the field `content_type`, without which a text is read as the
+    /// Whether the server supports the field `content_type`; without it a text is read as the
     /// account's preferences say.
     var takesContentType: Bool { program.takesContentType.value || listsPlainText }
 
-    /// The instance with the findings of `doctor --probe` in place of what is known of its program.
+    /// The instance with the findings of `doctor --probe` in place of the known habits of its
+    /// program.
     func overruled(by findings: [ServerPromise: Bool]) -> MastodonInstance {
         var instance = self
         instance.program = program.overruled(by: findings)
         return instance
     }
 
-    /// Where a server does not tell, those of Mastodon, which are the smallest.
+    /// If a server states none, those of Mastodon, which are the smallest.
     private static func profileLimits(_ told: WireObject?) -> AccountProfile.Limits {
         func limit(_ name: String, _ usual: Int) -> Int {
             told?.integer(name).flatMap { (1...100_000).contains($0) ? $0 : nil } ?? usual
@@ -77,8 +78,8 @@ struct MastodonInstance: Decodable, Equatable {
     /// The limits for a text.
     ///
     /// Servers other than Mastodon may count code points, which are never fewer than graphemes, and
-    /// links in full; so what fits by that way of counting fits everywhere. Content warnings count
-    /// too.
+    /// the full length of links; so a text that fits by this count fits everywhere. Content
+    /// warnings count too.
     var limits: PublishingLimits {
         PublishingLimits(
             maximumCharacters: maximumCharacters ?? PublishingLimits.mastodon.maximumCharacters,
@@ -87,7 +88,7 @@ struct MastodonInstance: Decodable, Equatable {
             unit: program.shortensLinks.value ? .graphemes : .codePoints)
     }
 
-    /// The host in `text`, which on some servers is a whole address; nil if it is no host.
+    /// The host in `text`, which is a whole address on some servers; nil if it is no host.
     static func hostName(_ text: String) -> String? {
         let bare = text.split(separator: "://", maxSplits: 1).last.map(String.init) ?? text
         let host = bare.hasSuffix("/") ? String(bare.dropLast()) : bare
@@ -100,13 +101,13 @@ struct MastodonInstance: Decodable, Equatable {
 }
 
 extension MastodonInstance {
-    /// Version 2 of the answer, or version 1, or nothing where a server has neither.
+    /// Version 2 of the answer, or version 1, or an empty one if a server has neither.
     ///
-    /// A server that is out of order, or something that answers in its place, is an error: what it
-    /// says about itself completes local names, and a wrong host would make other people of them.
+    /// A faulty server, or another program that answers in its place, is an error: the answer's
+    /// host completes local names, and a wrong one would name other people.
     ///
-    /// - Throws: What `ask` throws, which makes a call and reads its answer; the error is always
-    ///   one that passes.
+    /// - Throws: The error of `ask`, which makes a call and reads its answer; it is always a
+    ///   temporary one.
     static func read(_ ask: (NetworkCall) async throws -> MastodonInstance) async throws
         -> MastodonInstance
     {
@@ -130,12 +131,12 @@ extension MastodonInstance {
         }
     }
 
-    /// Whether the server itself says that it does not have what was asked for.
+    /// Whether the server itself says that it lacks the requested part.
     private static func saysAbsent(_ error: NetworkError) -> Bool {
         error.code == .notFound || error.status == 405
     }
 
-    /// Tomorrow the answer may be another one.
+    /// Marks the error as temporary, because the answer may differ later.
     private static func passing(_ error: NetworkError) -> NetworkError {
         guard error.isPermanent else { return error }
         var error = error
@@ -149,7 +150,7 @@ extension MastodonInstance {
 extension MastodonNetwork {
     /// The server's description of itself, requested once a day.
     ///
-    /// A refresh that fails keeps what is known for another hour.
+    /// If a refresh fails, the known description is kept for another hour.
     func instance() async throws -> MastodonInstance {
         let time = client.now()
         if let known = memory.instance(at: time) { return known }
@@ -168,9 +169,9 @@ extension MastodonNetwork {
         }
     }
 
-    /// The names of the server's custom emoji, asked once a day.
+    /// The names of the server's custom emoji, requested once a day.
     ///
-    /// A server that does not tell has none as far as anybody knows, and is asked again in an hour.
+    /// If the server does not answer, none are known, and they are requested again in an hour.
     package func emoji() async throws -> Set<String> {
         let time = client.now()
         if let known = memory.emoji(at: time) { return known }
@@ -187,17 +188,15 @@ extension MastodonNetwork {
         }
     }
 
-    /// The host of the names of the server's own accounts, as far as it is certain.
+    /// The host in the names of the server's own accounts, if it is certain.
     ///
-    /// The account's own address tells it, and so does the instance. Where they contradict each
-    /// other, as they do on servers whose names have another host than their pages, the server's
-    /// answer for other servers decides. A server without an instance is believed what the
-    /// account's address says.
+    /// The account's own address and the instance both state it. If they differ, as they do on
+    /// servers whose names have another host than their pages, the server's WebFinger answer
+    /// decides. For a server without an instance the account's address decides.
     ///
     /// - Parameter account: The token's own.
     /// - Returns: The host in lower case, with a port if it has one.
-    /// - Throws: ``NetworkError`` with a code that passes if it is not certain; or
-    ///   `CancellationError`.
+    /// - Throws: A temporary ``NetworkError`` if it is not certain; or `CancellationError`.
     func domain(of account: MastodonAccount) async throws -> String {
         let told = try await toldDomain()
         let name = account.acct.split(separator: "@", maxSplits: 1).map(String.init)
@@ -219,17 +218,17 @@ extension MastodonNetwork {
         return decided
     }
 
-    /// The domain that the instance gives as its own.
+    /// The domain that the instance states.
     ///
-    /// A server that is reached through another host may take that one for its own; it is not.
+    /// A server that is reached through another host may state that host, which is wrong.
     private func toldDomain() async throws -> String? {
         guard let told = try await instance().domain else { return nil }
         let asked = client.server.host
         return asked == server.host || told.prefix(while: { $0 != ":" }) != asked ? told : nil
     }
 
-    /// The host of an account's name as the server tells others (RFC 7033); nil if it does not
-    /// know.
+    /// The host of an account's name in the server's WebFinger answer (RFC 7033); nil if it has
+    /// none.
     private func webFingerDomain(of name: String) async throws -> String? {
         let call = NetworkCall(
             operation: .verifyAccount, path: [".well-known", "webfinger"],
@@ -255,13 +254,13 @@ extension MastodonNetwork {
     }
 }
 
-/// A picture that the server shows in the place of its name.
+/// An image that the server shows in place of its name.
 private struct MastodonEmoji: Decodable {
     /// Without colons.
     let shortcode: String
 }
 
-/// The answer that a server gives to others about an account.
+/// The server's WebFinger answer about an account.
 private struct WebFinger: Decodable {
     /// As `acct:user@host`.
     let subject: String

@@ -10,8 +10,8 @@ extension MastodonAccount: Decodable {
         self = account
     }
 
-    /// The hosts, with their ports, of the profile's address and of the name by which other servers
-    /// know the account.
+    /// The hosts, with their ports, in the account's address and in the name by which other servers
+    /// know it.
     var hosts: [String] { addresses.compactMap(Self.host) }
 
     /// The host and port of an address of the web.
@@ -28,7 +28,7 @@ extension MastodonStatus: Decodable {
     package init(from decoder: any Decoder) throws { try self.init(try WireObject(from: decoder)) }
 }
 
-/// A file that was uploaded and is in no post yet.
+/// An uploaded file that is in no post yet.
 struct MastodonMedia: Decodable {
     let id: String
 

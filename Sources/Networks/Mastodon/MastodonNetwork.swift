@@ -3,26 +3,25 @@ package import Foundation
 package import Posts
 package import Transport
 
-/// A server that speaks Mastodon's client interface: Mastodon, GoToSocial, Pleroma, Akkoma, Takahe,
-/// snac and others.
+/// A server with Mastodon's client interface: Mastodon, GoToSocial, Pleroma, Akkoma, Takahe, snac
+/// and others.
 ///
-/// Little depends on which of them it is (`MastodonProgram`). Feeds are
-/// paged by the `Link` header, or by the ids of their items where the header is
-/// missing; the server's own paging is trusted for finding items, never for
-/// having handled them.
+/// Little depends on the program (`MastodonProgram`). Feeds are paged by the `Link` header, or by
+/// the ids of their items if the header is missing; the server's own paging is trusted for finding
+/// items, never for having handled them.
 package struct MastodonNetwork: SocialNetwork {
-    /// Where the account is, which is not always where its calls go.
+    /// The server of the account, which may differ from the address of its calls.
     let server: ServerAddress
     let session: MastodonSession
     let memory: MastodonMemory
 
     var client: MastodonClient { session.client }
 
-    /// Whether the account's own posts are read though the server is known to show private ones as
-    /// public.
+    /// Whether the account's own posts are read even from a server that is known to show private
+    /// ones as public.
     private let trustsVisibility: Bool
-    /// The people who may quote the published posts; `nil`: as the account's preferences on the
-    /// server say.
+    /// The people who may quote the published posts; `nil` for the account's preference on the
+    /// server.
     private let quotes: Audience?
     /// The findings of `doctor --probe` about this server.
     let findings: [ServerPromise: Bool]
@@ -31,26 +30,28 @@ package struct MastodonNetwork: SocialNetwork {
     var maximumPage = 8 << 20
     /// Size limit of a thread that is read, in bytes.
     ///
-    /// Servers send a whole thread, be it of thousands; a larger one is not needed.
+    /// Servers send a whole thread, even one of thousands of posts; a larger one is not needed.
     private static let maximumContext = 64 << 10
-    /// The same for what stands below one of the account's own posts.
+    /// Size limit of the replies below one of the account's own posts.
     private static let maximumReplies = 256 << 10
 
     /// - Parameters:
-    ///   - server: `https://social.example`, or the host alone. Local names are completed with it
-    ///     where the server does not name another host for them.
-    ///   - apiBaseURL: Where calls go instead, such as a proxy; nil: to the server.
-    ///   - sessions: Keeps tokens that replace those of `credentials`; nil: they are forgotten with
-    ///     the process, and a server that takes back old refresh tokens then wants a new login.
+    ///   - server: `https://social.example`, or the host alone. It completes local names if the
+    ///     server does not state another host for them.
+    ///   - apiBaseURL: Another address for calls, such as a proxy; nil for the server's.
+    ///   - sessions: Stores the tokens that replace those of `credentials`; if nil, they are lost
+    ///     at the end of the process, and a server that revokes old refresh tokens then needs a new
+    ///     login.
     ///   - trustsVisibility: False to refuse to read the account's own posts from a server that is
     ///     known to show private ones as public.
-    ///   - quotes: Who may quote what is published: anyone, followers or nobody; nil for the
-    ///     account's preference on the server. Mastodon since 4.5; other servers ignore it.
-    ///   - findings: Whether `doctor --probe` found the server to keep a promise; counts more than
-    ///     its program.
-    ///   - client: Carries the requests; may be shared with other networks.
+    ///   - quotes: The people who may quote the published posts: anyone, followers or nobody; nil
+    ///     for the account's preference on the server. Mastodon supports this since 4.5; other
+    ///     servers ignore it.
+    ///   - findings: Whether the server keeps each promise that `doctor --probe` measured; this
+    ///     overrules its program.
+    ///   - client: Sends the requests; may be shared with other networks.
     ///   - origin: The mirror that makes the requests.
-    ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
+    ///   - uptime: Reads the monotonic clock, in seconds; nil for the system's.
     /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an
     ///   address.
     package init(
@@ -74,7 +75,7 @@ package struct MastodonNetwork: SocialNetwork {
         self.memory = MastodonMemory()
     }
 
-    /// With a token that does not end; as the other initializer.
+    /// The same with a token that does not expire.
     package init(
         server: String, accessToken: Secret, client: HTTPClient, now: @escaping @Sendable () -> Date
     ) throws(NetworkError) {
@@ -91,17 +92,17 @@ package struct MastodonNetwork: SocialNetwork {
     package var clockLead: TimeInterval? { client.serverClock.lead(at: client.now()) }
 
     package var capabilities: Capabilities {
-        // Before the server said what it is, only some of its habits are believed.
+        // Until the server's program is known, only some of its habits are assumed.
         let isKnown = memory.lastInstance != nil
         let program = memory.program
         let few: Set<Visibility> = program.keepsDirect.value ? [.private, .direct] : []
         return Capabilities(
             feeds: Set(Feed.allCases), visibilities: few.union([.public, .unlisted]),
-            // Elsewhere what is said below one's posts may come as a mention, whether it names
-            // anybody or not.
+            // Other servers may report any reply below an own post as a mention, whether or not it
+            // names the account.
             replies: isKnown && !program.tellsPeopleByNumber.value ? .summoned : .anyone,
             replyNeedsMention: true, automaticFavorites: .anyone, canEdit: program.canEdit,
-            // Mastodon takes 30 in 30 minutes.
+            // Mastodon accepts 30 in 30 minutes.
             deletionPace: Pace(count: 25, period: 1_800),
             supportsIdempotencyKey: program.keepsKeys.value,
             // Servers keep keys for an hour.
@@ -110,7 +111,7 @@ package struct MastodonNetwork: SocialNetwork {
             mayHideEdits: true, listedVisibilities: program.listedVisibilities.value)
     }
 
-    /// How many requests a prepared change may need: a refusal, the new token, and the call again.
+    /// The most requests of a prepared change: a refused one, a new token, and the call again.
     private var requestsAtMost: Int { session.canRenew ? 3 : 1 }
 
     package func verifyAccount() async throws -> Account {
@@ -157,10 +158,10 @@ package struct MastodonNetwork: SocialNetwork {
         return parts[6]
     }
 
-    /// Asks the server which of its posts is called so everywhere.
+    /// Asks the server for its post with this identity.
     ///
-    /// - Throws: ``NetworkError`` with code `.capability` if it does not find one: it may be gone,
-    ///   or never have come there, or the server may not look for it.
+    /// - Throws: ``NetworkError`` with code `.capability` if it does not find one: the post may be
+    ///   gone, may never have reached the server, or may not be searchable.
     private func search(_ identity: PostID) async throws -> ObservedPost {
         let call = NetworkCall(
             operation: .readPost, path: ["api", "v2", "search"],
@@ -196,7 +197,7 @@ package struct MastodonNetwork: SocialNetwork {
         return try await showsPublicPosts() == true ? false : nil
     }
 
-    /// Whether the server shows a post to somebody without a login.
+    /// Whether the server shows a post without a login.
     ///
     /// - Throws: ``NetworkError`` for an answer that is not the server's own refusal.
     func isShownWithoutLogin(_ address: String) async throws -> Bool {
@@ -209,17 +210,17 @@ package struct MastodonNetwork: SocialNetwork {
         }
     }
 
-    /// Whether somebody without a login is shown a public post of another account; nil if the
-    /// server lists none.
+    /// Whether the server shows a public post of another account without a login; nil if it lists
+    /// none.
     ///
-    /// The control for a post that is refused: WordPress answers 401 for a hidden post and 200 for
-    /// a public one; Pleroma answers 404 for every post where only people with a login may read.
+    /// The control for a refused post: WordPress answers 401 for a hidden post and 200 for a public
+    /// one; Pleroma answers 404 for every post if only users with a login may read.
     private func showsPublicPosts() async throws -> Bool? {
         guard let control = try await publicPostOfAnother() else { return nil }
         return try await isShownWithoutLogin(control.id)
     }
 
-    /// The newest public post of another account on the home timeline, else on the server's own
+    /// The newest public post of another account on the home timeline, or else on the server's own
     /// timeline.
     private func publicPostOfAnother() async throws -> MastodonStatus? {
         let own = try await ownAccount().id
@@ -243,7 +244,7 @@ package struct MastodonNetwork: SocialNetwork {
         return try await first("public")
     }
 
-    /// Refuses to read the account's own posts where that might publish what the human meant for
+    /// Refuses to read the account's own posts if that might publish posts that the human meant for
     /// few.
     func requireVisibility() throws(NetworkError) {
         guard !trustsVisibility, let gap = memory.program.audienceGap.value else { return }
@@ -270,7 +271,7 @@ package struct MastodonNetwork: SocialNetwork {
         guard post.replyToAddress != nil else { return post.post.id.value }
         guard let context = try await context(of: post.address, maximumBytes: Self.maximumContext)
         else { return nil }
-        // Whichever way round they come.
+        // Servers differ in the order of ancestors.
         let first = context.ancestors.first { $0.inReplyToID == nil } ?? context.ancestors.first
         return first.flatMap(MastodonStatusReader.identity) ?? post.post.id.value
     }
@@ -278,7 +279,7 @@ package struct MastodonNetwork: SocialNetwork {
     package func replies(to address: String) async throws -> [ObservedPost] {
         let context = try await context(of: address, maximumBytes: Self.maximumReplies)
         let translator = try await translator()
-        // Who answers a post and takes its author's name out speaks to the others below it.
+        // A reply that does not name the post's author is addressed to others in the thread.
         let addressed = (context?.descendants ?? []).filter { reply in
             reply.inReplyToID == address && translator.namesOwn(reply)
         }
@@ -292,7 +293,7 @@ package struct MastodonNetwork: SocialNetwork {
             .compactMap { translator.post($0) }.filter { $0.author.id == translator.ownID }
     }
 
-    /// The posts around a post; `nil` when it is gone.
+    /// The posts around a post; `nil` if it is gone.
     private func context(of address: String, maximumBytes: Int) async throws -> MastodonContext? {
         var call = NetworkCall(
             operation: .readConversation,
@@ -302,17 +303,17 @@ package struct MastodonNetwork: SocialNetwork {
         return try await unlessGone { try await session.value(MastodonContext.self, call) }
     }
 
-    /// Reads what a server calls one of its posts; nil when it is gone.
+    /// Reads a post by its address; nil if it is gone.
     func status(_ address: String) async throws -> MastodonStatus? {
         let call = NetworkCall(operation: .readPost, path: try path(.readPost, "statuses", address))
         return try await unlessGone { try await session.value(MastodonStatus.self, call) }
     }
 
-    /// The server's answer about one of its posts; `nil` when the post is gone.
+    /// The server's answer about one of its posts; `nil` if the post is gone.
     ///
-    /// Some servers say so with a page for people, as what stands before a server does when that is
-    /// away. So where the answer is not in the interface's form, it counts if the server knows the
-    /// account now.
+    /// Some servers report a missing post with a web page, and so does a proxy whose server is
+    /// down. So an answer that is not in the interface's form counts only if the server answers for
+    /// the account now.
     private func unlessGone<Value: Sendable>(_ question: () async throws -> Value) async throws
         -> Value?
     {
@@ -330,13 +331,12 @@ package struct MastodonNetwork: SocialNetwork {
         }
     }
 
-    /// Whether a post that the server shows stands in its author's own list, where the server goes
-    /// on showing what was deleted.
+    /// Whether a post is in its author's own list, on a server that keeps showing deleted posts.
     ///
-    /// True of others' posts, and where no list can tell. A page with both bounds holds the post
-    /// alone, in whatever order the server lists: WordPress orders by date and cuts by id. If that
-    /// page is empty, the page below the post is the control for a server that does not take two
-    /// bounds.
+    /// True for posts of others, and if no list can decide it. A page with both bounds contains
+    /// only this post, whatever the order of the list: WordPress sorts by date and cuts by id. If
+    /// that page is empty, the page below the post is the control for a server that does not
+    /// support both bounds.
     private func isListed(_ status: MastodonStatus) async throws -> Bool {
         guard memory.lastInstance != nil, !memory.program.hidesDeletedPosts.value else {
             return true
@@ -344,7 +344,8 @@ package struct MastodonNetwork: SocialNetwork {
         return try await isInOwnList(status)
     }
 
-    /// The same for a server that refuses to delete the post, whatever is known of its program.
+    /// Whether a post is in its author's own list, for a server that refuses to delete it, whatever
+    /// its program.
     private func isInOwnList(_ status: MastodonStatus) async throws -> Bool {
         guard memory.program.listedVisibilities.value.contains(status.audience.visibility),
             let number = UInt64(status.id), number > 0, number < .max
@@ -362,12 +363,11 @@ package struct MastodonNetwork: SocialNetwork {
         if alone.contains(status.id) { return true }
         let below = try await page([])
         if below.contains(status.id) { return true }
-        // Without the lower bound, a list that is not in the order of ids may have cut the post
-        // off.
+        // Without the lower bound, the post may have been cut off a list that is not sorted by id.
         return !alone.isEmpty && MastodonID.contradictsOrder(below)
     }
 
-    /// `/api/v1/…` with an address from outside as one of its parts.
+    /// The path `/api/v1/…` with an outside address as one of its parts.
     func path(_ operation: NetworkError.Operation, _ parts: String...) throws(NetworkError)
         -> [String]
     {
@@ -379,10 +379,10 @@ package struct MastodonNetwork: SocialNetwork {
         return ["api", "v1"] + parts
     }
 
-    /// Makes values of ours from the wire's.
+    /// The translator of answers into the common model.
     func translator() async throws -> MastodonTranslator { translator(try await ownAccount()) }
 
-    /// The token's account, as the server calls it.
+    /// The token's account as the server names it.
     func ownAccount() async throws -> MastodonOwnAccount {
         if let own = memory.account { return own }
         let own = try await verified()
@@ -415,8 +415,8 @@ extension MastodonNetwork {
             guard let identity = MastodonStatusReader.identity(of: status) else {
                 throw client.malformed(call, response, detail: "the published post has no address")
             }
-            // A wrong name of what is out would be used to delete, edit or go on from something
-            // else. The account's own list tells what it is called.
+            // A wrong address of a published post would be used to delete, edit or continue another
+            // one. The account's own list has the right address.
             let isOwn = own == nil || status.account == nil || own?.id == status.account?.id
             guard status.id != draft.replyTo, isOwn else {
                 throw client.malformed(
@@ -426,8 +426,8 @@ extension MastodonNetwork {
             return PublishedPost(
                 id: PostID(network: .mastodon, value: identity), address: status.id,
                 createdAt: status.written.flatMap { Date(rfc3339: $0) } ?? client.now(),
-                // It is out all the same: sending it again would say it twice, and who is named has
-                // been notified.
+                // It is published nevertheless: a second try would publish it twice, and the people
+                // it names have been notified.
                 isMisplaced: draft.replyTo != nil && status.inReplyToID == nil)
         }
     }
@@ -455,7 +455,7 @@ extension MastodonNetwork {
         return call
     }
 
-    /// The request that gives a post the text, language and warning of a draft.
+    /// The request that changes the text, language and warning of a post to those of a draft.
     func change(of address: String, to draft: Draft) throws -> NetworkCall {
         var call = NetworkCall(
             operation: .edit, method: .put, path: try path(.edit, "statuses", address))
@@ -479,7 +479,7 @@ extension MastodonNetwork {
         }
     }
 
-    /// A call that is ready to leave, with a token that was renewed if it had to be.
+    /// A call that is ready to be sent, with a renewed token if necessary.
     private func departure<Answer: Sendable>(
         _ call: NetworkCall, read: @escaping @Sendable (HTTPResponse, NetworkCall) throws -> Answer
     ) async throws -> Departure<Answer> {
@@ -497,12 +497,12 @@ extension MastodonNetwork {
     {
         let call = NetworkCall(
             operation: .delete, method: .delete, path: try path(.delete, "statuses", address))
-        // Of the programs that are known the id is enough; another may have answered with that of
-        // something else.
+        // For known programs the id is enough; another program may have returned the id of another
+        // post.
         let program = try await instance().program
         if !program.tellsPeopleByNumber.value {
-            // By its id alone: what the server shows is asked to be deleted, whatever its list
-            // says.
+            // Decided by the id alone: a post that the server shows is deleted, even if the list
+            // lacks it.
             guard let status = try await status(address) else { return .gone }
             let translator = try await translator()
             guard let shown = translator.post(status), shown.author.id == translator.ownID,
@@ -522,8 +522,8 @@ extension MastodonNetwork {
             where error.status == 404 || error.status == 410
             || error.status == 403 && error.code != .unavailable
         {
-            // Gone already, if the server says so or its list lacks the post, unless it has no way
-            // to delete.
+            // The post is gone if the server says so or its list lacks the post; otherwise the
+            // server has no way to delete.
             guard let status = try await status(address), try await isInOwnList(status) else {
                 return .gone
             }
@@ -561,7 +561,7 @@ extension MastodonNetwork {
             } catch var error as NetworkError
                 where error.status == 404 || error.status == 405 || error.status == 501
             {
-                // Gone, or a server that has no way to change what is published.
+                // Either the post is gone, or the server has no way to edit posts.
                 if try await status(address) != nil { error.code = .capability }
                 throw error
             }
@@ -569,7 +569,8 @@ extension MastodonNetwork {
     }
 
     package func labelAsBot() async throws {
-        // As a form: one server reads a flag only where it is text. The second name is Pleroma's.
+        // Sent as a form, because one server accepts the flag only as text. The second name is
+        // Pleroma's.
         let call = NetworkCall(
             operation: .labelAccount, method: .patch,
             path: ["api", "v1", "accounts", "update_credentials"],
@@ -590,8 +591,8 @@ extension MastodonNetwork {
         }
     }
 
-    /// Makes sure that the answered post is there, on servers that would publish a reply to a post
-    /// that is gone as a post of its own.
+    /// Requires that the answered post exists, on servers that would otherwise publish the reply as
+    /// a post of its own.
     private func requireAnswered(_ address: String, _ call: NetworkCall) async throws {
         if memory.program.refusesLostReplies.value { return }
         let isThere: Bool
@@ -611,23 +612,23 @@ extension MastodonNetwork {
         draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil }
     }
 
-    /// The people who may quote, in Mastodon's words.
+    /// The people who may quote, as Mastodon names them.
     private var quotePolicy: String? { quotes == .anyone ? "public" : quotes?.rawValue }
 
     /// The media type of every text.
     static let plainText = "text/plain"
 
-    /// The media type of the text; `nil` on servers that do not know the field.
+    /// The media type of the text; `nil` on servers without the field.
     ///
-    /// Without it an account may have another default, by which the signs of Markdown become
-    /// emphasis and lists. A server that was not asked what it is gets the field too: none is known
-    /// that refuses it.
+    /// Without it the account may have another default, which turns Markdown signs into emphasis
+    /// and lists. A server whose program is unknown gets the field too, because no server is known
+    /// to refuse it.
     private var contentType: JSONValue? {
         memory.lastInstance?.takesContentType ?? true ? .text(Self.plainText) : nil
     }
 
-    /// The request body for a draft; the account's preferences on the server decide about fields
-    /// that are left out (see docs/html.md).
+    /// The request body for a draft; the account's preferences on the server apply to fields that
+    /// are left out (see docs/html.md).
     private func body(of draft: Draft) throws -> [UInt8] {
         try JSONBody.encoded(
             JSONValue.object(leavingOutNil: [
@@ -642,7 +643,7 @@ extension MastodonNetwork {
             ]))
     }
 
-    /// Whether a text can stand in a header without harm.
+    /// Whether a text is allowed in a header.
     private static func isKey(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
@@ -652,9 +653,9 @@ extension MastodonNetwork {
 /// The account of a token.
 struct MastodonOwnAccount: Sendable {
     let id: String
-    /// As the server calls it: `user`, or `user@host`.
+    /// The account's name on its server: `user`, or `user@host`.
     let acct: String
-    /// The host of its name.
+    /// The host in its name.
     let domain: String
     /// The addresses of its profile and of its actor.
     var addresses: [String] = []
@@ -674,15 +675,15 @@ final class MastodonMemory: @unchecked Sendable {
     private var shown: (emoji: Set<String>, until: Date)?
     private var own: MastodonOwnAccount?
     private var parents: [String: ObservedPost?] = [:]
-    /// More answered posts than these are not remembered.
+    /// The most answered posts that are remembered.
     private static let maximumParents = 2_000
     private var unsorted: Set<Feed> = []
 
-    /// The token's account, once it and the host of its name are certain.
+    /// The token's account, once it and the host in its name are certain.
     var account: MastodonOwnAccount? { lock.withLock { own } }
 
-    /// A post that others answer, by its address, or that it cannot be had; nil if it was not asked
-    /// for.
+    /// An answered post by its address; an inner nil if it cannot be read, and nil if it was never
+    /// requested.
     func parent(_ address: String) -> ObservedPost?? { lock.withLock { parents[address] } }
 
     func keep(parent: ObservedPost?, at address: String) {
@@ -694,7 +695,7 @@ final class MastodonMemory: @unchecked Sendable {
 
     var lastInstance: MastodonInstance? { lock.withLock { known?.instance } }
 
-    /// The server's program; ``MastodonProgram/other`` before the server said what it is.
+    /// The server's program; ``MastodonProgram/other`` until it is known.
     var program: MastodonProgram { lastInstance?.program ?? .other }
 
     func instance(at time: Date) -> MastodonInstance? {
@@ -721,19 +722,19 @@ final class MastodonMemory: @unchecked Sendable {
         lock.withLock { shown = (emoji, time) }
     }
 
-    /// Whether something that is kept for a day at most is still kept: a local clock that was set
-    /// back keeps it no longer.
+    /// Whether an entry that is kept for a day at most is still valid; not if the local clock was
+    /// set back.
     private static func isValid(until end: Date, at time: Date) -> Bool {
         time < end && end.timeIntervalSince(time) <= 86_400
     }
 
-    /// Whether the order of ids tells the order of a feed, as far as was seen.
+    /// Whether ids have the order of a feed, according to its pages so far.
     func idsSort(in feed: Feed) -> Bool {
         lock.withLock { !unsorted.contains(feed) }
     }
 
-    /// Learns from a page, newest first, whether ids tell the order of a feed: one page that
-    /// contradicts is enough.
+    /// Learns from a page, newest first, whether ids have the order of a feed: one contradicting
+    /// page is enough.
     func learnOrder(of feed: Feed, from ids: [String]) {
         guard MastodonID.contradictsOrder(ids) else { return }
         lock.withLock { _ = unsorted.insert(feed) }

@@ -6,7 +6,7 @@ extension MastodonNetwork {
     package var plainServer: any PlainServer { MastodonPlainServer(network: self) }
 }
 
-/// The requests of Mastodon's interface, and nothing that depends on the server's program.
+/// Requests of Mastodon's interface that do not depend on the server's program.
 private struct MastodonPlainServer: PlainServer {
     let network: MastodonNetwork
 
@@ -14,7 +14,7 @@ private struct MastodonPlainServer: PlainServer {
         let call = try network.publication(of: draft)
         let response = try await network.session.send(call)
         let status = try network.client.decode(MastodonStatus.self, from: response, call)
-        // WordPress answers with the post that is answered.
+        // WordPress returns the answered post.
         guard status.id != draft.replyTo else { return nil }
         return try await text(of: status).contains(mark) ? status.id : nil
     }
@@ -57,7 +57,7 @@ private struct MastodonPlainServer: PlainServer {
         do {
             _ = try await network.session.send(call)
         } catch let error as NetworkError where error.isRefusalOfPost {
-            // Whether it is gone is looked at.
+            // The caller checks whether the post is gone.
         }
     }
 
@@ -67,9 +67,8 @@ private struct MastodonPlainServer: PlainServer {
 }
 
 extension NetworkError {
-    /// Whether the server itself refuses a post, and neither the credentials nor the moment: its
-    /// status is one of 400 through 499, but not 429 nor a page of what stands in front of the
-    /// server.
+    /// Whether the server itself refuses the post, regardless of credentials and time: with a
+    /// status of 400 through 499, except 429, and not with the page of a proxy.
     var isRefusalOfPost: Bool {
         guard let status, (400...499).contains(status) else { return false }
         return ![408, 425, 429].contains(status)

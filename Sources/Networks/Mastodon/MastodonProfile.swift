@@ -13,7 +13,7 @@ extension MastodonNetwork: ProfiledNetwork {
 
     package func setProfile(_ wanted: AccountProfile, insteadOf known: AccountProfile) async throws
     {
-        // The interface has no way to do both at once.
+        // The interface has no conditional update.
         let current = try await profile()
         guard current.isText(of: known) else { throw changedMeanwhile() }
         var form = [(name: "note", value: wanted.bio)]
@@ -38,8 +38,8 @@ extension MastodonNetwork: ProfiledNetwork {
         }
     }
 
-    /// - Throws: ``NetworkError`` with code `.capability` where the server, such as Friendica, only
-    ///   shows what it made of the owner's words: those cannot be made again of markup.
+    /// - Throws: ``NetworkError`` with code `.capability` if the server, such as Friendica, only
+    ///   shows the markup made of the owner's text, which cannot be recovered from it.
     private func profile(
         _ wire: MastodonProfile, _ limits: AccountProfile.Limits, _ call: NetworkCall
     ) throws -> AccountProfile {
@@ -60,9 +60,9 @@ extension MastodonNetwork: ProfiledNetwork {
     }
 }
 
-/// The token's own account with what its owner wrote.
+/// The token's own account with its owner's own text.
 private struct MastodonProfile: Decodable {
-    /// Nil where the server does not tell it.
+    /// Nil if the server does not return it.
     let note: String?
     let fields: [AccountProfile.Field]
     let page: String?

@@ -1,7 +1,7 @@
 import Formats
 import Posts
 
-/// A habit of a server, and where it is known from.
+/// A habit of a server, and the source of this knowledge.
 struct Known<Value: Equatable & Sendable>: Equatable, Sendable {
     let value: Value
     /// A file of the program's source, its documentation, the version on which it was seen, or
@@ -14,18 +14,18 @@ struct Known<Value: Equatable & Sendable>: Equatable, Sendable {
     }
 }
 
-/// A server program of the Mastodon family, as far as its habits matter and a client cannot ask for
-/// them.
+/// A server program of the Mastodon family: those of its habits that matter and that a client
+/// cannot ask for.
 ///
-/// The initial values are those of a program that nobody knows: they are believed of every server,
-/// because a wrong belief of this kind never sends a post twice, never shows one to more people
-/// than intended, and never takes an existing post for deleted. A descriptor names only what is
-/// known besides. The findings of `doctor --probe` overrule both (``overruled(by:)``).
+/// The initial values are those of an unknown program. They are assumed for every server, because a
+/// wrong one of these never publishes a post twice, never shows a post to more people than
+/// intended, and never takes an existing post for deleted. A descriptor lists only the known
+/// differences. The findings of `doctor --probe` overrule both (``overruled(by:)``).
 struct MastodonProgram: Equatable, Sendable {
     /// The form in which the program's ids stand at the end of its posts' addresses.
     enum PostNames: Equatable, Sendable {
         case decimal, ulid
-        /// The address of a post does not tell its id.
+        /// The address of a post does not contain its id.
         case other
     }
 
@@ -35,24 +35,24 @@ struct MastodonProgram: Equatable, Sendable {
 
     // MARK: Publishing
 
-    /// Two requests with one `Idempotency-Key` make one post, for an hour at least.
+    /// Two requests with one `Idempotency-Key` create one post, for at least an hour.
     var keepsKeys = Known(false, unknown)
-    /// A reply to a post that is gone is refused, and not published as a post of its own.
+    /// A reply to a deleted post is refused instead of published as a post of its own.
     var refusesLostReplies = Known(false, unknown)
     /// The answer to a new reply has the reply's id.
     var namesReplies = Known(true, unknown)
-    /// A link counts the number of characters that the server tells, and not its length.
+    /// A link counts as a fixed number of characters, which the server states.
     var shortensLinks = Known(false, unknown)
-    /// The field `content_type` of a new post is known.
+    /// The field `content_type` of a new post is supported.
     var takesContentType = Known(false, unknown)
 
     // MARK: Audiences
 
-    /// A post has the visibility that was asked for.
+    /// A post has the requested visibility.
     var keepsVisibility = Known(true, unknown)
-    /// A direct post is shown to nobody but the people whom it names.
+    /// A direct post is visible only to the people whom it names.
     var keepsDirect = Known(true, unknown)
-    /// The posts whose audience the program does not tell, as the end of `the server runs …`; nil
+    /// The posts whose audience the program does not return, as the end of `the server runs …`; nil
     /// for none.
     ///
     /// docs/audience.md has more sources.
@@ -62,40 +62,40 @@ struct MastodonProgram: Equatable, Sendable {
 
     /// The visibilities of posts that an account's list shows to its owner.
     ///
-    /// A post of another visibility may exist although the list lacks it.
+    /// A post of another visibility may exist although it is not in the list.
     var listedVisibilities = Known<Set<Visibility>>([.public, .unlisted], unknown)
-    /// How many of the newest items a list holds at all, notifications of every type among them;
-    /// nothing for a list that has all.
+    /// The number of newest items in a list, notifications of every type included; no entry for a
+    /// complete list.
     var depths = Known<[Feed: Int]>([:], unknown)
-    /// The numbers in a post tell whom it answers and whom it names.
+    /// The ids in a post identify the answered person and the mentioned ones.
     ///
-    /// Elsewhere they may mean something else, or be missing.
+    /// On other programs they may mean something else, or be missing.
     var tellsPeopleByNumber = Known(false, unknown)
     var postNames = Known(PostNames.other, unknown)
-    /// Notifications can be asked for by the type `update`.
+    /// Notifications of the type `update` can be requested.
     var tellsUpdates = Known(false, unknown)
-    /// The limit of a server that counts requests by address, with a login too; nil where it counts
-    /// by account.
+    /// The limit of a server that counts requests by address even with a login; nil if it counts by
+    /// account.
     var addressLimit = Known<AddressLimit?>(nil, unknown)
 
     // MARK: Changing and deleting
 
-    /// A published post can be given another text.
+    /// The text of a published post can be changed.
     var editsPosts = Known(false, unknown)
-    /// A changed post has the visibility that it had before.
+    /// An edited post keeps its visibility.
     var keepsVisibilityInEdits = Known(true, unknown)
-    /// A changed post tells the time of the change.
+    /// An edited post states the time of the change.
     var marksEdits = Known(false, unknown)
-    /// A deleted post is not shown to who asks for it by its id.
+    /// A deleted post is not shown to a client that requests it by its id.
     var hidesDeletedPosts = Known(false, unknown)
-    /// The account's own profile can be read as it was written, and changed.
+    /// The account's own profile can be read as its owner wrote it, and changed.
     var keepsProfiles = Known(true, unknown)
 
     // MARK: Logins
 
-    /// Scopes such as `write:statuses` are known.
+    /// Scopes such as `write:statuses` are supported.
     var knowsFineScopes = Known(false, unknown)
-    /// A token can do everything, whatever scopes it was given.
+    /// A token permits everything, whatever its scopes.
     var ignoresScopes = Known(false, unknown)
     /// An application may have several return addresses, one a line, and a login leads to the one
     /// that it names, with its `state`.
@@ -110,7 +110,7 @@ struct MastodonProgram: Equatable, Sendable {
 }
 
 extension MastodonProgram {
-    /// Mastodon itself, and what was made from it.
+    /// Mastodon and its forks.
     static let mastodon = MastodonProgram("Mastodon") { program in
         program.keepsKeys = Known(true, "app/services/post_status_service.rb, idempotency_key")
         program.refusesLostReplies = Known(
@@ -137,7 +137,7 @@ extension MastodonProgram {
             program.listedVisibilities = Known(everyVisibility, seenOnGoToSocial)
             program.tellsPeopleByNumber = Known(true, seenOnGoToSocial)
             program.postNames = Known(.ulid, seenOnGoToSocial)
-            // Its answers tell another limit.
+            // The limit in its answers is another one.
             program.addressLimit = Known(
                 AddressLimit(count: 300, period: 300), "advanced-rate-limit-requests, the default")
             program.editsPosts = Known(
@@ -155,7 +155,7 @@ extension MastodonProgram {
 
     /// Pleroma and Akkoma.
     ///
-    /// Keys are kept for hours, but not where the operator has switched the cache off.
+    /// Keys are kept for hours, unless the operator has disabled the cache.
     static let pleroma = MastodonProgram("Pleroma, Akkoma") { program in
         program.takesContentType = Known(
             true, "lib/pleroma/web/api_spec/operations/status_operation.ex")
@@ -217,17 +217,17 @@ extension MastodonProgram {
         program.keepsProfiles = Known(false, seenOnWordPress)
     }
 
-    /// Sharkey, Firefish, Iceshrimp, CherryPick and others that descend from Misskey.
+    /// Sharkey, Firefish, Iceshrimp, CherryPick and other descendants of Misskey.
     static let misskey = MastodonProgram("descendants of Misskey") { program in
         program.audienceGap = Known(
             "a descendant of Misskey, which shows posts for its own people alone as public",
             "docs/audience.md")
     }
 
-    /// A program that nobody knows.
+    /// An unknown program.
     static let other = MastodonProgram("another program")
 
-    /// The programs that are known, in the order of the documentation.
+    /// The known programs, in the order of the documentation.
     static let all = [
         mastodon, goToSocial(minorVersion: nil), pleroma, snac, takahe, friendica, wordPress,
         misskey, other,
@@ -248,12 +248,12 @@ extension MastodonProgram {
         "foundkey", "hajkey",
     ]
 
-    /// Recognizes a program by what an instance says of itself.
+    /// Recognizes a program by its instance's answer.
     ///
     /// - Parameters:
-    ///   - version: As the instance tells it.
+    ///   - version: The version in the answer.
     ///   - source: The address of the program's source; only version 2 of the answer has it.
-    ///   - hasMastodonAPI: It tells a version of Mastodon's interface.
+    ///   - hasMastodonAPI: Whether the answer states a version of Mastodon's interface.
     static func recognized(version: String, source: String?, hasMastodonAPI: Bool)
         -> MastodonProgram
     {
@@ -277,12 +277,13 @@ extension MastodonProgram {
         // `2.8.0 (compatible; Friendica 2024.09)`
         if version.contains("compatible; friendica ") { return friendica }
         if !version.isEmpty, !isRelease(version) { return other }
-        // Before 4.3 Mastodon told no version of its interface.
+        // Before 4.3 Mastodon did not state the version of its interface.
         let isOldMastodon = !version.isEmpty && (source.map { $0.contains("mastodon") } ?? true)
         return hasMastodonAPI || isOldMastodon ? mastodon : other
     }
 
-    /// `4.2.1`, `4.3.0-rc.1+glitch`: 2 or newer, and no other program's name.
+    /// Whether the version is like `4.2.1` or `4.3.0-rc.1+glitch`: 2 or newer, without another
+    /// program's name.
     private static func isRelease(_ version: String) -> Bool {
         let number = version.prefix { $0.isNumber || $0 == "." }
         guard let major = number.split(separator: ".").first.flatMap({ Int($0) }), major >= 2 else {
@@ -297,10 +298,9 @@ extension MastodonProgram {
 // MARK: What was measured
 
 extension MastodonProgram {
-    /// The program with the habits that `doctor --probe` found on the server in place of those that
-    /// are known of its program.
+    /// The program with the findings of `doctor --probe` in place of its known habits.
     ///
-    /// - Parameter findings: Whether the server keeps a promise; what is missing was not measured.
+    /// - Parameter findings: Whether the server keeps each promise; a missing one was not measured.
     func overruled(by findings: [ServerPromise: Bool]) -> MastodonProgram {
         var program = self
         let source = "mirror-bot doctor --probe"
@@ -326,10 +326,10 @@ extension MastodonProgram {
         return program
     }
 
-    /// Whether a copy may be changed: the server can, and shows it to nobody else.
+    /// Whether a copy may be edited: the server supports it, and keeps the visibility.
     var canEdit: Bool { editsPosts.value && keepsVisibilityInEdits.value }
 
-    /// Whether a post's number in the interface stands at the end of the post's address.
+    /// Whether the address of a post ends with its id in the interface.
     ///
     /// - Parameter number: The end of the address.
     func namesPosts(by number: String) -> Bool {
@@ -387,7 +387,7 @@ extension MastodonProgram {
         ]
     }
 
-    /// The reason why a post whose answer was lost is not published twice.
+    /// The reason why a post is not published twice after a lost answer.
     private var groundOfOnce: String {
         if keepsKeys.value { return "the key" }
         let look = "the look at the own list"

@@ -2,7 +2,7 @@ import Formats
 import Foundation
 import Posts
 
-/// The rules of the server, its description and its about page.
+/// Reads the rules of the server, its description and its about page.
 extension MastodonNetwork {
     package func serverStatements() async throws -> [String] {
         let instance = try await MastodonInstance.statement {
@@ -15,7 +15,7 @@ extension MastodonNetwork {
         { !$0.isEmpty }
     }
 
-    /// Reads a part of `/api/v1/instance`; nil where the server does not have it.
+    /// Reads a part of `/api/v1/instance`; nil if the server does not have it.
     private func unlessAbsent<Value: Decodable>(_ type: Value.Type, _ part: String) async throws
         -> Value?
     {
@@ -44,9 +44,9 @@ struct MastodonStatement: Decodable {
 }
 
 extension MastodonInstance {
-    /// Reads what the server says of itself, in version 2 or else 1 of the answer.
+    /// Reads the server's description of itself, in version 2 or else 1 of the answer.
     ///
-    /// - Throws: What `ask` throws for version 1.
+    /// - Throws: The error of `ask` for version 1.
     fileprivate static func statement(
         _ ask: (NetworkCall) async throws -> MastodonStatement
     ) async throws -> MastodonStatement {
@@ -62,14 +62,13 @@ extension MastodonInstance {
 }
 
 extension NetworkError {
-    /// Whether the server answered, and does not have what was asked for in the form of the
-    /// interface.
+    /// Whether the server answered, but lacks this part of the interface.
     fileprivate var lacksAnswer: Bool {
         status == 405 || [.notFound, .rejected, .forbidden, .malformedResponse].contains(code)
     }
 }
 
-/// A rule, with the hint that newer versions of Mastodon show below it.
+/// A rule, with the hint below it in newer versions of Mastodon.
 private struct MastodonRule: Decodable {
     let text: String
 

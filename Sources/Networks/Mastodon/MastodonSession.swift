@@ -3,15 +3,15 @@ package import Foundation
 package import Posts
 import Transport
 
-/// The credentials of an account on a server that speaks Mastodon's interface.
+/// The credentials of an account on a server with Mastodon's interface.
 package struct MastodonCredentials: Sendable {
     package var accessToken: Secret
     /// The token for requesting a new access token, on servers whose tokens expire.
     package var refreshToken: Secret?
-    /// The application that the tokens were given to.
+    /// The application that the tokens were issued to.
     package var clientID: String?
     package var clientSecret: Secret?
-    /// When the access token ends; nil where it does not, or nobody said so.
+    /// When the access token expires; nil if it does not, or if this is unknown.
     package var expiresAt: Date?
 
     package init(
@@ -26,35 +26,34 @@ package struct MastodonCredentials: Sendable {
         self.expiresAt = expiresAt
     }
 
-    /// Whether both open the account with the same token.
+    /// Whether both have the same access token.
     func hasToken(of other: MastodonCredentials) -> Bool {
         accessToken.reveal() == other.accessToken.reveal()
     }
 }
 
-/// The tokens of one account, renewed where they end, and the calls made with them.
+/// The tokens of one account, which are renewed when they expire, and the calls with them.
 ///
-/// At most one renewal is under way, however many calls need it. A new pair is
-/// saved before it is used, for a server may take back the old one at once; and
-/// the saved one is read before the server is asked, for another process of
-/// this program may have been faster.
+/// Only one renewal runs at a time, however many calls need it. A new pair is saved before it is
+/// used, because a server may revoke the old one at once; and the saved one is read before the
+/// server is asked, because another process of this program may have been faster.
 actor MastodonSession {
-    /// A token that ends this soon is renewed at once: seconds.
+    /// Seconds of remaining life below which a token is renewed at once.
     private static let margin: TimeInterval = 60
 
     nonisolated let client: MastodonClient
-    /// Whether the configured tokens can be replaced when they end.
+    /// Whether the configured tokens can be renewed when they expire.
     nonisolated let canRenew: Bool
     private let store: (any CredentialStore)?
     private let configured: MastodonCredentials
-    /// Nil before the saved session was looked for.
+    /// Nil before the saved session was read.
     private var current: MastodonCredentials?
     /// Got from the server, but not saved yet.
     private var unsaved: MastodonCredentials?
     private let flight = SingleFlight<MastodonCredentials>()
 
     /// - Parameters:
-    ///   - store: Keeps what replaces them; nil: the memory of this process.
+    ///   - store: Stores renewed tokens; nil to keep them in memory.
     init(_ credentials: MastodonCredentials, store: (any CredentialStore)?, client: MastodonClient)
     {
         self.configured = credentials
@@ -65,14 +64,15 @@ actor MastodonSession {
             credentials.accessToken, credentials.refreshToken, credentials.clientSecret)
     }
 
-    /// The answer to a call, which is made a second time with a new token if the token was refused.
+    /// The answer to a call, which is repeated with a new token if the token was refused.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
     nonisolated func send(_ call: NetworkCall) async throws -> HTTPResponse {
         try await send(call, with: try await token())
     }
 
-    /// The same with a token that was got before, so that nothing comes before the call.
+    /// The answer to a call with a token that was obtained before, so that no request precedes the
+    /// call.
     nonisolated func send(_ call: NetworkCall, with token: Secret) async throws -> HTTPResponse {
         do {
             return try await client.send(call, token: token)
@@ -93,7 +93,7 @@ actor MastodonSession {
         try client.decode(type, from: try await send(call), call)
     }
 
-    /// Asks whether a refusal without a word was about the token, as it is on some servers.
+    /// Decides, for a refusal without a message, whether it was about the token.
     nonisolated private func explained(_ error: NetworkError, _ token: Secret) async throws
         -> NetworkError
     {
@@ -114,7 +114,7 @@ actor MastodonSession {
         }
     }
 
-    /// The token to use now, renewed if it ends soon.
+    /// The token to use now, renewed if it expires soon.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
     func token() async throws -> Secret {
@@ -126,15 +126,15 @@ actor MastodonSession {
         do {
             return try await token(after: credentials.accessToken) ?? credentials.accessToken
         } catch let error as NetworkError where !error.isPermanent && client.now() < end {
-            // It can be used for a few moments more.
+            // The old token is valid for a few more moments.
             return credentials.accessToken
         }
     }
 
-    /// The token that takes the place of `token`; nil if there cannot be one.
+    /// The token that replaces `token`; nil if it cannot be renewed.
     private func token(after token: Secret) async throws -> Secret? {
         let credentials = try await credentials()
-        // Another call had it renewed meanwhile.
+        // Another call has renewed it meanwhile.
         guard credentials.accessToken.reveal() == token.reveal() else {
             return credentials.accessToken
         }
@@ -142,7 +142,7 @@ actor MastodonSession {
         return try await flight.value { try await self.renewed(credentials) }.accessToken
     }
 
-    /// The work that one does for all.
+    /// Renews the credentials for all waiting callers.
     private func renewed(_ old: MastodonCredentials) async throws -> MastodonCredentials {
         if let current, !current.hasToken(of: old) { return current }
         if unsaved == nil {
@@ -165,12 +165,12 @@ actor MastodonSession {
         return use(renewed)
     }
 
-    /// The credentials in use: the saved ones if they replace the configured ones, else the
+    /// The credentials in use: the saved ones if they replace the configured ones, or else the
     /// configured ones.
     private func credentials() async throws -> MastodonCredentials {
         if let current { return current }
         let saved = try await saved()
-        // Another call may have looked too, and gone on from there.
+        // Another call may have read and set them in the meantime.
         return current ?? use(saved ?? configured)
     }
 
@@ -201,17 +201,17 @@ actor MastodonSession {
 }
 
 extension NetworkCall {
-    /// Asks whose token it is.
+    /// The call that asks for the token's account.
     static var verification: NetworkCall {
         NetworkCall(
             operation: .verifyAccount, path: ["api", "v1", "accounts", "verify_credentials"])
     }
 }
 
-/// Renewed credentials as a ``CredentialStore`` keeps them.
+/// Renewed credentials as a ``CredentialStore`` stores them.
 struct MastodonSavedSession: Codable {
-    /// A hash of the configured credentials that these replace: after a new login they are worth
-    /// nothing.
+    /// A hash of the configured credentials that these replace; after a new login it does not
+    /// match, and they are ignored.
     let origin: String
     let accessToken: String
     let refreshToken: String?
@@ -227,7 +227,7 @@ struct MastodonSavedSession: Codable {
         }
     }
 
-    /// Nil for what is not a saved session.
+    /// Nil for a text that is not a saved session.
     init?(_ text: Secret) {
         guard let saved = JSONBody.opened(Self.self, text), !saved.accessToken.isEmpty else {
             return nil
@@ -269,10 +269,10 @@ extension MastodonClient {
         return tokens
     }
 
-    /// Credentials with a new access token, got with the refresh token of `old`; nil where `old`
+    /// Credentials with a new access token, obtained with the refresh token of `old`; nil if `old`
     /// has none.
     ///
-    /// - Throws: ``NetworkError``, with code `.unauthorized` where the server will not give one any
+    /// - Throws: ``NetworkError``, with code `.unauthorized` if the server issues no new token any
     ///   more; or `CancellationError`.
     func renewed(_ old: MastodonCredentials) async throws -> MastodonCredentials? {
         guard let refreshToken = old.refreshToken, let clientID = old.clientID else { return nil }
@@ -284,7 +284,7 @@ extension MastodonClient {
         do {
             return try await tokens(.refreshSession, form).credentials(after: old, now: now())
         } catch var error as NetworkError {
-            // Whatever else was wanted was not asked for.
+            // The call that needed the token was not made.
             error.outcome = .notSent
             if error.isPermanent, !error.stopsActor || error.code == .missingScope {
                 error.code = .unauthorized
@@ -297,14 +297,14 @@ extension MastodonClient {
 
 /// The answer of a token endpoint.
 struct MastodonTokens: Decodable {
-    /// A token is not taken to last longer: seconds.
+    /// The longest life of a token that is believed, in seconds.
     private static let longestLife = 10 * 366 * 86_400
 
     let accessToken: Secret
     let refreshToken: Secret?
-    /// Seconds; nil for tokens that do not end.
+    /// Seconds; nil for tokens that do not expire.
     let expiresIn: Int?
-    /// The scopes of the token; `nil` where the server does not tell.
+    /// The scopes of the token; `nil` if the server does not return them.
     let scopes: [String]?
 
     init(from decoder: any Decoder) throws {
@@ -318,10 +318,10 @@ struct MastodonTokens: Decodable {
         scopes = wire.scopes("scope")
     }
 
-    /// The credentials that take the place of `old`.
+    /// The credentials that replace `old`.
     func credentials(after old: MastodonCredentials, now: Date) -> MastodonCredentials {
         MastodonCredentials(
-            // A server that gives no new refresh token means the old one to be used again.
+            // A server that returns no new refresh token expects the old one to be used again.
             accessToken: accessToken, refreshToken: refreshToken ?? old.refreshToken,
             clientID: old.clientID,
             clientSecret: old.clientSecret,
@@ -330,10 +330,10 @@ struct MastodonTokens: Decodable {
 }
 
 extension WireObject {
-    /// Scopes as a text with spaces between them or as a list; nil where there are none.
+    /// Scopes as a text separated by spaces or as a list; nil if there are none.
     func scopes(_ key: String) -> [String]? {
         let words = value([String].self, key) ?? text(key).map { [$0] } ?? []
-        // What is no word of the standard's alphabet (RFC 6749, section 3.3) is not printed.
+        // Words outside the standard's alphabet (RFC 6749, section 3.3) are not printed.
         let scopes = words.flatMap { $0.split(separator: " ").map(String.init) }
             .filter { $0.utf8.count <= 64 && $0.isVisibleASCII }
         return scopes.isEmpty ? nil : scopes

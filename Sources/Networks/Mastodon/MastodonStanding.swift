@@ -1,7 +1,7 @@
 import Formats
 package import Posts
 
-/// The state of an account, as its server tells it to anybody, or to its owner.
+/// Reads the state of an account as its server states it publicly, or to its owner.
 extension MastodonNetwork {
     package func standing(of account: AccountID) async throws -> AccountStanding? {
         let name = account.value.prefix { $0 != "@" }.lowercased()
@@ -11,7 +11,7 @@ extension MastodonNetwork {
             query: [("acct", name)])
         let isMissing: Bool
         do {
-            // A token of an account that is suspended is refused, whatever it is for.
+            // A token of a suspended account is refused in every call.
             let answer = try await client.value(MastodonStandingAnswer.self, call, token: nil)
             return answer.standing(of: name, at: account.addressHost ?? "")
         } catch let error as NetworkError {
@@ -19,8 +19,7 @@ extension MastodonNetwork {
             guard error.saysDeleted || [401, 403].contains(error.status) else { return nil }
             isMissing = error.saysDeleted
         }
-        // Some programs let nobody look an account up, or call every address missing that they do
-        // not have.
+        // Some programs refuse public look-ups, or answer every unknown path with 404.
         do {
             let answer = try await session.value(MastodonStandingAnswer.self, .verification)
             return answer.standing(of: name, at: account.addressHost ?? "")
@@ -32,17 +31,16 @@ extension MastodonNetwork {
 }
 
 extension NetworkError {
-    /// Whether the server itself says that there is no such account (any more).
+    /// Whether the server itself says that the account does not exist (any more).
     ///
-    /// The words are Mastodon's for a record that it looked for, and not for an address that it
-    /// does not have.
+    /// The words are Mastodon's for a missing record, not for an unknown path.
     fileprivate var saysDeleted: Bool {
         guard let serverCode else { return false }
         return status == 410 || status == 404 && serverCode.lowercased() == "record not found"
     }
 }
 
-/// An account, as far as it tells its state.
+/// The part of an account that shows its state.
 struct MastodonStandingAnswer: Decodable {
     private let account: MastodonAccount
     private let isMemorial: Bool
@@ -63,7 +61,7 @@ struct MastodonStandingAnswer: Decodable {
     ///
     /// - Parameters:
     ///   - name: The account's name in lower case.
-    ///   - host: The host that an account of the same server has in its name.
+    ///   - host: The host in the names of the server's own accounts.
     func standing(of name: String, at host: String) -> AccountStanding? {
         guard account.acct.prefix(while: { $0 != "@" }).lowercased() == name else { return nil }
         if isSuspended { return .suspended }

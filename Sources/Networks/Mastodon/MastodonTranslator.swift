@@ -2,16 +2,16 @@ import Formats
 import Foundation
 import Posts
 
-/// Makes posts and accounts of ours from what a server sent.
+/// Translates posts and accounts of a server into the common model.
 struct MastodonTranslator {
     /// The host of local names.
     let domain: String
-    /// The host of the server itself, which some answers complete local names with where `domain`
-    /// is another.
+    /// The server's own host, with which some answers complete local names if `domain` differs.
     let serverHost: String
     /// The token's account; nil before it is known.
     let own: MastodonOwnAccount?
-    /// Whether ids tell whom a post answers and names; see ``MastodonProgram/tellsPeopleByNumber``.
+    /// Whether ids identify the answered and mentioned people; see
+    /// ``MastodonProgram/tellsPeopleByNumber``.
     let tellsPeopleByNumber: Bool
     let now: @Sendable () -> Date
 
@@ -27,15 +27,15 @@ struct MastodonTranslator {
             isBot: wire.isBot, bio: wire.bio, address: wire.id)
     }
 
-    /// Whether ``post(_:noticedAt:)`` can make something of a post.
+    /// Whether ``post(_:noticedAt:)`` can translate a post.
     static func canRead(_ wire: MastodonStatus) -> Bool {
         MastodonStatusReader.identity(of: wire) != nil && wire.account != nil
     }
 
-    /// The post that `wire` stands for.
+    /// The post of `wire`.
     ///
     /// - Parameters:
-    ///   - noticedAt: When the server told of it, for posts that lack their time.
+    ///   - noticedAt: When the server reported it, for posts without a time.
     /// - Returns: Nil for a post without an identity or an author.
     func post(_ wire: MastodonStatus, noticedAt: Date? = nil) -> ObservedPost? {
         guard let account = wire.account, var read = reader.read(wire) else { return nil }
@@ -52,20 +52,20 @@ struct MastodonTranslator {
             favoriteNeedsApproval: needsApproval(wire.interactionPolicy?.favourite, wire))
     }
 
-    /// How much later than its notification a change may be dated, for clocks of servers differ:
-    /// seconds.
+    /// Seconds by which a change may be dated after its notification, because clocks of servers
+    /// differ.
     private static let clockMargin: TimeInterval = 60
 
-    /// When the change was made of which a server told by a notification; nil if the post is as it
-    /// was, or was changed after the server told of it.
+    /// When the post was changed, if a notification reported that change; nil if it was not
+    /// changed, or was changed after the notification.
     private static func mentionAddition(editedAt: Date?, noticedAt: Date?) -> Date? {
         guard let editedAt, let noticedAt, editedAt <= noticedAt + clockMargin else { return nil }
         return min(editedAt, noticedAt)
     }
 
-    /// The accounts in a post's list of mentions, and the token's own one if the text names it.
+    /// The accounts in a post's list of mentions, and the token's own account if the text names it.
     ///
-    /// snac leaves the account that asks out of its lists.
+    /// snac leaves the requesting account out of its lists.
     private func mentions(of wire: MastodonStatus) -> [FediversePost.Mention] {
         let listed = reader.mentions(of: wire)
         guard !tellsPeopleByNumber, let own, wire.account?.id != own.id else { return listed }
@@ -76,15 +76,15 @@ struct MastodonTranslator {
                 || other.addresses.contains(where: mention.addresses.contains)
         }
         guard !isListed, mention.isNamed(in: wire.content) else { return listed }
-        // Only so many of a list are kept.
+        // The own account comes first, because the list is truncated.
         return [mention] + listed
     }
 
-    /// Replies whose parent is at hand get their parent's identity, which servers do not tell, and,
-    /// where no number tells it, the parent's author.
+    /// Adds to replies the identity of their parent, which servers do not return, and the parent's
+    /// author if no id identifies it; only if the parent is known.
     ///
     /// - Parameters:
-    ///   - parents: Posts that they answer, besides those of the page.
+    ///   - parents: Answered posts, besides those of the page.
     func connected(_ posts: [ObservedPost], with parents: [ObservedPost] = []) -> [ObservedPost] {
         let known = Dictionary(
             (posts + parents).map { ($0.address, $0) }, uniquingKeysWith: { first, _ in first })
@@ -101,7 +101,7 @@ struct MastodonTranslator {
         }
     }
 
-    /// `user@host`, with the case of the name as its owner writes it.
+    /// `user@host`, with the name in its owner's spelling.
     private func fullName(_ acct: String) -> String { reader.fullName(acct, at: nil) ?? acct }
 
     private func person(_ acct: String) -> AccountID {
@@ -122,7 +122,8 @@ struct MastodonTranslator {
         return read.whoIsMeant.contains { $0.account == read.author }
     }
 
-    /// Whether an action waits for the author: `rule` names who may act at once.
+    /// Whether an action waits for the author's approval: `rule` lists the people who may act at
+    /// once.
     private func needsApproval(_ rule: [String]?, _ wire: MastodonStatus) -> Bool {
         guard let rule else { return false }
         if let own, wire.account?.id == own.id { return false }

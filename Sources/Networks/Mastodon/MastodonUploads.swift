@@ -4,8 +4,8 @@ import Transport
 
 /// Pictures for posts to come.
 ///
-/// The server may look through a picture for a while after it took it (202), and refuses it in a
-/// post until then.
+/// After the server accepted a picture (202), it may process it for some time, and until then
+/// refuses it in a post.
 extension MastodonNetwork {
     package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
         let form = Self.form(picture)
@@ -24,9 +24,9 @@ extension MastodonNetwork {
         return response.status != 206
     }
 
-    /// A picture and what it shows, as a browser would send them (RFC 7578).
+    /// A picture and its description, as a browser would send them (RFC 7578).
     private static func form(_ picture: PictureUpload) -> (body: [UInt8], type: String) {
-        // The bytes cannot hold what follows from all of them.
+        // The bytes cannot contain a boundary that is derived from all of them.
         let boundary = "part-" + JSONBody.digest(picture.bytes)
         var body: [UInt8] = []
         func part(_ disposition: String, _ type: String?, _ content: [UInt8]) {

@@ -3,29 +3,29 @@ import Formats
 import Foundation
 import Posts
 
-/// JSON as it goes over the wire.
+/// The JSON of requests and answers.
 enum JSONBody {
-    /// Nil for what is not the JSON of such a value.
+    /// Decodes a value; nil if the body is not the JSON of such a value.
     static func decoded<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) -> Value? {
         try? JSONDecoder().decode(type, from: whole(body))
     }
 
-    /// One broken byte in somebody's post must not hide everybody else's: it is replaced by U+FFFD.
+    /// An invalid byte in one post must not hide all others, so it is replaced by U+FFFD.
     private static func whole(_ body: [UInt8]) -> Data {
         let body = withWholeSurrogates(body)
         let isWhole = String(validating: body, as: UTF8.self) != nil
         return isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8)
     }
 
-    /// The same with `\ufffd` for each half of a surrogate pair that stands alone, as of an emoji
-    /// that was cut in two.
+    /// Also replaces each lone half of a surrogate pair by `\ufffd`, as in an emoji that was cut in
+    /// two.
     ///
-    /// RFC 8259, section 8.2, leaves open what becomes of such a text; here it must not hide what
-    /// stands around it.
+    /// RFC 8259, section 8.2, leaves the meaning of such a text open; here it must not hide the
+    /// text around it.
     static func withWholeSurrogates(_ body: [UInt8]) -> [UInt8] {
         let backslash = UInt8(ascii: "\\")
         let letter = UInt8(ascii: "u")
-        /// The half of a pair that is escaped at a place; nil if none is. All of them begin with
+        /// The escaped half of a pair at a position; nil if there is none. All of them begin with
         /// the digit d.
         func unit(at place: Int) -> UInt16? {
             guard place + 6 <= body.count, body[place] == backslash, body[place + 1] == letter,
@@ -39,7 +39,7 @@ enum JSONBody {
             guard let first = unit(at: found),
                 UTF16.isLeadSurrogate(first) || UTF16.isTrailSurrogate(first)
             else {
-                // What is escaped may be a backslash itself.
+                // The escaped character may be a backslash itself.
                 place = min(found + 2, body.count)
                 continue
             }
@@ -55,7 +55,7 @@ enum JSONBody {
         return repaired
     }
 
-    /// The result of a reader that is given with the body.
+    /// The result of a reader function, which is passed as the configuration.
     private struct Reading<Value>: DecodableWithConfiguration {
         let value: Value?
 
@@ -74,51 +74,51 @@ enum JSONBody {
             .value
     }
 
-    /// The JSON of a value, always the same for the same value.
+    /// The JSON of a value, always the same for equal values.
     static func encoded(_ value: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(value))
     }
 
-    /// A value as the text that a ``CredentialStore`` keeps.
+    /// A value as a text for a ``CredentialStore``.
     static func sealed(_ value: some Encodable) throws -> Secret {
         Secret(String(decoding: try encoded(value), as: UTF8.self))
     }
 
-    /// The value of a text that ``sealed(_:)`` made; nil for every other.
+    /// The value of a text from ``sealed(_:)``; nil for any other text.
     static func opened<Value: Decodable>(_ type: Value.Type, _ text: Secret) -> Value? {
         decoded(type, Array(text.reveal().utf8))
     }
 
-    /// A digest for each element of a list, the same for elements whose JSON means the same.
+    /// A digest for each element of a list, equal for elements with equivalent JSON.
     ///
     /// - Parameters:
-    ///   - body: The JSON of the list, or of an object that holds it.
-    ///   - key: Where the object holds it; nil for the list itself.
-    /// - Returns: As many as there are elements; none if there is no list.
+    ///   - body: The JSON of the list, or of an object that contains it.
+    ///   - key: The key of the list in the object; nil for the list itself.
+    /// - Returns: One for each element; empty if there is no list.
     static func digests(of body: [UInt8], under key: String? = nil) -> [String] {
         typealias List = [LenientElement<JSONValue>]
         let list =
             key.map { decoded([String: LenientElement<List>].self, body)?[$0]?.value }
             ?? decoded(List.self, body)
         return (list ?? []).enumerated().map { index, element in
-            // A number that no type here holds: what is left is the place.
+            // Nil if a number fits no type here; then the element is identified by its index.
             let json = element.value.flatMap { try? encoded($0) } ?? Array("\(index)".utf8) + body
             return digest(json)
         }
     }
 
-    /// 32 hexadecimal digits that tell some bytes from others.
+    /// 32 hexadecimal digits of a digest.
     static func digest(_ bytes: some Collection<UInt8>) -> String {
         HashFunction.sha256.digest(of: bytes).prefix(16).hexadecimal
     }
 }
 
-/// The fields of a JSON object, read as servers fill them: what is missing, null or of another type
+/// The fields of a JSON object, read tolerantly: a field that is missing, null or of another type
 /// is nil.
 struct WireObject: Decodable {
-    /// A field by the name that it has on the wire.
+    /// The name of a field in the JSON.
     private struct Name: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
@@ -135,11 +135,11 @@ struct WireObject: Decodable {
 
     /// A string, or the digits of a whole number.
     func text(_ name: String) -> String? {
-        // A field that is missing would otherwise be an error for each type that is tried, and
+        // Without this check a missing field would throw an error for each type that is tried, and
         // errors are slow.
         guard isPresent(name) else { return nil }
         let key = Name(stringValue: name)
-        // A value of another type.
+        // Nil for a value of another type.
         if let text = try? fields.decode(String.self, forKey: key) { return text }
         if let number = try? fields.decode(Int64.self, forKey: key) { return String(number) }
         if let number = try? fields.decode(UInt64.self, forKey: key) { return String(number) }
@@ -152,7 +152,7 @@ struct WireObject: Decodable {
     /// `true`, 1, `"true"` or `"1"`; or their opposites.
     func flag(_ name: String) -> Bool? {
         guard isPresent(name) else { return nil }
-        // A value of another type may still mean a flag.
+        // Nil for a value of another type, which may still mean a flag.
         if let flag = try? fields.decode(Bool.self, forKey: Name(stringValue: name)) { return flag }
         switch text(name) {
         case "1", "true": return true
@@ -166,11 +166,11 @@ struct WireObject: Decodable {
 
     /// A value of any type.
     func value<Value: Decodable>(_ type: Value.Type, _ name: String) -> Value? {
-        // A value of another type is none.
+        // Nil for a value of another type.
         isPresent(name) ? try? required(type, name) : nil
     }
 
-    /// A value without which the object is nothing.
+    /// A value that the object must have.
     ///
     /// - Throws: `DecodingError` if it is missing or of another type.
     func required<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value {
@@ -179,7 +179,7 @@ struct WireObject: Decodable {
 
     /// An object in the object.
     func object(_ name: String) -> WireObject? {
-        // A value of another type is no object.
+        // Nil for a value of another type.
         (try? fields.nestedContainer(keyedBy: Name.self, forKey: Name(stringValue: name))).map {
             WireObject($0)
         }
@@ -190,20 +190,20 @@ struct WireObject: Decodable {
         value([LenientElement<Value>].self, name)?.compactMap(\.value) ?? []
     }
 
-    /// How many elements a list has, whatever they are; nil if there is no list.
+    /// The number of elements of a list, of any type; nil if there is no list.
     func count(of name: String) -> Int? {
         (try? fields.nestedUnkeyedContainer(forKey: Name(stringValue: name))).map {
             $0.count ?? ($0.isAtEnd ? 0 : 1)
         }
     }
 
-    /// Whether there is something at all that is not null.
+    /// Whether the field exists and is not null.
     func isPresent(_ name: String) -> Bool {
         // Asking for null fails only for a missing field.
         contains(name) && (try? fields.decodeNil(forKey: Name(stringValue: name))) == false
     }
 
-    /// Whether the object has such a field, be it null.
+    /// Whether the object has such a field, possibly null.
     func contains(_ name: String) -> Bool { fields.contains(Name(stringValue: name)) }
 }
 
@@ -222,26 +222,26 @@ extension WireObject: WireFields {
     }
 }
 
-/// One element of a list, read as far as it can be.
+/// An element of a list, which may be unreadable.
 struct LenientElement<Value: Decodable>: Decodable {
-    /// Nil if the element is not what was expected.
+    /// Nil if the element has an unexpected shape.
     let value: Value?
-    /// The element's `id`, even where the rest cannot be read.
+    /// The element's `id`, even if the rest cannot be read.
     let id: String?
 
     init(from decoder: any Decoder) throws {
-        // An element of another shape may still tell its id.
+        // Nil if the element has another shape; it may still contain its id.
         value = try? Value(from: decoder)
         id = (try? WireObject(from: decoder))?.identifier("id")
     }
 }
 
-/// A value lacks what nothing can be done without.
+/// The error for a value without a required field.
 struct ShapeError: Error {}
 
-/// Any JSON, kept as it is.
+/// Any JSON value, unchanged.
 ///
-/// The protocol knows no fractions; where a server has one, it stays one.
+/// The protocol has no fractions; a server's fraction is kept as one.
 enum JSONValue: Codable, Equatable, Sendable {
     case null
     case flag(Bool)
@@ -253,7 +253,7 @@ enum JSONValue: Codable, Equatable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // A value of another type.
+        // Nil for a value of another type.
         if container.decodeNil() {
             self = .null
         } else if let flag = try? container.decode(Bool.self) {
@@ -284,7 +284,7 @@ enum JSONValue: Codable, Equatable, Sendable {
         }
     }
 
-    /// An object of those fields that are not nil: some servers refuse null.
+    /// An object of the fields that are not nil, because some servers refuse null.
     static func object(leavingOutNil fields: [String: JSONValue?]) -> JSONValue {
         .object(fields.compactMapValues(\.self))
     }

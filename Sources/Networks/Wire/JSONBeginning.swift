@@ -1,22 +1,21 @@
-/// Single values of a JSON text of which only the beginning is there.
+/// Single values of a JSON text that was cut off.
 struct JSONBeginning {
     private enum Frame {
-        /// A list, and the place of its present element.
+        /// A list, and the index of its current element.
         case list(Int)
-        /// An object, and the key of its present value.
+        /// An object, and the key of its current value.
         case object(String?)
     }
 
-    /// Values that lie deeper are not kept.
+    /// Deeper values are not kept.
     private static let maximumDepth = 4
     /// The nesting depth beyond which reading ends.
     private static let deepest = 64
 
-    /// Texts and numbers as they are written, by the keys and places that lead to them, the first
-    /// for each.
+    /// Texts and numbers as written, by the keys and indexes that lead to them, the first value for
+    /// each.
     private(set) var values: [[String]: String] = [:]
-    /// How many elements of the list that the text is, or of the outermost list in it, came to
-    /// their end.
+    /// The number of complete elements in the text's outermost list.
     private(set) var wholeElements = 0
 
     private let bytes: [UInt8]
@@ -28,7 +27,7 @@ struct JSONBeginning {
         while index < bytes.count, readToken() {}
     }
 
-    /// False at the end of what can be understood.
+    /// False at the end of the readable part.
     private mutating func readToken() -> Bool {
         switch bytes[index] {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
@@ -76,7 +75,7 @@ struct JSONBeginning {
         return true
     }
 
-    /// A number or a name such as `true`; what ends with the bytes may be cut.
+    /// Reads a number or a name such as `true`; one at the end of the bytes may be cut off.
     private mutating func readWord() -> Bool {
         let word = bytes[index...].prefix { !",]} \t\r\n".utf8.contains($0) }
         guard !word.isEmpty, word.endIndex < bytes.count else { return false }

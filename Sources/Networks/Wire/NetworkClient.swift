@@ -4,7 +4,7 @@ import Transport
 
 /// One request to a network.
 struct NetworkCall: Sendable {
-    /// How long a call may take; slow servers were seen to need 22 s for a long post.
+    /// The usual deadline of a call; slow servers were seen to need 22 s for a long post.
     static let usualDeadline: Duration = .seconds(30)
 
     var operation: NetworkError.Operation
@@ -13,12 +13,12 @@ struct NetworkCall: Sendable {
     var path: String
     var query: [(name: String, value: String)]
     var headers: [(String, String)] = []
-    /// Parameters of the signature's header beside the usual ones, on X.
+    /// Further parameters of the signature's header, on X.
     var oauth: [(name: String, value: String)]
-    /// JSON, or a form; empty: nothing, which the server is told; nil sends none.
+    /// JSON, or a form; empty for a stated length of zero, and nil for no body.
     var body: [UInt8]?
     private let bodyType: String
-    /// The largest body of an answer that is taken, in bytes.
+    /// The largest accepted body of an answer, in bytes.
     var maximumBytes = 8 << 20
     /// The beginning of a larger answer is an answer too.
     var takesBeginning = false
@@ -27,12 +27,12 @@ struct NetworkCall: Sendable {
     var mayLeave: (@Sendable () -> Bool)?
 
     /// - Parameters:
-    ///   - path: The parts of the path, not encoded; ids from outside are parts of their own.
+    ///   - path: The parts of the path, not encoded; each outside id is a part of its own.
     ///   - query: Names and values, not encoded.
-    ///   - oauth: Parameters of the signature's header beside the usual ones, on X.
+    ///   - oauth: Further parameters of the signature's header, on X.
     ///   - body: JSON.
     ///   - form: Names and values to send as a web form instead.
-    ///   - type: What the body is, where that is not JSON.
+    ///   - type: The media type of a body that is not JSON.
     init(
         operation: NetworkError.Operation, method: HTTPRequest.Method = .get, path: [String],
         query: [(name: String, value: String)] = [], oauth: [(name: String, value: String)] = [],
@@ -51,42 +51,40 @@ struct NetworkCall: Sendable {
     /// Path and query, encoded.
     var target: String { query.isEmpty ? path : path + "?" + PercentEncoding.query(query) }
 
-    /// Nil for a body without a content.
+    /// Nil for an empty body.
     var contentType: String? {
         guard body?.isEmpty == false else { return nil }
         return bodyType
     }
 }
 
-/// Sends requests to a server of one network, and turns what goes wrong into ``NetworkError``.
+/// Sends requests to a server of one network, and turns failures into ``NetworkError``.
 protocol NetworkClient: Sendable {
     var network: NetworkName { get }
-    /// Where requests go.
+    /// The destination of requests.
     var server: ServerAddress { get }
     var http: HTTPClient { get }
     /// The mirror that makes the requests.
     var origin: RequestOrigin { get }
-    /// The server's clock, as its answers tell it.
+    /// The server's clock, according to its answers.
     var serverClock: ServerClock { get }
     var now: @Sendable () -> Date { get }
-    /// There are no credentials of an account.
+    /// Whether there are no credentials of an account.
     var isAnonymous: Bool { get }
-    /// The secrets that no error may show.
+    /// The secrets that must not appear in an error.
     var secrets: [Secret] { get }
-    /// The server's words in an answer that is not as it should be, made fit to print; `nil` where
-    /// there are none.
+    /// The server's message in a bad answer, cleaned for printing; `nil` if there is none.
     func words(in response: HTTPResponse) -> String?
-    /// Whether a request that is redirected may be sent to the other address.
+    /// Whether a request may follow a redirect to another address.
     var followsRedirects: Bool { get }
-    /// Whether the second of two equal requests is told of only once the first has succeeded.
+    /// Whether a conflict means that the equal first request has succeeded.
     var conflictIsCertain: Bool { get }
-    /// Whether an answer that there is no such thing shows that nothing was done to it, also where
+    /// Whether the answer that something does not exist shows that nothing was done to it, even if
     /// the answer is not the network's.
     var missingIsCertain: Bool { get }
-    /// The headers in which a server says what it calls a request, the likeliest first.
+    /// The headers that may contain the server's identifier of a request, the likeliest first.
     var requestIDHeaders: [String] { get }
-    /// How the server counts a call by the address that it comes from; nil where it counts by
-    /// account.
+    /// The limit by address that a call counts against; nil if the server counts by account.
     func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount?
     /// When to ask again, by the headers of an answer.
     func pacing(of response: HTTPResponse) -> ServerPacing
@@ -105,15 +103,14 @@ extension NetworkClient {
         ServerPacing(response.headers, receivedAt: now())
     }
 
-    /// The answer to a call, whatever its status; cut only if the call takes that, or if it is a
-    /// refusal.
+    /// The answer to a call, whatever its status; truncated only if the call allows that, or if it
+    /// is a refusal.
     ///
     /// - Parameters:
-    ///   - authorization: The header that shows in whose name; nil: in nobody's.
-    /// - Returns: The answer, with what it tells of the server's clock and of its limit by address
-    ///   noted.
-    /// - Throws: ``NetworkError`` without an answer, with code `.rateLimited` and outcome `notSent`
-    ///   if the limit by address does not allow the call now; or `CancellationError`.
+    ///   - authorization: The header with the credentials; nil for an anonymous call.
+    /// - Returns: The answer, after recording the server's clock and limit by address in it.
+    /// - Throws: ``NetworkError`` if there is no answer, with code `.rateLimited` and outcome
+    ///   `notSent` if the limit by address does not allow the call now; or `CancellationError`.
     func answer(to call: NetworkCall, authorization: String?) async throws -> HTTPResponse {
         let count = addressCount(of: call, isAuthorized: authorization != nil)
         let gate = count.map { origin.gates.gate(of: server, $0) }
@@ -127,7 +124,7 @@ extension NetworkClient {
 
     private var instant: HostGate.Instant { HostGate.Instant(uptime: origin.uptime(), date: now()) }
 
-    /// Tells a gate what an answer says about the host's limit.
+    /// Passes an answer's announcement of the host's limit to the gate.
     private func note(_ response: HTTPResponse, at gate: HostGate) {
         let pacing = pacing(of: response)
         if let limit = pacing.rateLimit { gate.note(limit, at: instant) }
@@ -204,7 +201,7 @@ extension NetworkClient {
 
     // MARK: Errors
 
-    /// An error about a call, with what is the same for all.
+    /// An error about a call, with the fields that all errors have.
     func error(
         _ call: NetworkCall, _ code: NetworkError.Code, outcome: NetworkError.Outcome,
         detail: String? = nil
@@ -212,7 +209,7 @@ extension NetworkClient {
         error(call.operation, code, outcome: outcome, detail: detail)
     }
 
-    /// An error about what was wanted, before there was a call or behind it.
+    /// An error about an operation, before there is a call or after it.
     func error(
         _ operation: NetworkError.Operation, _ code: NetworkError.Code,
         outcome: NetworkError.Outcome,
@@ -224,7 +221,7 @@ extension NetworkClient {
             isAnonymous: isAnonymous)
     }
 
-    /// Makes the error for a call from an answer.
+    /// The error for a call from an answer.
     func error(
         _ call: NetworkCall, _ response: HTTPResponse, _ code: NetworkError.Code,
         outcome: NetworkError.Outcome,
@@ -237,7 +234,7 @@ extension NetworkClient {
         return error
     }
 
-    /// Makes the error for a call from a failure of the transport.
+    /// The error for a call from a failure of the transport.
     func failure(_ call: NetworkCall, _ cause: TransportError) -> NetworkError {
         let code: NetworkError.Code =
             switch cause.code {
@@ -250,7 +247,7 @@ extension NetworkClient {
             detail: Secret.redacted(secrets, from: PlainText.cleaned(cause.message)))
     }
 
-    /// Makes the error for an answer with a good status that cannot be understood: a write may have
+    /// The error for an answer with a good status that cannot be understood; a write may have
     /// happened.
     func malformed(_ call: NetworkCall, _ response: HTTPResponse, detail: String) -> NetworkError {
         error(
@@ -258,12 +255,10 @@ extension NetworkClient {
             words: words(in: response))
     }
 
-    /// The error for a refusal that is a page for browsers: not the server's word, but that of a
-    /// program in front of it, which keeps programs out (a challenge, a password for the whole
-    /// site).
+    /// The error for a refusal that is a web page: it comes not from the server, but from a program
+    /// in front of it that blocks software (a challenge, a password for the whole site).
     ///
-    /// Nothing follows from it about the account or about a post, so that the call may be made
-    /// again.
+    /// It has no consequence for the account or a post, and the call may be made again.
     ///
     /// - Returns: `nil` for any other answer.
     func refusalInFront(_ call: NetworkCall, _ response: HTTPResponse) -> NetworkError? {
@@ -278,13 +273,13 @@ extension NetworkClient {
         return error
     }
 
-    /// The outcome of a write that was answered with an error.
+    /// The outcome of a write whose answer is an error.
     func outcome(of code: NetworkError.Code, status: Int) -> NetworkError.Outcome {
         switch code {
         // The first of two equal requests may still succeed.
         case .conflict: conflictIsCertain ? .refused : .unknown
-        // A broken server may have stored the post before it broke; who knows no such thing has
-        // done nothing to it.
+        // A failing server may have stored the post before it failed; one that does not know the
+        // object has changed nothing.
         case .unavailable, .malformedResponse:
             [404, 410].contains(status) && missingIsCertain ? .refused : .unknown
         case .redirected where status == 303: .unknown
@@ -292,12 +287,11 @@ extension NetworkClient {
         }
     }
 
-    /// The words that a server put where its interface says: little of them, on one line, and
-    /// nothing secret.
+    /// The server's message in the answer: short, on one line, and without secrets.
     ///
     /// - Parameters:
-    ///   - hide: Takes out what may be secret though nobody knows it.
-    /// - Returns: The words as they may be printed; nil if there are none.
+    ///   - hide: Removes parts that may be secret although they are not known to be.
+    /// - Returns: The printable words; nil if there are none.
     func printable(_ text: String, hide: (String) -> String = { $0 }) -> String? {
         let line = PlainText.cleaned(text).split(whereSeparator: \.isWhitespace).joined(
             separator: " ")
@@ -307,7 +301,7 @@ extension NetworkClient {
             ? nil : String(String.UnicodeScalarView(safe.unicodeScalars.prefix(160)))
     }
 
-    /// How the server calls a request; nil for what is no short plain word.
+    /// The server's identifier of a request; nil unless it is a short plain word.
     private func requestID(in response: HTTPResponse) -> String? {
         requestIDHeaders.lazy.compactMap { response.headers[$0] }
             .first { (1...64).contains($0.utf8.count) && $0.isVisibleASCII }
@@ -316,13 +310,13 @@ extension NetworkClient {
 }
 
 extension NetworkError.Operation {
-    /// Whether the call must not wait for the reads of others: changes, and what they need to be
-    /// made.
+    /// Whether the call must not wait for the reads of others: changes, and the requests that they
+    /// need.
     fileprivate var isUrgent: Bool { isWrite || self == .logIn || self == .refreshSession }
 }
 
 extension NetworkError.Code {
-    /// The code for a status, where nothing else tells more.
+    /// The code for a status, if the answer has nothing more specific.
     init(status: Int) {
         switch status {
         case 300...399: self = .redirected
@@ -338,12 +332,12 @@ extension NetworkError.Code {
 }
 
 extension HTTPResponse {
-    /// The status is one of 200 through 299.
+    /// Whether the status is one of 200 through 299.
     var isGood: Bool { (200...299).contains(status) }
 
     /// Whether the answer refuses with a page for browsers, as firewalls do with 403 or 406.
     ///
-    /// With 400, 401 and 422 some servers refuse a token in a page of their own.
+    /// With 400, 401 and 422 some servers refuse a token with a web page of their own.
     fileprivate var isPageInFront: Bool {
         guard [403, 406].contains(status) else { return false }
         let beginning = String(decoding: body.prefix(256), as: UTF8.self).lowercased()
@@ -351,20 +345,19 @@ extension HTTPResponse {
         return ["<!doctype html", "<html"].contains { beginning.hasPrefix($0) }
     }
 
-    /// The body, if it is small enough to be looked at for an error message.
+    /// The body, if it is small enough to search for an error message.
     var errorBody: [UInt8]? { body.count <= 65_536 ? body : nil }
 }
 
 extension StringProtocol {
-    /// Whether there is nothing but visible ASCII characters, so that the text can stand in a
-    /// header.
+    /// Whether there are only visible ASCII characters, so that the text is allowed in a header.
     var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
-/// The secrets that no text may show, whoever wrote it: the newest of the tokens, codes and keys
-/// that were used.
+/// The secrets that no text may contain, whoever wrote it: the newest of the used tokens, codes and
+/// keys.
 final class KnownSecrets: @unchecked Sendable {
-    /// Tokens that were replaced so often ago are of no use to anybody.
+    /// Tokens that were replaced so long ago are useless.
     private static let maximumCount = 64
 
     // Sendable: every access to the variable holds the lock.
@@ -373,14 +366,14 @@ final class KnownSecrets: @unchecked Sendable {
 
     var all: [Secret] { lock.withLock { known } }
 
-    /// Adds what is there and not empty.
+    /// Adds the secrets that are neither nil nor empty.
     func add(_ secrets: Secret?...) {
         let fresh = secrets.compactMap(\.self).filter { !$0.isEmpty }
         lock.withLock { known = (known + fresh).suffix(Self.maximumCount) }
     }
 }
 
-/// Percent-encoding as RFC 3986 has it and OAuth 1.0a demands it.
+/// Percent-encoding by RFC 3986, as OAuth 1.0a requires.
 enum PercentEncoding {
     /// The UTF-8 bytes of `text`, with all but letters, digits, `-`, `.`, `_` and `~` as `%` and
     /// two upper-case digits.
@@ -406,7 +399,7 @@ enum PercentEncoding {
     ///
     /// - Parameters:
     ///   - isUsable: Whether a value counts.
-    /// - Returns: Nothing of pairs that cannot be decoded.
+    /// - Returns: The values of the pairs that can be decoded.
     static func values(
         of text: some StringProtocol, where isUsable: (String) -> Bool = { _ in true }
     ) -> [String:

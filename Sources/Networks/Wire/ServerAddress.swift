@@ -2,20 +2,20 @@ import Foundation
 import Posts
 import Transport
 
-/// Where a server is: the scheme and host that requests go to.
+/// The address of a server: the scheme and host that requests go to.
 struct ServerAddress: Sendable, Equatable {
     /// Scheme, host and port, without a slash at the end.
     let base: String
     /// The host without the port, in lower case.
     let host: String
-    /// Named by somebody else than the operator: a name that leads to this machine or its network
-    /// is not followed.
+    /// Whether somebody other than the operator named it: then a name that resolves to this machine
+    /// or its network is not used.
     var isPublicOnly = false
 
     /// - Parameters:
-    ///   - text: `https://host`, or `host` alone; `http://` is for loopback hosts only.
+    ///   - text: `https://host`, or `host` alone; `http://` is allowed for loopback hosts only.
     ///   - network: Named by the error.
-    /// - Throws: ``NetworkError`` with code `.configuration` for everything else.
+    /// - Throws: ``NetworkError`` with code `.configuration` for any other text.
     init(_ text: String, network: NetworkName) throws(NetworkError) {
         func error(_ cause: String) -> NetworkError {
             NetworkError(
@@ -45,7 +45,7 @@ struct ServerAddress: Sendable, Equatable {
         self.host = host.lowercased()
     }
 
-    /// The part before the port; nil unless it is a host name or an address, and the port is one.
+    /// The part before the port; nil unless it is a host name or an address, and the port is valid.
     private static func host(of authority: Substring) -> Substring? {
         let end =
             authority.hasPrefix("[")
@@ -67,7 +67,7 @@ struct ServerAddress: Sendable, Equatable {
         }
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
         let isName = text.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
-        // One dot may stand at the end.
+        // A single dot at the end is allowed.
         let isWhole = !(labels.last?.isEmpty == true ? labels.dropLast() : labels[...]).contains(
             where: \.isEmpty)
         return isName && isWhole && (1...253).contains(text.utf8.count)

@@ -2,26 +2,26 @@ import Foundation
 import Posts
 import Transport
 
-/// How far the local clock is from that of the servers that answered.
+/// The difference between the local clock and that of the servers that answered.
 ///
-/// One answer may tell a wrong time, and anybody may set the local clock. So the servers' times are
-/// compared with a clock that nobody sets, and the median of the last answers counts.
+/// A single answer may have a wrong time, and the local clock may be set at any time. So the
+/// servers' times are compared with a monotonic clock, and the median of the last answers is used.
 final class ServerClock: @unchecked Sendable {
-    /// So many answers count at most, and so long, in seconds; the last one counts until another
-    /// comes.
+    /// The most answers that are used, and their longest age in seconds; the last answer is used
+    /// until another comes.
     private static let maximumCount = 9
     private static let maximumAge: TimeInterval = 3_600
     private static let origin = ContinuousClock.now
 
-    /// The system's clock that nobody sets, in seconds.
+    /// The system's monotonic clock, in seconds.
     static var systemUptime: TimeInterval { origin.duration(to: .now) / .seconds(1) }
 
     /// Returns the monotonic clock, in seconds.
     private let uptime: @Sendable () -> TimeInterval
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
-    /// By how many seconds the servers' clocks were ahead of the uptime, and when they said so; the
-    /// newest last.
+    /// The seconds by which the servers' clocks were ahead of the uptime, and when each answer
+    /// came; the newest last.
     private var offsets: [(value: TimeInterval, at: TimeInterval)] = []
 
     /// - Parameter uptime: Returns a monotonic clock, in seconds; nil for the system's.
@@ -29,24 +29,24 @@ final class ServerClock: @unchecked Sendable {
         self.uptime = uptime ?? { Self.systemUptime }
     }
 
-    /// By how many seconds the local clock, which shows `now`, is ahead of the servers'; nil before
-    /// one told.
+    /// The seconds by which the local clock, which shows `now`, is ahead of the servers'; nil
+    /// before the first answer.
     func lead(at now: Date) -> TimeInterval? {
         let local = now.timeIntervalSince1970 - uptime()
         let leads = lock.withLock { offsets.map { local - $0.value } }.sorted()
         guard !leads.isEmpty else { return nil }
-        // Of two that contradict each other the one is taken that agrees more with the local clock.
+        // If two answers contradict each other, the one that is closer to the local clock is used.
         let lower = leads[(leads.count - 1) / 2]
         let upper = leads[leads.count / 2]
         return abs(lower) < abs(upper) ? lower : upper
     }
 
-    /// Forgets all answers but the last ones, because they told a wrong time.
+    /// Forgets all answers except the last ones, because their times were wrong.
     func forget(exceptLast count: Int) {
         lock.withLock { offsets.removeFirst(max(0, offsets.count - count)) }
     }
 
-    /// Reads the server's clock off an answer that has just come, if it tells.
+    /// Records the server's time in an answer that has just come, if there is one.
     func note(_ headers: HTTPHeaders) {
         guard headers.isFresh, let date = headers.date else { return }
         let uptime = uptime()
@@ -59,20 +59,20 @@ final class ServerClock: @unchecked Sendable {
 }
 
 extension HTTPHeaders {
-    /// By how many seconds the local clock is ahead of the server's (`Date`; RFC 9110, section
+    /// The seconds by which the local clock is ahead of the server's (`Date`; RFC 9110, section
     /// 6.6.1).
     ///
     /// - Parameter receivedAt: When the answer came, on the local clock.
-    /// - Returns: Nil if the answer does not tell, or comes out of a cache and tells when it went
-    ///   in there (`Age`; RFC 9111, section 5.1).
+    /// - Returns: Nil if the answer has no date, or comes from a cache and states its age (`Age`;
+    ///   RFC 9111, section 5.1).
     func clockLead(receivedAt: Date) -> TimeInterval? {
         isFresh ? date.map { receivedAt.timeIntervalSince($0) } : nil
     }
 
-    /// Whether the answer was made just now, and does not come out of a cache.
+    /// Whether the answer was made just now, and does not come from a cache.
     var isFresh: Bool { self["Age"].map { $0 == "0" } ?? true }
 
-    /// When the answer was made, on the server's clock; nil if it does not tell.
+    /// When the answer was made, by the server's clock; nil if it does not say.
     var date: Date? { self["Date"].flatMap { Date(httpDate: $0) } }
 }
 
@@ -80,7 +80,7 @@ extension Date {
     /// The instant in a header such as `Date`: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section
     /// 5.6.7).
     ///
-    /// Nil for every other text, the two obsolete forms included.
+    /// Nil for any other text, including the two obsolete forms.
     init?(httpDate text: String) {
         guard text.utf8.count <= 64 else { return nil }
         let words = text.split(separator: " ", omittingEmptySubsequences: true)

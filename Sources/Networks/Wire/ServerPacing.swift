@@ -2,31 +2,29 @@ import Foundation
 import Posts
 import Transport
 
-/// The retry time and rate limit that the headers of an answer announce.
+/// The retry time and rate limit in the headers of an answer.
 ///
-/// Servers name instants by their own clock, so each is taken as a distance
-/// from the answer's `Date` and put on the local clock from when the answer
-/// came.
+/// Servers state times by their own clock, so each is converted into a distance from the answer's
+/// `Date` and added to the local time of the answer.
 struct ServerPacing {
-    /// No announced reset is farther away than this: seconds.
+    /// The longest believed time until a reset: seconds.
     private static let longestPeriod: TimeInterval = 86_400
 
     private let headers: HTTPHeaders
     private let receivedAt: Date
     private let prefix: String
-    /// However little a server asks for, and however much: seconds.
+    /// The shortest and longest wait, whatever the server asks for: seconds.
     let range: ClosedRange<TimeInterval>
     private let defaultWait: TimeInterval
     private let nonsense: TimeInterval
 
     /// - Parameters:
     ///   - receivedAt: When the answer came, on the local clock.
-    ///   - prefix: What the names of the rate limit's headers begin with, before `Limit`,
-    ///     `Remaining` and `Reset`.
-    ///   - range: However little a server asks for, and however much: seconds.
-    ///   - defaultWait: After a refusal for asking too often that does not say how long to wait:
-    ///     seconds.
-    ///   - nonsense: Numbers from there on say nothing.
+    ///   - prefix: The beginning of the rate limit's header names, before `Limit`, `Remaining` and
+    ///     `Reset`.
+    ///   - range: The shortest and longest wait, whatever the server asks for: seconds.
+    ///   - defaultWait: The wait after a rate limit without a stated time: seconds.
+    ///   - nonsense: Numbers from this one on are ignored.
     init(
         _ headers: HTTPHeaders, receivedAt: Date, prefix: String = "X-RateLimit-",
         range: ClosedRange<TimeInterval> = 5...900, defaultWait: TimeInterval = 60,
@@ -51,18 +49,18 @@ struct ServerPacing {
         return limit == RateLimit() ? nil : limit
     }
 
-    /// When to ask again after a refusal; nil if the server does not tell.
+    /// When to try again after a refusal; nil if the server does not say.
     ///
-    /// `Retry-After` goes before the reset of the rate limit: servers that send only one of them
-    /// exist for each.
+    /// `Retry-After` is preferred to the reset of the rate limit: some servers send only one of
+    /// them.
     var retryAfter: Date? {
         (retryDistance ?? resetDistance).map(date)
     }
 
-    /// When to ask again after a refusal for asking too often.
+    /// When to try again after a rate limit.
     ///
-    /// A server may ask for a day: its limits are counted by the hour and by the day too. A time
-    /// beyond a month is not believed.
+    /// A wait of a day is believed, because some limits are counted by the hour or by the day. A
+    /// wait beyond a month is not.
     var retryAfterRateLimit: Date {
         let seconds = retryDistance ?? resetDistance ?? defaultWait
         guard seconds <= RetryRule.farthestAsked else { return date(after: range.upperBound) }
@@ -70,30 +68,29 @@ struct ServerPacing {
             min(max(seconds, range.lowerBound), Self.longestPeriod))
     }
 
-    /// When to ask again after a refusal of this kind; nil if the server does not tell and nothing
-    /// else does.
+    /// When to try again after a refusal of this kind; nil if nothing determines it.
     func retryAfter(of code: NetworkError.Code) -> Date? {
         switch code {
         case .rateLimited: retryAfterRateLimit
         case .conflict: retryAfter ?? date(after: 0)
-        // The reset of a rate limit has nothing to do with a server that is out of order.
+        // The reset of a rate limit is unrelated to a server that is down.
         case .unavailable: headers["Retry-After"].flatMap { _ in retryAfter }
         default: nil
         }
     }
 
-    /// `seconds` from now, within what is sensible.
+    /// `seconds` from now, within the allowed range.
     func date(after seconds: TimeInterval) -> Date {
         receivedAt.addingTimeInterval(min(max(seconds, range.lowerBound), range.upperBound))
     }
 
-    /// Whether nothing is left of the account's share.
+    /// Whether the account's quota is used up.
     var isExhausted: Bool {
         headers[prefix + "Remaining"].flatMap { Int($0) }.map { $0 <= 0 } ?? false
     }
 
-    /// By how many seconds the local clock is ahead of the server's; nil if the answer does not
-    /// tell.
+    /// The seconds by which the local clock is ahead of the server's; nil if the answer has no
+    /// date.
     var clockLead: TimeInterval? { headers.clockLead(receivedAt: receivedAt) }
 
     private var serverNow: Date { headers.date ?? receivedAt }
@@ -105,7 +102,7 @@ struct ServerPacing {
         return Date(httpDate: text).map { $0.timeIntervalSince(serverNow) }
     }
 
-    /// Seconds until the account has its whole share again; nil if the answer does not tell.
+    /// Seconds until the account has its whole quota again; nil if the answer does not say.
     var resetDistance: TimeInterval? {
         guard let text = headers[prefix + "Reset"] else { return nil }
         if let date = Date(rfc3339: text) { return date.timeIntervalSince(serverNow) }

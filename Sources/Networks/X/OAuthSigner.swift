@@ -2,9 +2,9 @@ import Cryptography
 import Foundation
 import Posts
 
-/// Signs requests as OAuth 1.0a has it, with HMAC-SHA1 (RFC 5849, section 3.4).
+/// Signs requests by OAuth 1.0a, with HMAC-SHA1 (RFC 5849, section 3.4).
 ///
-/// The signed parameters must be the ones that are sent: the caller builds the query and the form
+/// The signed parameters must equal those in the request: the caller builds the query and the form
 /// with ``PercentEncoding`` from the same pairs.
 struct OAuthSigner: Sendable {
     /// A parameter before encoding.
@@ -12,21 +12,21 @@ struct OAuthSigner: Sendable {
 
     var consumerKey: String
     var consumerSecret: Secret
-    /// The account's token, or a temporary one; nil before there is any.
+    /// The account's token, or a temporary one; nil before there is one.
     var token: Secret?
     var tokenSecret: Secret?
-    /// X sends `oauth_version`; the protocol lets it be left out.
+    /// X sends `oauth_version`; the protocol makes it optional.
     var sendsVersion = true
 
-    /// A request as far as it is signed.
+    /// The signed parts of a request.
     struct Request {
         var method: String
         /// Scheme, host, port and path, without query or fragment.
         var url: String
-        /// The parameters of the query, and those of a body that is a form; a body of JSON is not
+        /// The parameters of the query, and those of a body that is a form; a JSON body is not
         /// signed.
         var parameters: [Parameter] = []
-        /// Parameters of the header beside the usual ones, such as `oauth_verifier`.
+        /// Further parameters of the header, such as `oauth_verifier`.
         var extra: [Parameter] = []
         /// Different for every request: letters and digits.
         var nonce: String
@@ -75,12 +75,12 @@ struct OAuthSigner: Sendable {
         .joined(separator: "&")
     }
 
-    /// The secrets that must not be in any text.
+    /// The secrets that must not appear in any text.
     var secrets: [Secret] {
         [Secret(consumerKey), consumerSecret, token, tokenSecret].compactMap(\.self)
     }
 
-    /// Both secrets; the `&` stays where there is no token.
+    /// Both secrets; the `&` is there even without a token.
     private var signingKey: String {
         [consumerSecret.reveal(), tokenSecret?.reveal() ?? ""].map(PercentEncoding.encoded).joined(
             separator: "&")
@@ -96,8 +96,8 @@ struct OAuthSigner: Sendable {
         return parameters + request.extra
     }
 
-    /// Scheme and host in lower case, without the port that the scheme implies, and the path as it
-    /// is sent.
+    /// Scheme and host in lower case, without the scheme's default port, and the path of the
+    /// request.
     static func baseURL(_ url: String) -> String {
         guard let separator = url.range(of: "://") else { return url }
         let scheme = url[..<separator.lowerBound].lowercased()
@@ -109,7 +109,7 @@ struct OAuthSigner: Sendable {
         return "\(scheme)://\(host)\(path.isEmpty ? "/" : path)"
     }
 
-    /// A word that no other request has: 32 random bytes in hexadecimal.
+    /// A word that is different in each request: 32 random bytes in hexadecimal.
     static func nonce() -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<4).map { _ in

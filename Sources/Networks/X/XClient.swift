@@ -5,8 +5,8 @@ import Transport
 /// Sends signed requests to X.
 struct XClient: NetworkClient {
     static let defaultBase = "https://api.x.com"
-    /// A smaller difference between the two clocks may be the way of the answer, and is left alone:
-    /// seconds.
+    /// Seconds by which two clocks may differ because of the transfer of an answer; smaller
+    /// differences are ignored.
     private static let toleratedLead: TimeInterval = 60
 
     let server: ServerAddress
@@ -17,7 +17,7 @@ struct XClient: NetworkClient {
     let now: @Sendable () -> Date
 
     var network: NetworkName { .x }
-    /// A signature is good for one address.
+    /// A signature is valid for one address only.
     var followsRedirects: Bool { false }
     var requestIDHeaders: [String] { ["x-transaction-id", "X-Request-Id"] }
     var serverClock: ServerClock { memory.serverClock }
@@ -25,8 +25,8 @@ struct XClient: NetworkClient {
     var secrets: [Secret] { signer.secrets }
 
     /// - Parameters:
-    ///   - apiBaseURL: Where the interface is; nil: at X.
-    ///   - signer: With the keys of the application, and the token of the account if there is one.
+    ///   - apiBaseURL: The address of the interface; nil for X's.
+    ///   - signer: Has the keys of the application, and the token of the account if there is one.
     /// - Throws: ``NetworkError`` with code `.configuration` if `apiBaseURL` is not an address.
     init(
         apiBaseURL: String?, signer: OAuthSigner, http: HTTPClient,
@@ -55,15 +55,15 @@ struct XClient: NetworkClient {
         }
         let lead = clockLead
         var response = try await exchange(call, lead: lead)
-        // X refuses the time of a clock that is wrong, and has now told its own. A read whose
-        // connection died before the answer is repeated by the transport, byte by byte, and X may
-        // refuse a number that it has seen before, though it has answered, and billed, the first of
-        // the two. A new signature tells both from refused keys.
+        // X refuses a request with a wrong time, and its answer has the right one. If a read's
+        // connection is lost before the answer, the transport repeats the same bytes, and X may
+        // refuse the repeated nonce, although it has answered, and billed, the first request. A new
+        // signature distinguishes both cases from refused keys.
         let told = response.headers.clockLead(receivedAt: now()) ?? lead
         let wasMistimed = abs(told - lead) > Self.toleratedLead
         if response.status == 401, wasMistimed || call.method == .get {
             response = try await exchange(call, lead: wasMistimed ? told : clockLead)
-            // What it said before of its clock was wrong, or that clock was set.
+            // X's earlier times were wrong, or its clock was set.
             if wasMistimed, response.status != 401 { memory.serverClock.forget(exceptLast: 1) }
         }
         if let level = response.headers["x-access-level"] { memory.accessLevel = level }
@@ -71,8 +71,8 @@ struct XClient: NetworkClient {
         return response
     }
 
-    /// Sends a call once, freshly signed with the time of a clock that is `lead` seconds behind
-    /// this machine's, for exactly the address that is called.
+    /// Sends a call once, to the exact address, with a new signature whose time is `lead` seconds
+    /// behind this machine's clock.
     private func exchange(_ call: NetworkCall, lead: TimeInterval) async throws -> HTTPResponse {
         try checkKeys(call)
         let signature = signer.authorization(
@@ -83,10 +83,10 @@ struct XClient: NetworkClient {
         return try await answer(to: call, authorization: signature)
     }
 
-    /// The answer to a call for things, which may be missing.
+    /// The answer to a request for objects, some of which may be missing.
     ///
-    /// - Throws: ``NetworkError`` or `CancellationError`; an answer that is not JSON, or that says
-    ///   what is wrong instead of what was asked for, is an error too.
+    /// - Throws: ``NetworkError`` or `CancellationError`; also for an answer that is not JSON, or
+    ///   that has an error instead of the requested objects.
     func answer<Item: Decodable>(
         of type: Item.Type, _ call: NetworkCall
     ) async throws -> (answer: XAnswer<Item>, response: HTTPResponse) {
@@ -94,18 +94,17 @@ struct XClient: NetworkClient {
         return (try decode(XAnswer<Item>.self, from: response, call), response)
     }
 
-    /// By how many seconds the local clock is ahead of X's, as far as is known.
+    /// The seconds by which the local clock is ahead of X's, as far as is known.
     private var clockLead: TimeInterval { memory.serverClock.lead(at: now()) ?? 0 }
 
-    /// When a request is signed, by X's clock as far as it is known: X refuses what is minutes old
-    /// or ahead.
+    /// The time in a signature, by X's clock as far as it is known: X refuses a time that is
+    /// minutes off.
     private func signingTime(lead: TimeInterval) -> Int64 {
         let time = now() - (abs(lead) > Self.toleratedLead ? lead : 0)
         return Int64(time.timeIntervalSince1970.rounded(.down))
     }
 
-    /// Keys with a line break or space were copied wrongly; X would only say that the signature is
-    /// wrong.
+    /// Keys with a line break or space were copied wrongly; X would only report a wrong signature.
     private func checkKeys(_ call: NetworkCall) throws(NetworkError) {
         let keys: [(name: String, value: String?)] = [
             ("consumer key", signer.consumerKey),
@@ -127,13 +126,13 @@ struct XClient: NetworkClient {
 
 /// Interpreting answers with errors.
 extension XClient {
-    /// Interprets an answer with a bad status; remembers an error that concerns later calls too.
+    /// Interprets an answer with a bad status, and stores an error that affects later calls too.
     func refuse(_ call: NetworkCall, _ response: HTTPResponse) -> NetworkError {
         refusalInFront(call, response)
             ?? refuse(call, response, problems: XProblem.all(in: response))
     }
 
-    /// Interprets the problems in an answer, which may have a good status but nothing else in it.
+    /// Interprets the problems in an answer, which may have a good status but no result.
     func refuse(_ call: NetworkCall, _ response: HTTPResponse, problems: [XProblem]) -> NetworkError
     {
         let refusal = XRefusal(
@@ -154,9 +153,9 @@ extension XClient {
         return failure
     }
 
-    /// The name and text of the first problem that has them, made fit to print.
+    /// The name and text of the first problem that has them, cleaned for printing.
     ///
-    /// Nothing else of a body is ever kept, and no markup: it may be a page of somebody's proxy.
+    /// The rest of a body is never kept, nor any markup, because it may be the page of a proxy.
     private func words(of problems: [XProblem]) -> String? {
         let name = problems.lazy.compactMap { $0.kind ?? $0.code.map(String.init) }.first
         let said = problems.lazy.compactMap { $0.detail ?? $0.title }.first {
@@ -167,13 +166,12 @@ extension XClient {
 }
 
 extension NetworkCall {
-    /// The kind of call that X counts limits for, whatever the call is about.
+    /// The kind of call that has its own limit on X, whatever the call is about.
     var endpoint: String { operation == .logIn ? path : operation.rawValue }
 
-    /// A key that is equal for calls that read the same part of a feed, or the same thing.
+    /// A key that is equal for calls that read the same part of a feed, or the same object.
     ///
-    /// A later look at what has arrived shows all that an earlier one showed and that was not paid
-    /// since.
+    /// A later look at new items returns all items of an earlier one that were not paid for since.
     fileprivate var reading: String {
         let places: Set<String> = ["ids", "pagination_token", "until_id", "start_time"]
         return path + "?" + PercentEncoding.query(query.filter { places.contains($0.name) })
@@ -189,10 +187,10 @@ final class XMemory: @unchecked Sendable {
         case endpoint(String)
     }
 
-    /// More bought things than this are not remembered; what is forgotten is counted twice, never
-    /// too little.
+    /// The most bought objects that are remembered; a forgotten one is counted twice, so the cost
+    /// is never too low.
     private static let maximumBought = 200_000
-    /// More lost reads than this are not remembered, and stay paid.
+    /// The most lost reads that are remembered; the others stay paid.
     private static let maximumLost = 200
 
     // Sendable: every access to a variable holds the lock.
@@ -206,18 +204,18 @@ final class XMemory: @unchecked Sendable {
     private var lost: [String: XPurse.Reservation] = [:]
     private var debts: [XPurse.Reservation] = []
 
-    /// X's clock, as its answers tell it.
+    /// X's clock, according to its answers.
     let serverClock: ServerClock
 
-    /// - Parameter uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
+    /// - Parameter uptime: Reads the monotonic clock, in seconds; nil for the system's.
     init(uptime: (@Sendable () -> TimeInterval)? = nil) {
         serverClock = ServerClock(uptime: uptime)
     }
 
-    /// The account that the credentials belong to; nil before it is known.
+    /// The account of the credentials; nil before it is known.
     var account: Account? { lock.withLock { verified?.account } }
 
-    /// Whether only followers see the account's posts; nil if that is not known.
+    /// Whether only followers see the account's posts; nil if unknown.
     var isProtected: Bool? { lock.withLock { verified?.isProtected } }
 
     func keep(_ account: Account, isProtected: Bool?) {
@@ -227,7 +225,7 @@ final class XMemory: @unchecked Sendable {
         }
     }
 
-    /// The state of the account that X named last; nil before it named one.
+    /// The last state of the account that X reported; nil before the first.
     var standing: AccountStanding? {
         get { lock.withLock { named } }
         set { lock.withLock { named = newValue } }
@@ -242,12 +240,12 @@ final class XMemory: @unchecked Sendable {
 
     // MARK: Pauses
 
-    /// Lets no call of a kind be made before the error's ``NetworkError/retryAfter``.
+    /// Holds back calls of a kind until the error's ``NetworkError/retryAfter``.
     func pause(_ scope: Scope, for error: NetworkError, at now: Date) {
         lock.withLock { pauses[scope] = (error, Pause(begun: now, until: error.retryAfter ?? now)) }
     }
 
-    /// Why no call may be made now; nil if one may.
+    /// The reason why no call may be made now; nil if one may.
     func pause(of endpoint: String, at now: Date) -> NetworkError? {
         lock.withLock {
             pauses = pauses.filter { $0.value.pause.end(at: now) != nil }
@@ -257,11 +255,11 @@ final class XMemory: @unchecked Sendable {
 
     // MARK: Bought
 
-    /// Buys things, of which X bills each once in a UTC day.
+    /// Buys objects, each of which X bills once in a UTC day.
     ///
     /// - Parameters:
-    ///   - prices: The price of each thing, by a name that no other thing has.
-    /// - Returns: What is to be paid beside what was paid on the same day.
+    ///   - prices: The price of each object, by its unique name.
+    /// - Returns: The cost of the objects that were not yet paid for on this day.
     func buy(_ prices: [String: Money], at time: Date) -> Money {
         lock.withLock {
             let day = Self.day(of: time)
@@ -285,9 +283,9 @@ final class XMemory: @unchecked Sendable {
         Int((time.timeIntervalSince1970 / 86_400).rounded(.down))
     }
 
-    /// Remembers the reservation for a read whose answer was lost.
+    /// Stores the reservation for a read whose answer was lost.
     ///
-    /// - Returns: What was taken before for the same read, and is no longer remembered.
+    /// - Returns: The earlier reservation for the same read, which is no longer stored.
     func lose(_ reservation: XPurse.Reservation, of call: NetworkCall) -> XPurse.Reservation? {
         lock.withLock {
             guard let earlier = lost[call.reading] else {
@@ -308,10 +306,10 @@ final class XMemory: @unchecked Sendable {
 
     // MARK: Owed
 
-    /// Remembers what calls cost beyond what was taken for them, and could not be written down.
+    /// Stores costs beyond a reservation that could not be recorded.
     func owe(_ debt: XPurse.Reservation) { lock.withLock { debts.append(debt) } }
 
-    /// Whether something is owed that nobody is about to write down.
+    /// Whether there are such costs that no call is recording.
     var hasDebts: Bool { lock.withLock { !debts.isEmpty } }
 
     /// Removes and returns the debts, which the caller must write down.

@@ -7,16 +7,16 @@ import Transport
 extension XNetwork {
     /// The most items of one page.
     static let fullPage = 100
-    /// Arrivals are few, and what is old when reading begins is seldom wanted: asking for few takes
-    /// less of the budget.
+    /// New items are few, and old ones at the beginning of reading are seldom wanted: a small
+    /// request reserves less of the budget.
     static let firstPage = 20
     /// The most pages that ``ownPosts(since:)`` reads.
     private static let maximumOwnPages = 200
-    /// How far the clocks of this machine and the server may be apart: seconds.
+    /// Seconds by which the clocks of this machine and the server may differ.
     private static let clockMargin: TimeInterval = 600
-    /// Times before this are refused by X: 2010-11-06T00:00:00Z.
+    /// X refuses times before this one: 2010-11-06T00:00:00Z.
     private static let earliest = Date(timeIntervalSince1970: 1_289_001_600)
-    /// Posts do not always appear in the order of their ids: seconds that are looked at again, and
+    /// Posts do not always appear in the order of their ids: the seconds that are read again, and
     /// for how long.
     private static let overlap = 120
     private static let overlapAge: TimeInterval = 600
@@ -49,7 +49,8 @@ extension XNetwork {
 
     private func page(of feed: Feed, before cursor: String, _ size: Int?) async throws -> FeedPage {
         guard XID.isUsable(cursor) else { throw unknownCursor(feed) }
-        // A mention is answered however late it is read.
+        // Mentions are always paid as new ones, because they are answered however late they are
+        // read.
         let purpose = feed == .mentions ? SpendingPurpose.feed(feed) : .past(feed)
         let list = try await list(
             feed, XBounds(until: cursor), size: size ?? Self.fullPage, for: purpose
@@ -79,7 +80,7 @@ extension XNetwork {
         return page
     }
 
-    /// The id to read from, somewhat below the newest while others may still appear there.
+    /// The id to read from, somewhat below the newest one while others may still appear there.
     private func overlapping(_ newest: String) -> String {
         guard let time = XID.time(of: newest),
             abs(client.now().timeIntervalSince(time)) < Self.overlapAge
@@ -123,7 +124,7 @@ extension XNetwork {
                 throw incomplete("a post of the account cannot be read")
             }
             let isPast = { (item: ObservedPost) in
-                // What was edited stands where its last form belongs.
+                // An edited post is listed at the place of its last version.
                 item.post.isTimeTrusted && item.post.createdAt < start
                     && item.address == item.post.id.value
             }
@@ -145,11 +146,10 @@ extension XNetwork {
     }
 }
 
-/// Reading favorites, which are ordered by when they were given and have no place to begin from but
-/// the newest.
+/// Reading favorites, which are sorted by the time of the favorite and can only be read from the
+/// newest one down.
 extension XNetwork {
-    /// The newest favorites are bought again by every look at them, so as few as possible are
-    /// looked at.
+    /// The newest favorites are bought again by every look, so a look reads as few as possible.
     private static let favoritesPage = 10
 
     func newestFavorites(_ size: Int?) async throws -> FeedPage {
@@ -182,7 +182,8 @@ extension XNetwork {
                 size: size ?? (marks.descent == nil ? Self.favoritesPage : Self.firstPage)
             ).list
         } catch let error as NetworkError where error.code == .rejected && marks.descent != nil {
-            // X no longer knows the page that was to follow: from the top again.
+            // X no longer accepts the cursor of the next page, so the look starts again from the
+            // newest favorite.
             marks.descent = nil
             list = try await self.list(.favorites, XBounds(), size: size ?? Self.firstPage).list
         }
@@ -220,17 +221,17 @@ struct XBounds {
 
 /// Buying pages.
 extension XNetwork {
-    /// Servers may send empty pages before a full one, but hardly more of them.
+    /// Servers may send a few empty pages before a full one, but hardly more.
     private static let maximumEmptyPages = 3
-    /// A server that does not know `until_id` sends everything above it first: as many pages as X
+    /// A server that ignores `until_id` first sends all newer items: at most as many pages as X
     /// keeps.
     private static let maximumStrayPages = 32
 
-    /// The items within some bounds, of the first answer that has any.
+    /// The items within some bounds, from the first answer that has any.
     ///
-    /// The end is where X names no further page; short and empty pages also stand before others.
+    /// The end is where X returns no further cursor; other pages may also be short or empty.
     ///
-    /// - Parameter purpose: What pays for it; `nil` for reading what is new.
+    /// - Parameter purpose: The purpose that pays for it; `nil` for reading new items.
     func list(
         _ feed: Feed, _ bounds: XBounds, size: Int, for purpose: SpendingPurpose? = nil
     ) async throws -> (list: XList, reachesSince: Bool) {
@@ -256,12 +257,12 @@ extension XNetwork {
         return (list, reachesSince)
     }
 
-    /// One answer, paid for.
+    /// One answer, after paying for it.
     private func answer(
         _ feed: Feed, _ bounds: XBounds, size: Int, for purpose: SpendingPurpose
     ) async throws -> XList {
         var call = try await call(for: feed)
-        // What part of the feed is read tells one lost read from another.
+        // The requested part of the feed identifies a lost read.
         call.query = bounds.query
         let sizes = Self.sizes(
             from: feed == .home ? min(size, options.homePostsPerDay) : size, feed)
@@ -271,8 +272,8 @@ extension XNetwork {
             let fields = XReader(feed).parameters(options.fieldNames)
             call.query = fields + [("max_results", String(sizes[index]))] + call.query
             let (answer, response) = try await client.answer(of: XPost.self, call)
-            // Posts that are withheld make a page empty; everything else that is wrong makes it
-            // none.
+            // A page may be empty because posts are withheld; with any other problem it is an
+            // error.
             if answer.items.isEmpty, !answer.problems.allSatisfy(\.isAboutPost) {
                 throw client.refuse(call, response, problems: answer.problems)
             }
@@ -288,12 +289,12 @@ extension XNetwork {
         }
     }
 
-    /// How many items to ask for, depending on what the budget holds.
+    /// The numbers of items to request; the first one that the budget allows is used.
     private static func sizes(from size: Int, _ feed: Feed) -> [Int] {
         halves(of: min(size, fullPage), downTo: smallestPage(of: feed))
     }
 
-    /// The fewest items that X lets a page of a feed be asked for with.
+    /// The smallest page that X allows for a feed.
     package static func smallestPage(of feed: Feed) -> Int { feed == .home ? 1 : 5 }
 
     func page(of list: XList, in feed: Feed) async throws -> FeedPage {
@@ -320,16 +321,16 @@ extension XNetwork {
     }
 }
 
-/// Where a reader of new favorites stands.
+/// The position of a reader of new favorites.
 ///
-/// Favorites are ordered by when they were given, which X does not tell, and cannot be asked for
-/// from a point on. So the newest few that are known are looked for from the top; a few, because
-/// some may have been taken back.
+/// Favorites are sorted by their time, which X does not return, and cannot be requested from a
+/// point on. So the newest few known ones are searched for from the top; a few, because some may
+/// have been taken back.
 struct XFavoriteMarks: Equatable {
     /// How many favorites are remembered.
     static let count = 10
 
-    /// A reading that has not come down to the known favorites yet.
+    /// A look that has not reached the known favorites yet.
     struct Descent: Equatable {
         /// The favorites that count as known once it has.
         var top: [String]
@@ -374,43 +375,41 @@ struct XFavoriteMarks: Equatable {
         return Array((ids + known).filter { seen.insert($0).inserted }.prefix(Self.count))
     }
 
-    /// How many items of a page, newest first, end with the last known one; nil if the page does
-    /// not reach down to them.
+    /// The number of items of a page, newest first, up to the last known one; nil if the page does
+    /// not reach the known ones.
     ///
-    /// One known favorite alone may have been given anew, and stand above others that are not
-    /// known.
+    /// A single known favorite may have been given again, and then stands above unknown ones.
     func reach(in ids: [String?]) -> Int? {
         let places = ids.indices.filter { index in ids[index].map(known.contains) ?? false }
         return places.count >= min(2, known.count) ? places.last.map { $0 + 1 } : nil
     }
 }
 
-/// Items of a feed as X sent them, perhaps in several answers.
+/// Items of a feed as X sent them, possibly in several answers.
 struct XList {
     /// One item.
     struct Entry {
         let id: String?
-        /// Nil for what cannot be read.
+        /// Nil for an unreadable item.
         let post: XPost?
-        /// Which of the answers it came with, and its place there.
+        /// The index of its answer, and its index in there.
         fileprivate let source: (body: Int, place: Int)
     }
 
     private(set) var entries: [Entry] = []
     private(set) var users: [XUser] = []
     private(set) var rateLimit: RateLimit?
-    /// Names the page that follows in the direction of the past; nil at the end of what was asked
-    /// for.
+    /// The cursor to the next older page; nil at the end of the requested stretch.
     private(set) var nextToken: String?
-    /// The server named more pages, but nothing came of them.
+    /// Whether the server named more pages, but these brought nothing.
     private(set) var isCutShort = false
-    /// Posts that X says it left out.
+    /// Posts that X reports as left out.
     private var missing: [UnreadableItem] = []
-    /// The answers as they came, for what cannot be read.
+    /// The answers as they came, for unreadable items.
     private var bodies: [[UInt8]] = []
-    /// X says that something is missing, save a post that one of these refers to.
+    /// Whether X reports something missing other than a referenced post.
     private(set) var hasProblems = false
-    /// How many items X sent, those included that were taken out.
+    /// The number of items that X sent, including removed ones.
     private(set) var received = 0
 
     init(_ answer: XAnswer<XPost>, body: [UInt8], rateLimit: RateLimit?) {
@@ -434,13 +433,12 @@ struct XList {
 
     var ids: [String] { entries.compactMap(\.id).filter(XID.isUsable) }
 
-    /// Takes out what lies outside of two ids, which a server sent although it was not asked for.
+    /// Removes items outside of two ids, which a server sent nevertheless.
     ///
     /// - Parameters:
-    ///   - since: An id that is not wanted itself; only newer ones are.
-    ///   - until: An id that is not wanted itself; only older ones are.
-    /// - Returns: Whether there was something at or below `since`, so that the list reaches down to
-    ///   it.
+    ///   - since: Only items newer than this id are wanted.
+    ///   - until: Only items older than this id are wanted.
+    /// - Returns: Whether there was an item at or below `since`, so that the list reaches it.
     mutating func keep(since: String?, until: String?) -> Bool {
         let isTooOld = { (id: String) in since.map { !XID.isNewer(id, than: $0) } ?? false }
         let isTooNew = { (id: String) in until.map { !XID.isNewer($0, than: id) } ?? false }
@@ -454,18 +452,18 @@ struct XList {
         entries.removeLast(max(0, entries.count - count))
     }
 
-    /// Takes out items by their ids.
+    /// Removes items by their ids.
     mutating func remove(_ ids: Set<String>) {
         entries.removeAll { $0.id.map(ids.contains) ?? false }
     }
 
-    /// Takes this for the end, whatever the server says.
+    /// Ends the list here, whatever the server says.
     mutating func end() {
         nextToken = nil
         isCutShort = true
     }
 
-    /// Adds the page that follows.
+    /// Adds the next page.
     mutating func append(_ next: XList) {
         let count = bodies.count
         entries += next.entries.map {
@@ -480,7 +478,7 @@ struct XList {
         rateLimit = next.rateLimit ?? rateLimit
     }
 
-    /// The page in our own terms, without cursors.
+    /// The page in the common model, without cursors.
     func page(of feed: Feed, with translator: XTranslator) -> FeedPage {
         var items: [ObservedPost] = []
         var unreadable = missing

@@ -5,7 +5,7 @@ package import Transport
 
 /// The credentials of one account on X: the application's keys and the account's token.
 package struct XCredentials: Sendable {
-    /// The API key in X's words; it names the application in every request.
+    /// The API key, as X calls it; it identifies the application in every request.
     package var consumerKey: String
     package var consumerSecret: Secret
     package var accessToken: Secret
@@ -21,15 +21,15 @@ package struct XCredentials: Sendable {
     }
 }
 
-/// A login that waits for a person to allow the application to act for an account.
+/// A login that waits for a person to authorize the application.
 package struct XLoginRequest: Sendable {
-    /// To be opened in a browser that is logged in as the account; the page shows a PIN.
+    /// The address to open in a browser that is logged in as the account; the page shows a PIN.
     package var authorizeURL: String
     let token: Secret
     let tokenSecret: Secret
 }
 
-/// Logging in with a PIN: for programs that have no address where a browser could come back to.
+/// Login with a PIN, for programs without an address to which a browser could return.
 package struct XLogin: Sendable {
     private let client: XClient
     private let consumerKey: String
@@ -37,7 +37,7 @@ package struct XLogin: Sendable {
 
     /// - Parameters:
     ///   - consumerKey: The application's key, from the developer console.
-    ///   - apiBaseURL: Another host to ask; nil: X.
+    ///   - apiBaseURL: Another host for calls; nil for X's.
     ///   - origin: The mirror that makes the requests.
     /// - Throws: ``NetworkError`` with code `.configuration` if `apiBaseURL` is not an address.
     package init(
@@ -52,10 +52,11 @@ package struct XLogin: Sendable {
             http: client, origin: origin, memory: XMemory(), now: now)
     }
 
-    /// Asks for the address that a person has to open.
+    /// Requests the address that a person has to open.
     ///
-    /// - Parameter forReadingOnly: Whether the token shall only read, as it should for the human.
-    /// - Returns: The address, and what ``finish(_:pin:)`` needs.
+    /// - Parameter forReadingOnly: Whether the token shall be read-only, as it should be for the
+    ///   human.
+    /// - Returns: The address, and the data for ``finish(_:pin:)``.
     /// - Throws: ``NetworkError`` or `CancellationError`.
     package func begin(forReadingOnly: Bool) async throws -> XLoginRequest {
         var call = NetworkCall(
@@ -76,13 +77,14 @@ package struct XLogin: Sendable {
             token: Secret(token), tokenSecret: Secret(secret))
     }
 
-    /// Turns the PIN that the page showed into credentials.
+    /// Exchanges the PIN for credentials.
     ///
     /// - Parameters:
-    ///   - request: From ``begin(forReadingOnly:)``; good for a few minutes and one attempt.
-    ///   - pin: As the person typed it.
-    /// - Throws: ``NetworkError`` with code `.rejected` for what is no PIN, `.unauthorized` for a
-    ///   wrong or old one; or `CancellationError`.
+    ///   - request: The result of ``begin(forReadingOnly:)``; valid for a few minutes and one
+    ///     attempt.
+    ///   - pin: The PIN as the person typed it.
+    /// - Throws: ``NetworkError`` with code `.rejected` for a text that is no PIN, `.unauthorized`
+    ///   for a wrong or expired one; or `CancellationError`.
     package func finish(_ request: XLoginRequest, pin: String) async throws -> XCredentials {
         let call = NetworkCall(
             operation: .logIn, method: .post, path: ["oauth", "access_token"],
@@ -109,7 +111,7 @@ package struct XLogin: Sendable {
             accessTokenSecret: Secret(secret))
     }
 
-    /// The answer to a call, for whose refused signature there is one likely cause.
+    /// The answer to a call; a refused signature has one likely cause, which the error names.
     private func send(_ call: NetworkCall, by client: XClient, unless cause: String) async throws
         -> HTTPResponse
     {
@@ -131,7 +133,7 @@ package struct XLogin: Sendable {
             memory: client.memory, now: client.now)
     }
 
-    /// The pairs of a form; nothing for what is no form.
+    /// The pairs of a form; empty for a body that is no form.
     private static func form(_ body: [UInt8]) -> [String: String] {
         guard body.count <= 4_096, let text = String(validating: body, as: UTF8.self) else {
             return [:]

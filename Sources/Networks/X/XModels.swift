@@ -3,7 +3,7 @@ import Foundation
 import Posts
 import Transport
 
-/// A post as the wire has it, in either spelling of its fields.
+/// A post in an answer, in either spelling of its fields.
 struct XPost: Decodable {
     /// A post that this one repeats, quotes or answers.
     struct Reference: Decodable {
@@ -20,7 +20,7 @@ struct XPost: Decodable {
         }
     }
 
-    /// The whole of a text that is too long for ``XPost/text``.
+    /// The full text of a post that is too long for ``XPost/text``.
     struct Note: Decodable {
         let text: String
         let entities: XEntities?
@@ -46,7 +46,7 @@ struct XPost: Decodable {
     let replySettings: String?
     let isSensitive: Bool
     let hasMedia: Bool
-    /// The ids that the post had before and after it was edited, its own included.
+    /// The ids that the post had before and after edits, its own included.
     let editHistory: [String]
 
     init(from decoder: any Decoder) throws {
@@ -63,7 +63,7 @@ struct XPost: Decodable {
             + wire.list(of: Reference.self, "referenced_posts")
         entities = wire.value(XEntities.self, "entities")
         note = wire.value(Note.self, "note_tweet") ?? wire.value(Note.self, "note_post")
-        // A long text that is there but cannot be read must not be taken for its first part.
+        // An unreadable long text must not be replaced by its beginning.
         let hasNote = wire.isPresent("note_tweet") || wire.isPresent("note_post")
         guard note != nil || !hasNote else { throw ShapeError() }
         language = wire.text("lang")
@@ -76,10 +76,10 @@ struct XPost: Decodable {
         editHistory = wire.editHistory
     }
 
-    /// The id by which all others know the post: the one that it had before it was ever edited.
+    /// The id by which others know the post: the one before all edits.
     var identity: String { XID.oldest(of: editHistory + [id]) ?? id }
 
-    /// The id of the post that this one answers.
+    /// The id of the answered post.
     var replyToID: String? { references.first { $0.type == "replied_to" }?.id }
 
     var isRepost: Bool { references.contains { $0.type == "retweeted" || $0.type == "reposted" } }
@@ -87,7 +87,7 @@ struct XPost: Decodable {
     var quotedIDs: Set<String> { Set(references.filter { $0.type == "quoted" }.map(\.id)) }
 }
 
-/// An account as the wire has it.
+/// An account in an answer.
 struct XUser: Decodable {
     let id: String
     let username: String
@@ -111,8 +111,7 @@ struct XUser: Decodable {
         isProtected = wire.flag("protected")
     }
 
-    /// Letters, digits and `_`; old accounts have names that are shorter or longer than new ones
-    /// may be.
+    /// Letters, digits and `_`; names of old accounts may be shorter or longer than new ones.
     private static func isName(_ text: String) -> Bool {
         (1...32).contains(text.utf8.count)
             && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
@@ -137,21 +136,20 @@ struct XEntities: Decodable {
     }
 }
 
-/// The body of an answer: what was asked for, what belongs to it, and what is missing.
+/// The body of an answer: the requested objects, the objects that belong to them, and the problems.
 ///
-/// A body that is a JSON object can always be read; the parts that are missing or of another shape
-/// are empty.
+/// Every JSON object can be read; parts that are missing or of another shape are empty.
 struct XAnswer<Item: Decodable>: Decodable {
-    /// One element where one thing was asked for.
+    /// One element if a single object was requested.
     let items: [LenientElement<Item>]
-    /// There is a field `data`, be it an empty list.
+    /// Whether there is a field `data`, even if it is an empty list.
     let hasData: Bool
     let users: [LenientElement<XUser>]
-    /// The ids of the posts that came with what was asked for.
+    /// The ids of the posts that came with the requested objects.
     let includedPostIDs: [String]
     let problems: [XProblem]
     let nextToken: String?
-    /// How many items the server says that it sent.
+    /// The number of items, as stated by the server.
     let resultCount: Int?
 
     init(from decoder: any Decoder) throws {
@@ -174,14 +172,14 @@ struct XAnswer<Item: Decodable>: Decodable {
         resultCount = meta?.integer("result_count")
     }
 
-    /// Nothing was found, and the server says so.
+    /// Whether the server says that it found nothing.
     var isEmpty: Bool { items.isEmpty && problems.isEmpty && (hasData || resultCount == 0) }
 }
 
-/// The answer to a write: the thing that X has published, deleted or favorited.
+/// The answer to a write: the published, deleted or favorited object.
 struct XWritten: Decodable {
     let id: String?
-    /// As X keeps it: links are shortened.
+    /// The text as X stored it, with shortened links.
     let text: String?
     let editHistory: [String]
     let isDeleted: Bool?
@@ -203,18 +201,18 @@ struct XProblem: Decodable, Equatable {
     let kind: String?
     let title: String?
     let detail: String?
-    /// The number that version 1.1 gives to a problem.
+    /// The problem's number in version 1.1.
     let code: Int?
     let reason: String?
-    /// The kind of the missing thing, such as `tweet`, `post` or `user`.
+    /// The kind of the missing object, such as `tweet`, `post` or `user`.
     let resourceType: String?
-    /// The id of the missing thing.
+    /// The id of the missing object.
     let resourceID: String?
     /// The request parameter that the problem is about, such as `referenced_tweets.id`.
     let parameter: String?
 
-    /// The problems that a refusal names, the one of the body itself first; none if it is not the
-    /// JSON of an error.
+    /// The problems in a refusal, the one of the body itself first; empty if it is not the JSON of
+    /// an error.
     static func all(in response: HTTPResponse) -> [XProblem] {
         guard let body = response.errorBody, let own = JSONBody.decoded(XProblem.self, body) else {
             return []
@@ -222,10 +220,10 @@ struct XProblem: Decodable, Equatable {
         return [own] + (JSONBody.decoded(XAnswer<XPost>.self, body)?.problems ?? [])
     }
 
-    /// One post is missing from an answer.
+    /// Whether one post is missing from an answer.
     var isAboutPost: Bool { resourceType == "tweet" || resourceType == "post" }
 
-    /// The missing post is one that was asked for, and not one that another refers to.
+    /// Whether the missing post is a requested one, rather than one that another refers to.
     var isAboutItem: Bool { isAboutPost && parameter?.hasPrefix("referenced_") != true }
 
     init(from decoder: any Decoder) throws {
@@ -253,11 +251,10 @@ struct XProblem: Decodable, Equatable {
 }
 
 extension WireObject {
-    /// A text that is an id of X.
+    /// A text that is an id of X; nil for any other.
     func idOfX(_ name: String) -> String? { text(name).flatMap { XID.isUsable($0) ? $0 : nil } }
 
-    /// The ids that a post had before and after it was edited, its own included, in either
-    /// spelling.
+    /// The ids that a post had before and after edits, its own included, in either spelling.
     var editHistory: [String] {
         ["edit_history_tweet_ids", "edit_history_post_ids"].flatMap {
             value([String].self, $0) ?? []

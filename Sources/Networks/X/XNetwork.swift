@@ -5,9 +5,8 @@ package import Transport
 
 /// An account on X, over version 2 of its interface with signatures of OAuth 1.0a.
 ///
-/// Reading and writing cost money: nothing is asked for that the budget does not hold. Replies go
-/// only to who named the account; favorites are left to people, for X does not let software give
-/// them.
+/// Reading and writing cost money: no request exceeds the budget. Replies go only to people who
+/// mentioned the account; a person has to give favorites, because X does not allow software to.
 package struct XNetwork: SocialNetwork {
     let client: XClient
     let memory: XMemory
@@ -17,10 +16,10 @@ package struct XNetwork: SocialNetwork {
 
     /// - Parameters:
     ///   - credentials: The keys of the application, and the token of the account to act for.
-    ///   - client: Carries the requests; may be shared with other networks.
+    ///   - client: Sends the requests; may be shared with other networks.
     ///   - origin: The mirror that makes the requests.
-    ///   - now: Reads the wall clock; requests are signed with its time.
-    ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
+    ///   - now: Reads the wall clock, whose time is in the signatures.
+    ///   - uptime: Reads the monotonic clock, in seconds; nil for the system's.
     /// - Throws: ``NetworkError`` with code `.configuration` if the base URL of the options is not
     ///   an address.
     package init(
@@ -50,14 +49,14 @@ package struct XNetwork: SocialNetwork {
     package var capabilities: Capabilities {
         var capabilities = Capabilities(
             feeds: Set(Feed.allCases).subtracting(options.homePostsPerDay > 0 ? [] : [.home]),
-            // There are no levels: whatever a draft wants to be, it becomes public.
+            // X has no visibilities: every draft becomes public.
             visibilities: [.public, .unlisted], replies: .summoned, replyNeedsMention: false,
             automaticFavorites: .nobody, canFavorite: false, canPublish: options.mayPublish,
-            // X takes 50 in 15 minutes.
+            // X accepts 50 in 15 minutes.
             deletionPace: Pace(count: 45, period: 900),
             unfavoritePace: Pace(count: 45, period: 900),
             supportsIdempotencyKey: false, resendWindow: nil,
-            // A request whose time X refuses, and the same with X's time.
+            // Two requests: one with a time that X refuses, and the same one with X's time.
             requestDeadline: NetworkCall.usualDeadline * 2,
             depths: [.ownPosts: 3_200, .mentions: 800])
         capabilities.largestPicture = 5 << 20
@@ -66,9 +65,9 @@ package struct XNetwork: SocialNetwork {
         return capabilities
     }
 
-    /// Whether the access token may write; nil before an answer told.
+    /// Whether the access token may write; nil before the first answer.
     ///
-    /// X tells with every answer, so ``verifyAccount()`` is enough to know.
+    /// Every answer of X states this, so ``verifyAccount()`` is enough to know it.
     package var canWrite: Bool? { memory.accessLevel.map { $0.lowercased().contains("write") } }
 
     package func verifyAccount() async throws -> Account {
@@ -144,7 +143,7 @@ package struct XNetwork: SocialNetwork {
             throw client.malformed(call, response, detail: "there is no post")
         }
         let failure = client.refuse(call, response, problems: answer.problems)
-        // Gone, or for others to see.
+        // The post is gone, or visible only to others.
         if failure.code == .notFound || failure.code == .forbidden { return nil }
         throw failure
     }
@@ -153,7 +152,7 @@ package struct XNetwork: SocialNetwork {
         try await lookUpOwn(identity.value)
     }
 
-    /// X bills the posts that it shows, and none that is gone.
+    /// X bills the posts that it returns, and no missing ones.
     package func ownPosts(at addresses: [String]) async throws -> (
         asked: [String], shown: [ObservedPost]
     ) {
@@ -181,7 +180,7 @@ package struct XNetwork: SocialNetwork {
         }
     }
 
-    /// X's interface does not tell, and nothing is favorited through it.
+    /// X's interface does not return this, and nothing is favorited through it.
     package func isFavorited(_ address: String) async throws -> Bool? {
         throw cannot(.readPost, "X does not tell which posts the account has favorited")
     }
@@ -215,12 +214,12 @@ package struct XNetwork: SocialNetwork {
         return try await verifyAccount()
     }
 
-    /// Makes values of ours from the wire's.
+    /// The translator of answers into the common model.
     func translator(own: Account, users: [XUser]) -> XTranslator {
         XTranslator(own: own, isOwnProtected: memory.isProtected, users: users, now: client.now)
     }
 
-    /// An address from outside that can be a part of a path.
+    /// An outside address that may be a part of a path.
     func id(_ address: String, _ operation: NetworkError.Operation) throws(NetworkError) -> String {
         guard XID.isUsable(address) else {
             throw client.error(
@@ -230,12 +229,12 @@ package struct XNetwork: SocialNetwork {
         return address
     }
 
-    /// That X does not let this account do something.
+    /// The error that X does not allow this account an operation.
     func cannot(_ operation: NetworkError.Operation, _ cause: String) -> NetworkError {
         client.error(operation, .capability, outcome: .notSent, detail: cause)
     }
 
-    /// The answer to a call for single things, paid for.
+    /// The answer to a request for single objects, after paying for it.
     private func paid<Item: Decodable>(
         _ type: Item.Type, _ call: NetworkCall, atMost price: Money,
         bill: (XAnswer<Item>) -> [String: Money]
@@ -246,7 +245,7 @@ package struct XNetwork: SocialNetwork {
         }
     }
 
-    /// The price of each thing that X bills for an answer with posts, by a name for the thing.
+    /// The price of each object that X bills for an answer with posts, by the object's name.
     func bill(of answer: XAnswer<XPost>, each price: Money) -> [String: Money] {
         var bill: [String: Money] = [:]
         for id in answer.includedPostIDs { bill["post \(id)"] = prices.postRead }
@@ -258,16 +257,16 @@ package struct XNetwork: SocialNetwork {
     }
 }
 
-/// The reader of a post, which decides the fields and expansions that are asked for.
+/// The purpose of reading a post, which determines the requested fields and expansions.
 ///
-/// X bills each account and each other post in an answer, so only a reader of people's profiles
-/// buys these.
+/// X bills each account and each further post in an answer, so only a reader of people's profiles
+/// requests these.
 package enum XReader: CaseIterable, Sendable {
-    /// Posts of the account itself: their author is known.
+    /// Posts of the account itself, whose author is known.
     case own
-    /// Favorites, whose words are learned: the author's id is a field of the post.
+    /// Favorites, whose words are learned; the author's id is a field of the post.
     case learned
-    /// Posts of people whose profile decides whether they are answered or learned from.
+    /// Posts by people whose profile decides whether they are answered or learned from.
     case others
 
     init(_ feed: Feed) {
@@ -290,12 +289,13 @@ package enum XReader: CaseIterable, Sendable {
         return fields.sorted()
     }
 
-    /// The accounts and posts that come with a post.
+    /// The accounts and posts to request with a post.
     package func expansions(_ names: XFieldNames) -> [String] {
         switch (names, self) {
         case (.tweet, .others): ["author_id"]
         case (.tweet, .own), (.tweet, .learned): []
-        // The newer names of people and other posts are no fields: they come with what they name.
+        // In the newer spelling people and other posts are not fields: their ids come with the
+        // expanded objects.
         case (.post, .own): ["in_reply_to_user_id", "referenced_posts.id"]
         case (.post, .learned), (.post, .others):
             ["author_id", "in_reply_to_user_id", "referenced_posts.id"]
@@ -314,7 +314,7 @@ package enum XReader: CaseIterable, Sendable {
     }
 }
 
-/// How X calls the fields of a post in requests; answers are understood in both spellings.
+/// The spelling of a post's fields in requests; answers are understood in both spellings.
 package enum XFieldNames: String, CaseIterable, Sendable {
     /// `tweet.fields`, `referenced_tweets`: the names until July 2026, which are still understood.
     case tweet
@@ -324,14 +324,13 @@ package enum XFieldNames: String, CaseIterable, Sendable {
 
 /// The operator's options for an account on X.
 package struct XOptions: Sendable {
-    /// Another host to ask, such as a proxy or a test server; nil: `https://api.x.com`.
+    /// Another host for calls, such as a proxy or a test server; nil for `https://api.x.com`.
     package var apiBaseURL: String?
     /// Whether texts may be published: the operator has read X's rules for automated accounts.
     package var mayPublish: Bool
-    /// How many posts of the home timeline may be read in a day; 0: the timeline is not read at
-    /// all.
+    /// The most posts of the home timeline that are read in a day; 0 to read none.
     package var homePostsPerDay: Int
-    /// The account owns the developer app, so that reading what is its own has a lower price.
+    /// Whether the account owns the developer app, so that reading its own data is cheaper.
     package var ownsApp: Bool
     /// The spelling of request parameters.
     package var fieldNames: XFieldNames
@@ -387,7 +386,7 @@ extension XNetwork {
         }
     }
 
-    /// Uploads a picture and then says what it shows; both are paid for.
+    /// Uploads a picture and then adds its description; both are paid for.
     package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
         guard options.mayPublish else {
             throw cannot(
@@ -416,7 +415,7 @@ extension XNetwork {
         return (id, true)
     }
 
-    /// A draft as the wire wants it; X refuses every field that it does not know.
+    /// A draft in the form of the interface; X refuses unknown fields.
     private func wire(_ draft: Draft, _ parent: String?) -> JSONValue {
         let excluded = bystanders(of: draft).map(JSONValue.text)
         let reply = parent.map {
@@ -432,8 +431,8 @@ extension XNetwork {
         ])
     }
 
-    /// The ids of those whom X must not tell of an answer; one that is no id would make X refuse it
-    /// all.
+    /// The ids of the people whom X must not notify of an answer; invalid ids are left out, because
+    /// X would refuse the whole request.
     private func bystanders(of draft: Draft) -> [String] {
         draft.bystanders.filter {
             $0.network == .x && $0 != memory.account?.id && XID.isUsable($0.value)
@@ -464,7 +463,7 @@ extension XNetwork {
         }
     }
 
-    /// Where X lets the app do it at all.
+    /// Only if X allows the app to do it.
     @discardableResult
     package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
         let own = try await account().id.value
@@ -490,7 +489,7 @@ extension XNetwork {
                 + "Account information, Automation, then name the account that runs it")
     }
 
-    /// The answer to a call that changes something, paid for: `price` before, `cost` in the end.
+    /// The answer to a paid change: `price` is reserved, `cost` is the final cost.
     private func paid(
         _ call: NetworkCall, atMost price: Money, cost: (XWritten) -> Money
     ) async throws -> (XWritten, HTTPResponse) {
@@ -498,8 +497,7 @@ extension XNetwork {
         return try await written(call, with: reservation, cost: cost)
     }
 
-    /// The answer to a call that changes something and for which money is reserved; what it did not
-    /// cost is given back.
+    /// The answer to a change for which money is reserved; the unused part is given back.
     private func written(
         _ call: NetworkCall, with reservation: XPurse.Reservation, cost: (XWritten) -> Money
     ) async throws -> (XWritten, HTTPResponse) {

@@ -1,16 +1,16 @@
 import Foundation
 import Posts
 
-/// Pays for calls: takes their highest price from the budget before, and gives back after what they
-/// did not cost.
+/// Pays for calls: reserves their maximum price in the budget before, and gives back the unused
+/// part after.
 struct XPurse: Sendable {
-    /// The money that was taken from the budget for one call.
+    /// The amount that was reserved in the budget for one call.
     struct Reservation: Sendable {
         var amount: Money
         var purpose: SpendingPurpose
         var time: Date
 
-        /// Whether X bills a thing that both bought once; it does so for each day in UTC.
+        /// Whether X bills an object only once if both bought it, which is so within a day in UTC.
         func isOfTheDay(of other: Reservation) -> Bool {
             XMemory.day(of: time) == XMemory.day(of: other.time)
         }
@@ -20,14 +20,15 @@ struct XPurse: Sendable {
     let memory: XMemory
     let client: XClient
 
-    /// Makes a call that costs something.
+    /// Makes a call that costs money.
     ///
     /// - Parameters:
-    ///   - amounts: What it costs at most, largest first; the first is taken that the budget holds.
+    ///   - amounts: The possible maximum prices, largest first; the first one that the budget
+    ///     allows is reserved.
     ///   - call: The call, as far as it is known before.
-    ///   - work: Makes the call with the amount at a place of `amounts`, and tells what it cost in
-    ///     the end if it was made at a time.
-    /// - Throws: What the work throws, and as ``reserve(_:for:_:)``.
+    ///   - work: Makes the call with the amount at an index of `amounts`, and returns its final
+    ///     cost if it was made at a time.
+    /// - Throws: The error of the work, and as ``reserve(_:for:_:)``.
     func pay<Value>(
         _ amounts: [Money], for purpose: SpendingPurpose, _ call: NetworkCall,
         _ work: (_ index: Int, _ time: Date) async throws -> (value: Value, cost: Money)
@@ -36,12 +37,12 @@ struct XPurse: Sendable {
         return try await spend(reservation, on: call) { try await work(index, reservation.time) }
     }
 
-    /// Makes a call for which an amount is reserved, and gives back what it did not cost.
+    /// Makes a call with a reserved amount, and gives back the unused part.
     ///
     /// - Parameters:
     ///   - reservation: From ``reserve(_:for:_:)``.
-    ///   - work: Makes the call, and tells what it cost in the end.
-    /// - Throws: What the work throws.
+    ///   - work: Makes the call, and returns its final cost.
+    /// - Throws: The error of the work.
     func spend<Value>(
         _ reservation: Reservation, on call: NetworkCall,
         _ work: () async throws -> (value: Value, cost: Money)
@@ -60,11 +61,11 @@ struct XPurse: Sendable {
         }
     }
 
-    /// Takes the first of some amounts that the budget holds, largest first.
+    /// Reserves the first of some amounts that the budget allows, largest first.
     ///
-    /// - Returns: Which of them it was, and what was taken.
+    /// - Returns: The index of the amount, and the reservation.
     /// - Throws: ``NetworkError`` with code `.overBudget`, or `.unavailable` if the book cannot be
-    ///   written, or `CancellationError`; nothing is taken then.
+    ///   written, or `CancellationError`; nothing is reserved then.
     func reserve(
         _ amounts: [Money], for purpose: SpendingPurpose, _ call: NetworkCall
     ) async throws -> (index: Int, reservation: Reservation) {
@@ -98,17 +99,17 @@ struct XPurse: Sendable {
         throw error
     }
 
-    /// Gives back what a reserved call did not cost.
+    /// Gives back the unused part of a reserved amount.
     ///
-    /// A book that cannot be written keeps the whole amount: too much is counted then, never too
-    /// little. What a call cost beyond it is written down before anything else is bought.
+    /// If the book cannot be written, the whole amount stays reserved, so that the count is never
+    /// too low. A cost beyond it is recorded before anything else is bought.
     func settle(_ reservation: Reservation, cost: Money) async {
         let amount = reservation.amount
         let purpose = reservation.purpose
         let time = reservation.time
-        // A cancelled task could not write to the book, but what it bought is bought.
+        // A cancelled task could not write to the book, although the purchase was made.
         await Task {
-            // What is not given back stays paid.
+            // An error is ignored and loses the refund: the whole amount stays paid.
             try? await book.giveBack(max(amount - cost, .zero), for: purpose, reservedAt: time)
             if cost > amount {
                 await charge(Reservation(amount: cost - amount, purpose: purpose, time: time))
@@ -116,7 +117,7 @@ struct XPurse: Sendable {
         }.value
     }
 
-    /// Writes down what is owed; where that fails it stays owed.
+    /// Records a debt; if that fails it stays a debt.
     private func charge(_ debt: Reservation) async {
         do {
             try await book.charge(debt.amount, for: debt.purpose, reservedAt: debt.time)
@@ -125,10 +126,10 @@ struct XPurse: Sendable {
         }
     }
 
-    /// Gives back what a read did not cost, and all that was taken for the same read when its
-    /// answers were lost.
+    /// Gives back the unused part of a read's reservation, and the reservations of the same read
+    /// whose answers were lost.
     ///
-    /// The same thing twice in a day is billed once, so what a lost answer cost is in the cost of
+    /// X bills the same object once a day, so the cost of a lost answer is contained in the cost of
     /// this one.
     func settle(_ reservation: Reservation, cost: Money, _ call: NetworkCall) async {
         await settle(reservation, cost: cost)
@@ -136,11 +137,11 @@ struct XPurse: Sendable {
         await settle(lost, cost: .zero)
     }
 
-    /// Gives back what a call did not cost that ended with an error.
+    /// Gives back the unused part of a call that failed.
     ///
     /// X bills no failed request. A write whose answer was lost may have happened and stays paid. A
-    /// read whose answer was lost stays paid until it is made again, and once at most, however
-    /// often it is lost on the same day.
+    /// read whose answer was lost stays paid until it is repeated, and is paid once at most,
+    /// however often it is lost on the same day.
     func settle(_ reservation: Reservation, after error: any Error, _ call: NetworkCall) async {
         let failure = error as? NetworkError
         if call.operation.isWrite {
@@ -156,7 +157,7 @@ struct XPurse: Sendable {
         await settle(earlier, cost: .zero)
     }
 
-    /// Whether X may have sent, and billed, an answer that could not be read.
+    /// Whether X may have sent, and billed, an answer that was not received.
     private static func isLost(_ failure: NetworkError) -> Bool {
         switch failure.code {
         case .transport, .tooLarge: failure.outcome == .unknown
@@ -166,10 +167,10 @@ struct XPurse: Sendable {
     }
 }
 
-/// X's price for each thing that is read or written.
+/// X's price for each object that is read or written.
 ///
-/// Prices are data: when X changes them, only ``current`` changes. Where the price list leaves
-/// room, the dearer reading is taken, so that the budget holds.
+/// When X changes its prices, only ``current`` changes. If the price list is ambiguous, the higher
+/// price is used, so that the budget is kept.
 package struct XPrices: Sendable, Equatable {
     /// The day of the price list, as `2026-04-20`.
     package var day: String
@@ -178,17 +179,17 @@ package struct XPrices: Sendable, Equatable {
     /// An account in an answer, also the author of a post.
     package var userRead: Money
     package var likeRead: Money
-    /// A post in the account's own posts, mentions or favorites, where the account owns the
-    /// developer app.
+    /// A post in the account's own posts, mentions or favorites, if the account owns the developer
+    /// app.
     package var ownedRead: Money
     package var postCreate: Money
     package var postCreateWithURL: Money
-    /// A reply to who named the account.
+    /// A reply to a person who mentioned the account.
     package var summonedReply: Money
     package var delete: Money
     /// A picture for a post.
     ///
-    /// The list does not name it, so this is what it asks for anything that is made.
+    /// The list does not name uploads, so this is its price for anything that is created.
     package var upload: Money
     /// The description of a picture.
     package var mediaMetadata: Money
@@ -207,20 +208,20 @@ package struct XPrices: Sendable, Equatable {
         switch feed {
         case .home: postRead
         case .ownPosts, .mentions: ownsApp ? ownedRead : postRead
-        // The list has prices for posts and for likes and does not say which of them this is.
+        // The list has prices for posts and for likes, and does not say which one applies here.
         case .favorites: ownsApp ? ownedRead : max(postRead, likeRead)
         }
     }
 
-    /// The highest price of reading so many posts of a feed.
+    /// The maximum price of reading a number of posts of a feed.
     ///
-    /// X bills each thing in an answer, so the authors count too where they are asked for: at most
-    /// one for each post. The newer spelling of the fields tells what a post answers only together
-    /// with the answered post and person.
+    /// X bills each object in an answer, so requested authors count too: at most one for each post.
+    /// In the newer spelling of the fields, the answered post's id comes only with the answered
+    /// post and its author.
     ///
     /// - Parameters:
     ///   - ownsApp: Whether the account owns the developer app.
-    /// - Returns: The price if nothing of it was read before on the same day.
+    /// - Returns: The price if none of the objects was read before on the same day.
     package func price(
         ofReading items: Int, from feed: Feed, ownsApp: Bool = false,
         fieldNames: XFieldNames = .tweet
@@ -228,9 +229,9 @@ package struct XPrices: Sendable, Equatable {
         (post(in: feed, ownsApp: ownsApp) + besides(XReader(feed), fieldNames)) * items
     }
 
-    /// The highest price of reading one post by its address.
+    /// The maximum price of reading one post by its address.
     ///
-    /// - Returns: The price if nothing of it was read before on the same day.
+    /// - Returns: The price if none of the objects was read before on the same day.
     package func priceOfLookUp(of reader: XReader, fieldNames: XFieldNames = .tweet) -> Money {
         postRead + besides(reader, fieldNames)
     }
@@ -238,17 +239,17 @@ package struct XPrices: Sendable, Equatable {
     /// The highest price of publishing a text.
     ///
     /// - Parameters:
-    ///   - text: As it will be published.
-    /// - Returns: The price, taking for a link what may be one.
+    ///   - text: The published form of the text.
+    /// - Returns: The price, counting everything that may be a link as one.
     package func price(ofPublishing text: String, isReply: Bool) -> Money {
         if XLink.occurs(in: text) { return postCreateWithURL }
         return isReply ? summonedReply : postCreate
     }
 
-    /// The highest price of the things that come with one post.
+    /// The maximum price of the objects that come with one post.
     private func besides(_ reader: XReader, _ fieldNames: XFieldNames) -> Money {
         reader.expansions(fieldNames).reduce(.zero) { sum, expansion in
-            // A post answers one and quotes another.
+            // A post may answer one post and quote another.
             sum + (expansion == "referenced_posts.id" ? postRead * 2 : userRead)
         }
     }

@@ -1,10 +1,10 @@
 import Foundation
 import Transport
 
-/// The retry time that the headers of an answer by X announce.
+/// The retry time in the headers of an answer by X.
 ///
-/// X counts requests in windows of fifteen minutes and, in headers of their own, in windows of a
-/// day for an account and for an application. A refusal may come from any of them.
+/// X counts requests in windows of fifteen minutes and, in separate headers, in windows of a day
+/// for an account and for an application. A refusal may be caused by any of them.
 struct XPacing {
     /// Counters were not seen to begin anew exactly at midnight: seconds.
     private static let dayMargin: TimeInterval = 300
@@ -30,14 +30,13 @@ struct XPacing {
     /// Whether a day's share is used up.
     var isDayExhausted: Bool { days.contains(where: \.isExhausted) }
 
-    /// When to ask again after a refusal for asking too often: when the last of the exhausted
-    /// windows ends.
+    /// When to try again after a rate limit: when the last of the exhausted windows ends.
     var retryAfterRateLimit: Date {
         let resets = (days + [short]).filter(\.isExhausted).compactMap(\.resetDistance)
         return resets.max().map(short.date) ?? short.retryAfterRateLimit
     }
 
-    /// The instant of `Retry-After`; nil without it.
+    /// The time in `Retry-After`; nil without it.
     var retryAfter: Date? { short.retryDistance.map(short.date) }
 
     /// When the next day begins in UTC by the server's clock, on the local clock; some minutes
@@ -51,17 +50,17 @@ struct XPacing {
 
 /// A refusal by X, interpreted by its status, words and headers together.
 struct XRefusal {
-    /// How long no call is made after the credits ran out: seconds.
+    /// Seconds without calls after the credits ran out.
     private static let creditsWait: TimeInterval = 3_600
-    /// How long a call that the application's plan does not include is not made again: seconds.
+    /// Seconds after which a call that the application's plan does not include is tried again.
     private static let planWait: TimeInterval = 86_400
-    /// A clock that is wrong by less than this is not the cause of a refused signature: seconds.
+    /// Seconds by which a clock may be wrong without being the cause of a refused signature.
     private static let clockTolerance: TimeInterval = 60
 
     let status: Int
     let problems: [XProblem]
-    /// The call asks whose credentials these are: a refusal is about the credentials, not about a
-    /// thing.
+    /// Whether the call asks for the account of the credentials: then a refusal is about the
+    /// credentials, not about an object.
     let isVerifying: Bool
     let pacing: XPacing
 
@@ -91,7 +90,7 @@ struct XRefusal {
     }
 
     var code: NetworkError.Code {
-        // Some words weigh more than the status, which differs from one report to the next.
+        // Some words are more reliable than the status, which varies.
         if isPlanCap { return .capReached }
         if status == 402 || titles.contains("CreditsDepleted") { return .creditsDepleted }
         switch status {
@@ -125,11 +124,12 @@ struct XRefusal {
         }
     }
 
-    /// Before this, asking again is pointless.
+    /// Trying again before this time is pointless.
     var retryAfter: Date? {
         switch code {
         case .rateLimited: pacing.retryAfterRateLimit
-        // When a cap ends is not told, so it is tried once a day: months too begin with a day.
+        // X does not state when a cap ends, so the call is tried once a day: a new month also
+        // begins with a day.
         case .capReached: isPlanCap ? pacing.nextDay : pacing.retryAfterRateLimit
         case .creditsDepleted:
             max(pacing.short.date(after: Self.creditsWait), pacing.retryAfter ?? .distantPast)
@@ -140,7 +140,7 @@ struct XRefusal {
         }
     }
 
-    /// Which later calls will be refused as well; nil: none for this reason.
+    /// The later calls that will be refused too; nil for none.
     func pause(of call: NetworkCall) -> XMemory.Scope? {
         switch code {
         case .creditsDepleted: .everything
@@ -152,10 +152,9 @@ struct XRefusal {
 
     // MARK: Parts
 
-    /// The code for a thing that is missing.
+    /// The code for a missing object.
     ///
-    /// A proxy may report a thing as missing that X behind it has: nothing is concluded about a
-    /// post.
+    /// A proxy may report an object as missing that X has, so nothing is concluded about a post.
     private var codeOfMissing: NetworkError.Code {
         if isVerifying { return .configuration }
         // Proxies too put a word or two into JSON.
@@ -208,7 +207,7 @@ struct XRefusal {
         return codes.first { $0 != .forbidden && $0 != .rejected } ?? .rejected
     }
 
-    /// The application, or its plan, does not reach as far as this call.
+    /// Whether the application, or its plan, does not include this call.
     private var isPlanProblem: Bool {
         isNotEnrolled || codes.contains(Legacy.plan)
             || !kinds.isDisjoint(with: ["client-forbidden", "unsupported-authentication"])
@@ -221,8 +220,7 @@ struct XRefusal {
         codes.contains(Legacy.duplicate) || words.contains("duplicate content")
     }
 
-    /// Whether a cap of the application's plan is reached, and not a limit that the headers tell
-    /// of.
+    /// Whether a cap of the application's plan is reached, rather than a limit in the headers.
     private var isPlanCap: Bool {
         kinds.contains("usage-capped") || titles.contains("UsageCapExceeded")
     }

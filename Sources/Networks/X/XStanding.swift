@@ -1,7 +1,7 @@
 package import Posts
 
-/// The state of the credentials' own account, as X names it in answers to other calls: asking for
-/// it costs money.
+/// The state of the credentials' own account, as X reports it in answers to other calls, because
+/// requesting it costs money.
 extension XNetwork {
     package func standing(of account: AccountID) async throws -> AccountStanding? {
         guard account.network == .x else { return nil }
@@ -10,7 +10,7 @@ extension XNetwork {
 }
 
 extension AccountStanding {
-    /// The code of version 1.1 for credentials whose account is suspended.
+    /// The error code of version 1.1 for credentials whose account is suspended.
     private static let ownAccountSuspended = 64
 
     /// The state of the account whose credentials made a call; nil unless one of the problems names

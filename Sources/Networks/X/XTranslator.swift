@@ -2,11 +2,11 @@ import Formats
 import Foundation
 import Posts
 
-/// Makes posts and accounts of ours from what X sent.
+/// Translates posts and accounts of X into the common model.
 struct XTranslator {
     /// The account of the credentials.
     let own: Account
-    /// Whether only followers see that account's posts; nil if that is not known.
+    /// Whether only followers see that account's posts; nil if unknown.
     let isOwnProtected: Bool?
     /// The accounts that came with the posts, by id.
     let users: [String: XUser]
@@ -14,8 +14,7 @@ struct XTranslator {
 
     /// - Parameters:
     ///   - own: The account of the credentials.
-    ///   - isOwnProtected: Whether only followers see that account's posts; nil if that is not
-    ///     known.
+    ///   - isOwnProtected: Whether only followers see that account's posts; nil if unknown.
     init(own: Account, isOwnProtected: Bool?, users: [XUser], now: @escaping @Sendable () -> Date) {
         self.own = own
         self.isOwnProtected = isOwnProtected
@@ -23,7 +22,7 @@ struct XTranslator {
         self.now = now
     }
 
-    /// X's interface does not tell which accounts are automated, so none is taken for that.
+    /// X's interface does not mark automated accounts, so none counts as one.
     static func account(_ wire: XUser) -> Account {
         Account(
             id: AccountID(network: .x, value: wire.id), handle: wire.username,
@@ -32,11 +31,11 @@ struct XTranslator {
             address: wire.id)
     }
 
-    /// The post that `wire` stands for.
+    /// The post of `wire`.
     ///
     /// - Parameters:
-    ///   - feed: Where it was; nil for a post that was asked for by itself.
-    ///   - reader: The one that it was asked for.
+    ///   - feed: The feed that contained it; nil for a post that was requested by itself.
+    ///   - reader: The reader that requested it.
     /// - Returns: Nil for a post without a text or an author.
     func post(_ wire: XPost, in feed: Feed? = nil, for reader: XReader) -> ObservedPost? {
         guard let text = text(of: wire), let author = author(of: wire, for: reader) else {
@@ -47,8 +46,8 @@ struct XTranslator {
             id: PostID(network: .x, value: wire.identity), author: author.account.id, text: text,
             createdAt: createdAt ?? now(), isTimeTrusted: createdAt != nil,
             replyTo: wire.isRepost ? nil : replyTarget(of: wire), isRepost: wire.isRepost,
-            // Who hides posts from the public does not want them learned: what is not known to be
-            // open is not.
+            // Posts of a protected author must not be learned; without certainty an author counts
+            // as protected.
             visibility: author.isProtected == false ? .public : .private,
             language: XText.language(wire.language),
             hasMedia: wire.hasMedia || links(of: wire).contains(where: \.isMedia),
@@ -69,7 +68,7 @@ struct XTranslator {
         if let user = users[id] { return (Self.account(user), user.isProtected) }
         if id == own.address { return (own, isOwnProtected) }
         guard reader == .learned else { return nil }
-        // Of whom the human favorited only the id is bought: the account counts as open to all.
+        // Only the id of a favorite's author is bought, so the account counts as public.
         let account = Account(id: AccountID(network: .x, value: id), handle: id, address: id)
         return (account, false)
     }
@@ -96,7 +95,7 @@ struct XTranslator {
 
     // MARK: Fields
 
-    /// When the post was made, and not when it was edited.
+    /// When the post was created, rather than edited.
     private func createdAt(_ wire: XPost) -> Date? {
         guard let createdAt = wire.createdAt else { return XID.time(of: wire.identity) }
         guard wire.identity != wire.id, let first = XID.time(of: wire.identity) else {
