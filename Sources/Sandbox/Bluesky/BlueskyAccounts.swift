@@ -3,7 +3,7 @@ import Posts
 
 /// Sessions, identities and profiles.
 extension BlueskyCall {
-    /// When everybody joined.
+    /// When all accounts were created.
     static let epoch = Date(timeIntervalSince1970: 1_688_137_381)
     static let maximumActors = 25
 
@@ -79,7 +79,7 @@ extension BlueskyCall {
         session(of: try account(), nil, wire)
     }
 
-    /// The account, with a pair of tokens if there is a new one.
+    /// The account, with a pair of tokens if a new one was issued.
     private func session(
         of person: Int, _ pair: BlueskySessions.Pair?, _ wire: BlueskyWire
     ) -> WireAnswer {
@@ -134,7 +134,7 @@ extension BlueskyCall {
         return .json(["profiles": .array(profiles)])
     }
 
-    /// The index of the actor; nil when nobody is called so.
+    /// The index of the actor; nil if there is no such actor.
     func index(of actor: String, _ wire: BlueskyWire) throws(BlueskyRefusal) -> Int? {
         guard RecordSyntax.isActor(actor) else {
             throw .invalid("Error: actor must be a valid did or a handle")
@@ -159,13 +159,13 @@ struct BlueskySessions: Sendable {
         var ends: Date
         /// The access token of the same pair.
         var access: String
-        /// The token that has taken its place.
+        /// The refresh token that replaced it.
         var successor: String?
         var isRevoked = false
     }
 
     static let refreshLifetime = 90 * 86_400.0
-    /// How long a refresh token goes on after it was exchanged.
+    /// Seconds for which a refresh token stays valid after it was exchanged.
     static let grace = 2 * 3_600.0
 
     private var generator: SampleGenerator
@@ -201,8 +201,8 @@ struct BlueskySessions: Sendable {
         return access.person
     }
 
-    /// Exchanges a refresh token for a new pair; one that was exchanged before gives its successor
-    /// once more.
+    /// Exchanges a refresh token for a new pair; a token that was already exchanged returns its
+    /// successor again.
     mutating func refresh(
         _ token: String, at now: Date, habits: BlueskyHabits
     ) throws(BlueskyRefusal) -> (person: Int, pair: Pair) {
@@ -226,7 +226,8 @@ struct BlueskySessions: Sendable {
         return (known.person, pair)
     }
 
-    /// Ends a session; its access token lives out its time, as nobody asks a database about it.
+    /// Ends a session; its access token stays valid until it expires, because it is checked without
+    /// a look-up.
     mutating func close(_ token: String, at now: Date) throws(BlueskyRefusal) {
         let known = try refresh(named: token, at: now)
         refreshes[token]?.isRevoked = true
@@ -249,7 +250,7 @@ struct BlueskySessions: Sendable {
         return token
     }
 
-    /// Nothing that a client could read anything from.
+    /// A word without meaning for a client.
     private mutating func word() -> String {
         (0..<4).map { _ in String(generator.next(), radix: 36) }.joined(separator: ".")
     }

@@ -1,19 +1,19 @@
 import Foundation
 
-/// A request that has passed the gate: its method is known, its parameters and fields are known by
-/// name.
+/// A request that was admitted: its method is known, and so are the names of its parameters and
+/// fields.
 struct BlueskyCall: Sendable {
     var request: WireRequest
     var query: [(name: String, value: String)]
     var fields: [String: RecordValue]
-    /// The index of the person who is logged in; `nil` for guests.
+    /// The index of the logged-in person; `nil` for guests.
     var caller: Int?
     /// The token that came with the request.
     var token: String?
     var now: Date
     var habits: BlueskyHabits
 
-    /// Where the client found the server.
+    /// The address at which the client reached the server.
     var url: String { "http://" + (request.header("host") ?? "127.0.0.1") }
 
     func parameter(_ name: String) -> String? { query.last { $0.name == name }?.value }
@@ -72,12 +72,12 @@ struct BlueskyCall: Sendable {
     /// Answers with a page of a list.
     ///
     /// - Parameters:
-    ///   - name: What the list is called in the answer.
-    ///   - maximum: The most that may be asked for.
-    ///   - members: What else the answer holds.
-    ///   - read: Gives items and the next cursor, for a cursor and a number of items.
-    /// - Returns: The page, or an empty one where that is the server's habit.
-    /// - Throws: `InvalidRequest` for a limit out of range, and what `read` throws.
+    ///   - name: The name of the list in the answer.
+    ///   - maximum: The largest limit that may be requested.
+    ///   - members: Further members of the answer.
+    ///   - read: Returns items and the next cursor, for a cursor and a number of items.
+    /// - Returns: The page, or an empty one if that is the server's habit.
+    /// - Throws: `InvalidRequest` for a limit out of range, and the error of `read`.
     func page(
         _ name: String, maximum: Int = 100, with members: [(String, WireJSON)] = [],
         read: (_ cursor: String?, _ limit: Int) throws(BlueskyRefusal) -> (
@@ -86,7 +86,7 @@ struct BlueskyCall: Sendable {
     ) throws(BlueskyRefusal) -> WireAnswer {
         let limit = try number("limit", standard: 50, in: 1...maximum)
         let cursor = parameter("cursor")
-        // Behind the mark of an empty page comes the cursor that it took the place of.
+        // The mark of an empty page is followed by the cursor of the real page.
         let mark = "~"
         if habits.sendsEmptyPages, !(cursor ?? "").hasPrefix(mark) {
             return .json(
@@ -104,7 +104,7 @@ struct BlueskyRoute: Sendable {
     enum Access: Sendable {
         /// No token is looked at.
         case open
-        /// Guests are served too; a token that comes must be good.
+        /// Guests are served too; a token that is sent must be valid.
         case anybody
         /// Only with an access token.
         case session
@@ -119,7 +119,7 @@ struct BlueskyRoute: Sendable {
     var isQuery: Bool
     var access: Access
     var parameters: Set<String>
-    /// The fields of the body; nil where there must be none.
+    /// The fields of the body; nil if it must be empty.
     var fields: Set<String>?
     /// The body is a file.
     var takesFile = false

@@ -3,10 +3,10 @@ import Posts
 
 /// Timelines, single posts and conversations.
 extension BlueskyCall {
-    /// How far back a timeline reaches.
+    /// The number of posts in a timeline.
     static let timelineLength = 800
     private static let maximumPosts = 25
-    /// How many answers deep a conversation is told, whatever is asked for.
+    /// The depth of answers in a conversation, whatever is requested.
     private static let maximumDepth = 20
     private static let filters = [
         "posts_with_replies", "posts_no_replies", "posts_with_media", "posts_and_author_threads",
@@ -69,7 +69,7 @@ extension BlueskyCall {
         }
     }
 
-    /// The post on top of the person's feed, which is there again at its own time.
+    /// The pinned post on top of the person's feed, which also appears at its own time.
     private func pin(
         of person: Int, _ repository: inout BlueskyRepository, _ state: SandboxState
     ) -> WireJSON? {
@@ -108,7 +108,7 @@ extension BlueskyCall {
         return (items, last?.cursor)
     }
 
-    /// Where in a feed an item is.
+    /// The position of an item in a feed.
     private struct Place: Comparable {
         var time: Int64
         var id: Int64

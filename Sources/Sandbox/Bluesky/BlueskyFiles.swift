@@ -1,6 +1,6 @@
 import Foundation
 
-/// Files of repositories: what records may refer to, and anybody may read.
+/// Files of repositories, which records may refer to and anybody may read.
 extension BlueskyCall {
     static let fileRoutes: [String: BlueskyRoute] = [
         "com.atproto.repo.uploadBlob": .upload(.session, answer: BlueskyCall.uploadBlob),
@@ -9,8 +9,7 @@ extension BlueskyCall {
 
     private static let largestFile = 50 << 20
 
-    /// A file that no record refers to is thrown away after a while; the same bytes are the same
-    /// file.
+    /// A file without a record is deleted after some time; equal bytes are the same file.
     private func uploadBlob(_ wire: inout BlueskyWire, _ state: inout SandboxState)
         throws(BlueskyRefusal)
         -> WireAnswer
@@ -19,7 +18,7 @@ extension BlueskyCall {
         guard request.body.count <= Self.largestFile else {
             throw BlueskyRefusal(413, "PayloadTooLarge", "request entity too large")
         }
-        // What it is, is told by its bytes, where these tell.
+        // The bytes determine the type, if they are recognized.
         let type =
             SandboxMedia.type(of: request.body) ?? request.mediaType ?? "application/octet-stream"
         let cid = ContentID(ofFile: request.body).text

@@ -1,11 +1,10 @@
 package import Foundation
 
-/// Ways in which a Bluesky server may differ from the reference implementation without refusing
-/// anything.
+/// Deviations of a Bluesky server from the reference implementation that refuse nothing.
 package struct BlueskyHabits: Equatable, Sendable {
     /// The form of an error response.
     package enum ErrorForm: String, CaseIterable, Sendable {
-        /// An object with `error` and `message`, as the protocol has it.
+        /// An object with `error` and `message`, as in the protocol.
         case xrpc
         /// Name and message as a line of text.
         case plainText
@@ -15,27 +14,27 @@ package struct BlueskyHabits: Equatable, Sendable {
         case empty
     }
 
-    /// How refusals are written; their status stays.
+    /// The form of refusals; their status stays the same.
     package var errorForm = ErrorForm.xrpc
-    /// How many seconds an access token is good for; counts for those already given, too.
+    /// Seconds for which an access token is valid, including tokens that were already issued.
     package var accessTokenLifetime: TimeInterval = 7_200
-    /// A refresh ends the old pair at once, where the reference server leaves the old refresh token
+    /// A refresh revokes the old pair at once; the reference server keeps the old refresh token for
     /// two more hours.
     package var revokesOldTokens = false
-    /// `createRecord` with a used key is 400 `already exists`, where the reference server only says
+    /// `createRecord` with a used key is 400 `already exists`; the reference server only answers
     /// 500.
     package var refusesUsedKeyAs400 = false
     /// An empty page with a cursor comes before every page of a list.
     package var sendsEmptyPages = false
-    /// The timeline gives a third of what was asked for.
+    /// The timeline returns a third of the requested number.
     package var shortensTimeline = false
-    /// Every page of the timeline holds its items twice.
+    /// Every page of the timeline contains its items twice.
     package var repeatsTimelineItems = false
-    /// Every fourth post of the others claims to be older than it is, and is sorted so.
+    /// Every fourth post of the others claims to be older than it is, and is sorted by that time.
     ///
-    /// Only posts that nobody has been shown yet: a record does not change once it was seen.
+    /// Only posts that were not shown yet, because a record does not change once it was seen.
     package var backdatesRecords = false
-    /// `getPosts` leaves out about half of the posts, always the same ones.
+    /// `getPosts` omits about half of the posts, always the same ones.
     package var omitsPosts = false
 
     package init() {}

@@ -70,9 +70,9 @@ struct BlueskyNotification {
     /// The post that mentions the reader.
     private let post: SandboxPost?
 
-    /// Nil where what caused it is not on Bluesky.
+    /// Nil if its cause is not on Bluesky.
     ///
-    /// A post that answers the reader is a reply even where it names the reader, too.
+    /// A post that answers the reader is a reply even if it also mentions the reader.
     init?(
         _ notification: SandboxNotification, to reader: Int, _ repository: inout BlueskyRepository,
         _ state: SandboxState

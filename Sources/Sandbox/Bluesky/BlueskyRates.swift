@@ -10,8 +10,8 @@ struct BlueskyRates: Sendable {
     private let logins: [Allowance]
     private var counter = RateCounter()
 
-    /// - Parameter limits: Mastodon's stand for the usual ones, which here are Bluesky's own;
-    ///   anything else is meant as said, a post for three points.
+    /// - Parameter limits: Mastodon's limits stand for the usual ones, which are Bluesky's own
+    ///   here; other limits are used as they are, with three points for a post.
     init(_ limits: SandboxRateLimits) {
         let isUsual = limits == .mastodon
         let isUnlimited = limits.requests >= SandboxRateLimits.unlimited.requests
@@ -31,7 +31,7 @@ struct BlueskyRates: Sendable {
             : [Allowance(amount: 30, period: 300), Allowance(amount: 300, period: 86_400)]
     }
 
-    /// Counts a request; all of them come from one address.
+    /// Counts a request; all requests come from one address.
     mutating func countRequest(at now: Date) -> Standing {
         counter.count(by: "address", of: requests, at: now)
     }
@@ -47,14 +47,14 @@ struct BlueskyRates: Sendable {
         Self.tightest(logins.map { counter.count(by: "login " + account, of: $0, at: now) })
     }
 
-    /// The one with the least left.
+    /// The standing with the fewest requests left.
     static func tightest(_ standings: [Standing]) -> Standing? {
         standings.first(where: \.isExceeded) ?? standings.min { $0.remaining < $1.remaining }
     }
 }
 
 extension RateCounter.Standing {
-    /// The headers, with how long to wait where too much was asked.
+    /// The headers, with the time to wait if a limit was exceeded.
     func headers(at now: Date) -> [(name: String, value: String)] {
         let lines = [
             ("ratelimit-limit", String(allowance.amount)),

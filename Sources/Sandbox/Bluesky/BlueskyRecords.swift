@@ -93,14 +93,14 @@ extension BlueskyCall {
 
     /// The refusal of a record key that is in use.
     ///
-    /// A client that retries because no answer came cannot know that the record exists.
+    /// A client that retries because it got no answer cannot know that the record exists.
     private var occupied: BlueskyRefusal {
         habits.refusesUsedKeyAs400
             ? .invalid("Record already exists", isExpected: true)
             : BlueskyRefusal(500, "InternalServerError", "Internal Server Error", isExpected: true)
     }
 
-    /// Several new records in one commit: all, or none.
+    /// Creates several new records in one commit: all, or none.
     private func applyWrites(_ wire: inout BlueskyWire, _ state: inout SandboxState)
         throws(BlueskyRefusal)
         -> WireAnswer
@@ -130,7 +130,7 @@ extension BlueskyCall {
         let before = (wire.repository, state)
         var entries: [Int: BlueskyRepository.Entry] = [:]
         do throws(BlueskyRefusal) {
-            // A gate is known to whoever is told of the post.
+            // Gates come first, because the post is announced with them.
             for isGate in [true, false] {
                 for (index, write) in writes.enumerated() where write.isGate == isGate {
                     entries[index] = try wire.repository.apply(write, in: &state, at: now)
@@ -161,7 +161,7 @@ extension BlueskyCall {
         let current = wire.repository.entry(
             at: write.key, write.collection, of: write.person, in: state)
         if let current, current.cid == ContentID(of: write.record).text {
-            // The same once more is no change, whatever the swap demands.
+            // The same record again is no change, whatever the swap requires.
             state.made = wire.repository.post(of: write, in: state).map { (.repeated, $0) }
             return .json(answer(current))
         }
@@ -207,7 +207,7 @@ extension BlueskyCall {
         ])
     }
 
-    /// Where to write: the caller's own repository, within the limits.
+    /// The place of the write: in the caller's own repository, within the limits.
     private func target(
         _ wire: inout BlueskyWire, points: Int
     ) throws(BlueskyRefusal) -> (person: Int, collection: String) {
@@ -224,7 +224,7 @@ extension BlueskyCall {
         }
     }
 
-    /// Returns the index of the account that writes: the repository's owner, within its limits.
+    /// Returns the index of the writing account: the repository's owner, within its limits.
     private func writer(_ wire: inout BlueskyWire, points: Int) throws(BlueskyRefusal) -> Int {
         let person = try account()
         guard wire.repository.people.index(of: try requiredText("repo")) == person else {
@@ -247,8 +247,8 @@ extension BlueskyCall {
         return person
     }
 
-    /// Null demands that there is no record, an identifier demands that one, and without either
-    /// nothing is demanded.
+    /// Null requires that there is no record, an identifier requires that record, and without the
+    /// field nothing is required.
     private func checkSwap(current: String?) throws(BlueskyRefusal) {
         switch fields["swapRecord"] {
         case nil: return
@@ -265,7 +265,7 @@ extension BlueskyRepository.Entry {
     }
 }
 
-/// A record on its way into a repository, its form checked.
+/// A record to be written, whose form was checked.
 struct RecordWrite {
     enum Content {
         case post(PostRecord)
@@ -279,12 +279,12 @@ struct RecordWrite {
     var record: RecordValue
     var person: Int
     var content: Content
-    /// A like takes the place of earlier ones of the same post.
+    /// Whether a like replaces earlier ones of the same post.
     var replacesLikes = false
 
     var isGate: Bool { if case .gate = content { true } else { false } }
 
-    /// The collection must be one of those that are kept.
+    /// The collection must be a supported one.
     ///
     /// - Throws: `InvalidRequest` for a key or a record that the collection does not allow.
     init(collection: String, key: String, record: RecordValue, by person: Int)
@@ -318,8 +318,7 @@ struct RecordWrite {
 }
 
 extension BlueskyRepository {
-    /// The number of the post that is at the place, or of which there is a like; nil where neither
-    /// is.
+    /// The number of the post at the place, or of the liked post; nil if there is neither.
     mutating func post(of write: RecordWrite, in state: SandboxState) -> Int64? {
         switch write.content {
         case .post: number(of: RecordAddress(people.ids[write.person], write.collection, write.key))
@@ -345,9 +344,9 @@ extension BlueskyRepository {
         }
     }
 
-    /// Writes the record at its place, whatever was there.
+    /// Writes the record at its place, and replaces an existing one.
     ///
-    /// - Throws: `InvalidRequest` where it refers to what is not there.
+    /// - Throws: `InvalidRequest` if it refers to a missing record.
     mutating func apply(_ write: RecordWrite, in state: inout SandboxState, at now: Date)
         throws(BlueskyRefusal)
         -> Entry
@@ -373,20 +372,20 @@ extension BlueskyRepository {
     }
 }
 
-/// Which part of a collection is asked for.
+/// The requested part of a collection.
 struct RecordBounds: Sendable {
     var limit: Int
-    /// The key of the last record of the page before.
+    /// The key of the last record on the page before.
     var cursor: String?
     /// The smallest key first.
     var isReversed: Bool
 
-    /// The first records beyond the cursor, in the order asked for.
+    /// The first records beyond the cursor, in the requested order.
     ///
     /// - Parameters:
-    ///   - items: In the order of their keys.
+    ///   - items: Items sorted by their keys.
     ///   - key: The key of an item.
-    ///   - read: Gives the record; nil leaves the item out.
+    ///   - read: Returns the record; nil leaves the item out.
     /// - Returns: As many records as the limit allows.
     func page<Item>(
         of items: [Item], by key: (Item) -> String, read: (Item) -> BlueskyRepository.Entry?
@@ -410,17 +409,17 @@ struct RecordBounds: Sendable {
     }
 }
 
-/// Somebody's posts in the order of their keys, kept so while new ones come.
+/// A person's posts, sorted by their keys, also when new ones arrive.
 struct OrderedPosts: Sendable {
     private(set) var items: [(key: String, id: Int64)] = []
     private var deletions = 0
 
-    /// Takes in what is new.
+    /// Adds new posts.
     ///
     /// - Parameters:
-    ///   - ids: All posts of the person in the order of their coming.
-    ///   - deletions: How many posts were ever deleted; with another number everything is put in
-    ///     order anew.
+    ///   - ids: All posts of the person in the order of arrival.
+    ///   - deletions: The number of posts that were ever deleted; if it changed, everything is
+    ///     sorted anew.
     ///   - key: The key of a post.
     mutating func update(to ids: [Int64], deletions: Int, key: (Int64) -> String) {
         if deletions != self.deletions {
@@ -430,7 +429,7 @@ struct OrderedPosts: Sendable {
         guard items.count < ids.count else { return }
         let new = ids[items.count...].map { (key: key($0), id: $0) }.sorted { $0.key < $1.key }
         guard let first = new.first else { return }
-        // Nearly always everything new belongs at the end.
+        // Nearly always all new posts belong at the end.
         let place = items.index(below: first.key, by: \.key, orEqual: true)
         let tail = items[place...] + new
         items.replaceSubrange(place..., with: tail.sorted { $0.key < $1.key })
@@ -438,7 +437,8 @@ struct OrderedPosts: Sendable {
 }
 
 extension Array {
-    /// The number of elements whose key is smaller than `bound`, or not greater; the keys ascend.
+    /// The number of elements whose key is smaller than `bound`, or not greater; the elements are
+    /// sorted by key.
     fileprivate func index(below bound: String, by key: (Element) -> String, orEqual: Bool) -> Int {
         var low = 0
         var high = count
@@ -455,9 +455,9 @@ extension Array {
     }
 }
 
-/// Collections in the order of their keys.
+/// Collections, sorted by key.
 extension BlueskyRepository {
-    /// The records of a collection; none where the collection is not kept.
+    /// The records of a collection; empty if the collection is not supported.
     mutating func list(
         _ collection: String, of person: Int, _ bounds: RecordBounds, in state: SandboxState
     ) -> [Entry] {
@@ -478,7 +478,7 @@ extension BlueskyRepository {
                 of: state.postsByAuthor[person], by: { key(of: $0) },
                 read: { entry(of: $0, in: state) })
         }
-        // Keys that clients chose need not follow the order of arrival; all others do.
+        // Keys that clients chose need not follow the order of arrival; all other keys do.
         var ordered = orderedPosts.removeValue(forKey: person) ?? OrderedPosts()
         ordered.update(to: state.postsByAuthor[person], deletions: state.deleted.count) {
             key(of: $0)

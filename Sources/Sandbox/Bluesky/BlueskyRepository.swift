@@ -1,19 +1,19 @@
 import Foundation
 import Posts
 
-/// The records of everybody.
+/// The records of all people.
 ///
-/// Posts and favorites live in the ``SandboxState``; here is what only Bluesky knows of them. A
-/// record that was once shown or written never changes by itself, since others refer to it by its
+/// Posts and favorites are in the ``SandboxState``; this type has the data that only Bluesky has. A
+/// record that was once shown or written never changes by itself, because others refer to it by its
 /// content.
 struct BlueskyRepository: Sendable {
-    /// A record and what follows from it.
+    /// A record and its identifiers.
     struct Entry: Sendable {
         var key: String
         var uri: String
         var cid: String
         var record: RecordValue
-        /// When its author says it was made.
+        /// The creation time that its author claims.
         var createdAt: Date
         var reply: Reply?
 
@@ -21,7 +21,7 @@ struct BlueskyRepository: Sendable {
     }
 
     typealias Reply = (root: StrongReference, parent: StrongReference)
-    /// A like, and what it is of.
+    /// A like, and the liked post.
     typealias Like = (post: Int64, entry: Entry)
     /// A profile as a record and as others see it.
     typealias Profile = (entry: Entry, record: ProfileRecord)
@@ -37,9 +37,9 @@ struct BlueskyRepository: Sendable {
     var likes: [Int: [String: Like]] = [:]
     /// The keys of `likes` by person and post.
     var likeKeys: [Int: [Int64: Set<String>]] = [:]
-    /// The posts of those who have written here, in the order of their keys.
+    /// The posts of people who have written here, sorted by key.
     var orderedPosts: [Int: OrderedPosts] = [:]
-    /// The likes of favorites that were not made here, by the number of the favorite.
+    /// The likes of favorites that were not written as records here, by the number of the favorite.
     var derivedLikes: [Int64: Entry] = [:]
     var profiles: [Int: Profile] = [:]
     /// The threadgates and postgates, by the at-uri of the gate.
@@ -52,20 +52,19 @@ struct BlueskyRepository: Sendable {
 
     init(people: SandboxDirectory) { self.people = people }
 
-    /// Whether the post is one on Bluesky: it has no levels of visibility, and reposts are no
-    /// posts.
+    /// Whether the post is on Bluesky, which has only public posts, and reposts are not posts.
     func shows(_ post: SandboxPost) -> Bool { post.visibility.isOpen && post.repostOf == nil }
 
-    /// The key of a post that may not have been shown yet.
+    /// The key of a post, even if it was not shown yet.
     func key(of id: Int64) -> String { entries[id]?.key ?? SandboxIdentity.recordKey(id) }
 
-    /// A key that was never used, for what the server names itself.
+    /// An unused key, for records that the server names itself.
     mutating func freshKey(at now: Date) -> String {
         lastMicroseconds = max(lastMicroseconds + 1, UInt64(max(0, now.milliseconds)) * 1_000)
         return SandboxIdentity.recordKey(microseconds: lastMicroseconds, clock: 0)
     }
 
-    /// Takes note of a change in a person's repository.
+    /// Records a change in a person's repository.
     mutating func commit(_ change: RecordValue, by person: Int, at now: Date) -> WireJSON {
         let rev = freshKey(at: now)
         let before = commits[person]?.cid
@@ -84,7 +83,7 @@ extension BlueskyRepository {
     /// The record of a post, made from the script's text if it was not written here.
     mutating func entry(of post: SandboxPost, in state: SandboxState) -> Entry {
         if let known = entries[post.id] { return known }
-        // What it answers comes first, so that nothing calls itself.
+        // The posts that it answers are rendered first, in a loop instead of a recursion.
         var unknown = [post]
         while let parent = unknown.last?.replyTo.flatMap({ state.posts[$0] }),
             entries[parent.id] == nil
@@ -95,7 +94,7 @@ extension BlueskyRepository {
         return entries[post.id] ?? rendered(post, in: state)
     }
 
-    /// The entry of the post with the number, if Bluesky has it.
+    /// The entry of the post with the number, if it is on Bluesky.
     mutating func entry(of id: Int64, in state: SandboxState) -> Entry? {
         guard let post = state.posts[id], shows(post) else { return nil }
         return entry(of: post, in: state)
@@ -121,7 +120,7 @@ extension BlueskyRepository {
             createdAt: createdAt, reply: reply)
     }
 
-    /// A record at its place.
+    /// The entry of a record at its address.
     func entry(
         _ collection: String, _ key: String, by person: Int, _ record: RecordValue, createdAt: Date,
         reply: Reply? = nil
@@ -132,15 +131,15 @@ extension BlueskyRepository {
             record: record, createdAt: createdAt, reply: reply)
     }
 
-    /// The root is what the conversation began with: the parent's root, or the parent that answers
-    /// nothing itself.
+    /// The root is the first post of the conversation: the parent's root, or the parent if that is
+    /// no reply.
     private func reply(of post: SandboxPost, in state: SandboxState) -> Reply? {
         guard let parent = post.replyTo, let author = post.replyToAuthor else { return nil }
         if let known = entries[parent] {
             return (known.reply?.root ?? known.reference, known.reference)
         }
-        // The parent went before anybody saw it; the reference leads nowhere, as such references
-        // do.
+        // The parent was deleted before anybody saw it; like all references to deleted posts, the
+        // reference leads nowhere.
         let uri = RecordAddress(people.ids[author], RecordAddress.posts, key(of: parent)).uri
         let gone = StrongReference(uri: uri, cid: ContentID(of: .text(uri)).text)
         return (gone, gone)
@@ -184,7 +183,7 @@ extension BlueskyRepository {
 
 /// Finding, writing and deleting posts.
 extension BlueskyRepository {
-    /// The number that stands behind an address, whether or not the post is still there.
+    /// The number of the post at an address, even if it was deleted.
     func number(of address: RecordAddress) -> Int64? {
         guard address.collection == RecordAddress.posts,
             let author = people.index(of: address.authority)
@@ -194,7 +193,7 @@ extension BlueskyRepository {
         return written[author]?[address.key] ?? Self.number(ofKey: address.key)
     }
 
-    /// The number whose key the sandbox made.
+    /// The number of a key that the sandbox made.
     private static func number(ofKey key: String) -> Int64? {
         guard RecordSyntax.isTimestampKey(key) else { return nil }
         let letters = Array("234567abcdefghijklmnopqrstuvwxyz".utf8)
@@ -206,7 +205,7 @@ extension BlueskyRepository {
         return SandboxIdentity.recordKey(id) == key ? id : nil
     }
 
-    /// The post at an address; nil unless Bluesky has it.
+    /// The post at an address; nil if it is not on Bluesky.
     func post(at address: RecordAddress, in state: SandboxState) -> SandboxPost? {
         guard let id = number(of: address), let post = state.posts[id], shows(post),
             people.index(of: address.authority) == post.author, key(of: id) == address.key
@@ -216,7 +215,7 @@ extension BlueskyRepository {
 
     /// The post that a record refers to.
     ///
-    /// - Throws: `InvalidRequest` unless there is one with just this content.
+    /// - Throws: `InvalidRequest` unless there is one with exactly this content.
     mutating func post(
         of reference: StrongReference, called name: String, in state: SandboxState
     ) throws(BlueskyRefusal) -> SandboxPost {
@@ -235,11 +234,11 @@ extension BlueskyRepository {
 
     /// Publishes a post.
     ///
-    /// A reply notifies the author of the answered post; the facets alone decide who else is
-    /// notified. A reply to somebody who gates the conversation is stored all the same, and judged
-    /// as if that person were notified.
+    /// A reply notifies the author of the answered post; only the facets decide who else is
+    /// notified. A reply to a person whose gate forbids it is stored nevertheless, and judged as if
+    /// that person were notified.
     ///
-    /// - Throws: `InvalidRequest` for an answer that misplaces itself.
+    /// - Throws: `InvalidRequest` for a reply with a wrong parent or root.
     mutating func write(
         _ post: PostRecord, of value: RecordValue, key: String, by person: Int,
         in state: inout SandboxState,
@@ -250,8 +249,7 @@ extension BlueskyRepository {
         }
         let draft = SandboxState.Draft(
             text: post.text, warning: "", isSensitive: !post.labels.isEmpty,
-            // Nothing here is less public than the rest; an answer therefore counts as its parent
-            // does.
+            // All posts here are public, so an answer has the visibility of its parent.
             visibility: parent?.visibility ?? .public, language: post.language, replyTo: parent?.id,
             idempotencyKey: key, network: .bluesky,
             mentions: post.mentions.compactMap { people.index(of: $0) },
@@ -292,7 +290,7 @@ extension BlueskyRepository {
         return parent
     }
 
-    /// Writes another record over a post; what it told people stays told.
+    /// Replaces the record of a post; notifications that it caused stay.
     mutating func rewrite(
         _ old: SandboxPost, _ post: PostRecord, of value: RecordValue, in state: inout SandboxState
     ) -> Entry {
@@ -311,7 +309,8 @@ extension BlueskyRepository {
     ) {
         let address = RecordAddress(people.ids[person], RecordAddress.posts, key)
         guard let post = post(at: address, in: state) else { return }
-        // The key stays known, so that an answer to it is told from one to a post that never was.
+        // The key stays known, so that an answer to a deleted post can be distinguished from one to
+        // a post that never existed.
         state.delete(post.id)
         state.recordRemoval(.post, of: post.id, by: person, at: date)
     }
@@ -319,7 +318,8 @@ extension BlueskyRepository {
 
 /// Favorites as like records.
 extension BlueskyRepository {
-    /// The like of a favorite that was not made here; nil where Bluesky does not have the post.
+    /// The like of a favorite that was not written as a record here; nil if the post is not on
+    /// Bluesky.
     mutating func like(for favorite: SandboxFavorite, of person: Int, in state: SandboxState)
         -> Entry?
     {
@@ -344,7 +344,7 @@ extension BlueskyRepository {
         ]
     }
 
-    /// The like of a post by a person: one written here before one made elsewhere.
+    /// The like of a post by a person; one that was written here is preferred.
     mutating func like(of post: Int64, by person: Int, in state: SandboxState) -> Entry? {
         guard state.isFavorited(post, by: person) else { return nil }
         if let own = likeKeys[person]?[post]?.min() { return likes[person]?[own]?.entry }
@@ -354,7 +354,7 @@ extension BlueskyRepository {
         return like(for: favorite, of: person, in: state)
     }
 
-    /// The like with the key, and which post it is of.
+    /// The like with the key, and the liked post.
     mutating func like(named key: String, of person: Int, in state: SandboxState) -> Like? {
         if let own = likes[person]?[key] { return own }
         for favorite in state.favorites[person] ?? [] where !hasLike(of: favorite.post, by: person)
@@ -366,9 +366,9 @@ extension BlueskyRepository {
         return nil
     }
 
-    /// Writes a like, and favorites the post if this is the first of it.
+    /// Writes a like, and favorites the post if this is its first like by the person.
     ///
-    /// - Throws: `InvalidRequest` unless the subject is a post as it is now.
+    /// - Throws: `InvalidRequest` unless the subject is the current version of a post.
     mutating func write(
         _ like: LikeRecord, as write: RecordWrite, in state: inout SandboxState, at now: Date
     ) throws(BlueskyRefusal) -> Entry {
@@ -380,7 +380,7 @@ extension BlueskyRepository {
         state.recordFavorite(
             of: subject, by: person, isNew: isNew, from: .bluesky, recordKey: key(of: subject.id),
             at: now)
-        // A second record of the same post is a record more, unlike one at the same place.
+        // A second like of the same post is a further record, unlike one with the same key.
         state.made = (isRewritten ? .repeated : .created, subject.id)
         if write.replacesLikes {
             for key in likeKeys[person]?.removeValue(forKey: subject.id) ?? [] {
@@ -415,9 +415,9 @@ extension BlueskyRepository {
 extension BlueskyRepository {
     static let profileKey = "self"
 
-    /// The person's profile: the script's until they write their own.
+    /// The person's profile: the script's until the person writes another.
     ///
-    /// The bot does not say yet that it is one: to say so is its own business.
+    /// The bot is not labelled as one at first, because it has to do that itself.
     mutating func profile(of person: Int, in state: SandboxState) -> Profile {
         if let known = profiles[person] { return known }
         let somebody = state.people[person]
@@ -442,8 +442,8 @@ extension BlueskyRepository {
         return made
     }
 
-    /// Whether the person asks not to be shown to clients without a login: true for those who keep
-    /// bots away, and for the last of the strangers.
+    /// Whether the person asks to be hidden from clients without a login: true for people who opt
+    /// out of bots, and for the last of the strangers.
     private func isHidden(_ person: Int) -> Bool {
         people.population.people[person].role == .optedOut
             || people.population.indices(of: .stranger).last == person

@@ -1,5 +1,5 @@
 extension BlueskyRefusal {
-    /// The refusal of a session, and of everything about its account; nil if the account can be
+    /// The refusal of a session, and of all requests about its account; nil if the account can be
     /// used.
     init?(_ standing: SandboxStanding) {
         switch standing {

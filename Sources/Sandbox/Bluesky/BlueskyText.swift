@@ -1,4 +1,4 @@
-/// A text of the script as Bluesky has it: plain, with facets that say what its parts mean.
+/// A text of the script in Bluesky's form: plain, with facets that mark its parts.
 struct BlueskyText: Equatable, Sendable {
     enum Feature: Equatable, Sendable {
         case mention(did: String)
@@ -23,7 +23,7 @@ struct BlueskyText: Equatable, Sendable {
     /// - Parameters:
     ///   - source: As written for Mastodon: `@user`, `@user@host`, `#tag` and addresses have a
     ///     meaning.
-    ///   - people: Whom the names mean, and what these are called here.
+    ///   - people: The people whom the names mean, and their handles here.
     init(_ source: String, people: SandboxDirectory) {
         for piece in StatusText.pieces(of: source) {
             switch piece {
@@ -48,7 +48,7 @@ struct BlueskyText: Equatable, Sendable {
         facets.append(Facet(start: start, end: text.utf8.count, feature: feature))
     }
 
-    /// The address without its scheme, cut for the eye.
+    /// The address without its scheme, shortened for display.
     private static func shown(_ link: String) -> String {
         let scheme = link.hasPrefix("https://") ? "https://" : "http://"
         let rest = link.dropFirst(scheme.count)
@@ -56,7 +56,7 @@ struct BlueskyText: Equatable, Sendable {
             ? rest.prefix(shownLinkCharacters - 3) + "..." : String(rest)
     }
 
-    /// Ends a text that is too long, and forgets what lay beyond.
+    /// Truncates a text that is too long, and removes the facets beyond its end.
     private mutating func cut() {
         guard text.utf8.count > Self.maximumCharacters,
             text.count > Self.maximumCharacters || isTooHeavy
@@ -72,7 +72,7 @@ struct BlueskyText: Equatable, Sendable {
 
     private var isTooHeavy: Bool { text.utf8.count > Self.maximumBytes }
 
-    /// The facets as a record holds them.
+    /// The facets in the form of a record.
     var facetRecords: RecordValue {
         .list(
             facets.map { facet in

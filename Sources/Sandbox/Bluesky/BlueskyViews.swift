@@ -3,9 +3,9 @@ import Posts
 
 /// Posts and people as the AppView shows them.
 ///
-/// `viewer` is for whom the answer is; guests get no `viewer` members.
+/// `viewer` is the person who gets the answer; guests get no `viewer` members.
 extension BlueskyRepository {
-    /// A person as the author of something.
+    /// A person as the author of a post or notification.
     mutating func author(_ person: Int, for viewer: Int?, in state: SandboxState) -> WireJSON {
         let profile = profile(of: person, in: state)
         let view: WireJSON = [
@@ -17,7 +17,7 @@ extension BlueskyRepository {
         return viewer == nil ? view : view.adding(("viewer", ["muted": false, "blockedBy": false]))
     }
 
-    /// A person with all that is told about them.
+    /// A person with the full profile.
     mutating func detailedProfile(of person: Int, for viewer: Int?, in state: SandboxState)
         -> WireJSON
     {
@@ -43,7 +43,7 @@ extension BlueskyRepository {
         ]
     }
 
-    /// The post with the number; nil unless Bluesky has it.
+    /// The post with the number; nil if it is not on Bluesky.
     mutating func post(_ id: Int64, for viewer: Int?, in state: SandboxState) -> WireJSON? {
         guard let post = state.posts[id], shows(post) else { return nil }
         return view(of: post, for: viewer, in: state)
@@ -103,15 +103,16 @@ extension BlueskyRepository {
 
     /// Whether the viewer may not answer in the conversation of the post.
     ///
-    /// The author of its first post and the people named there always may. For others, its
-    /// threadgate decides; without one, an author who keeps bots away lets nobody else answer.
+    /// The author of the conversation's first post and the people named there may always answer.
+    /// For others, its threadgate decides; without one, an author who opts out of bots lets nobody
+    /// else answer.
     private func isGated(_ post: SandboxPost, for viewer: Int, in state: SandboxState) -> Bool {
         let root = state.ancestors(of: post).first ?? post
         if viewer == root.author || root.html.mentions.contains(viewer) { return false }
         if let repliers = gate(
             RecordAddress.threadGates, ofPost: key(of: root.id), by: root.author)?.repliers
         {
-            // Whom a gate lets in by following nobody here can tell.
+            // People whom a gate admits by follows are refused, because follows are unknown here.
             return !repliers.contains("follower") && !repliers.contains("following")
         }
         return state.people[root.author].role == .optedOut
@@ -120,7 +121,7 @@ extension BlueskyRepository {
 
 /// Items of feeds.
 extension BlueskyRepository {
-    /// Returns the feed item of a post or repost; `nil` if Bluesky has nothing to show.
+    /// Returns the feed item of a post or repost; `nil` if the post is not on Bluesky.
     mutating func feedItem(of post: SandboxPost, for viewer: Int?, in state: SandboxState)
         -> WireJSON?
     {
@@ -188,7 +189,7 @@ extension BlueskyRepository {
         ["$type": "app.bsky.feed.defs#notFoundPost", "uri": .string(uri), "notFound": true]
     }
 
-    /// When a feed has the item: the earlier of what the author claims and when it came, in
+    /// The time of the item in a feed: the earlier of its author's time and its arrival, in
     /// milliseconds.
     func feedTime(of post: SandboxPost) -> Int64 {
         let arrival = post.createdAt.milliseconds
@@ -198,7 +199,7 @@ extension BlueskyRepository {
 }
 
 extension BlueskyRepository.Entry {
-    /// The record with what a post is heavier by, in a member that no document knows.
+    /// The record with a post's padding, in an undocumented member.
     func json(paddedLike post: SandboxPost?) -> WireJSON {
         guard let bytes = post?.padding, bytes > 0 else { return record.json }
         return record.json.adding(("padding", .padded("", bytes: bytes)))

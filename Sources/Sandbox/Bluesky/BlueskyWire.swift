@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// The AT Protocol, as a personal data server and its AppView speak it.
+/// The AT Protocol, as spoken by a personal data server and its AppView.
 struct BlueskyWire: SandboxWire {
     private static let prefix = "/xrpc/"
     private static let routes = BlueskyCall.accountRoutes.merging(BlueskyCall.recordRoutes) { $1 }
@@ -15,7 +15,7 @@ struct BlueskyWire: SandboxWire {
     var sessions: BlueskySessions
     /// Up to when each has seen the notifications.
     var seen: [Int: Date] = [:]
-    /// The standing of an endpoint's own rate limit, besides the limit of all requests.
+    /// The standing in an endpoint's own rate limit, besides the limit of all requests.
     var standing: RateCounter.Standing?
     var repository: BlueskyRepository
 
@@ -80,7 +80,7 @@ struct BlueskyWire: SandboxWire {
         return try route.answer(call)(&self, &state)
     }
 
-    /// Refuses what an account asks, or is asked about, that cannot be used.
+    /// Refuses requests by, and about, accounts that cannot be used.
     private func requireStanding(
         of caller: Int?, _ query: [(name: String, value: String)], in state: SandboxState
     ) throws(BlueskyRefusal) {
@@ -151,7 +151,7 @@ struct BlueskyWire: SandboxWire {
 }
 
 extension BlueskyWire {
-    /// Answers as the directory of identities does, and as the host of one.
+    /// Answers as the directory of identities, and as the host of one.
     private func document(_ request: WireRequest, in state: inout SandboxState, at now: Date)
         -> WireAnswer
     {
@@ -178,7 +178,7 @@ extension BlueskyWire {
     }
 }
 
-/// The writes that requests ask for, before they are checked.
+/// The requested writes, before they are checked.
 extension BlueskyWire {
     private static let writes: Set = [
         "/xrpc/com.atproto.repo.createRecord", "/xrpc/com.atproto.repo.putRecord",
@@ -227,7 +227,7 @@ extension BlueskyWire {
 /// Why a request is refused, in the words of the protocol.
 struct BlueskyRefusal: Error, Equatable {
     var status: Int
-    /// The name that clients go by.
+    /// The name by which clients recognize the error.
     var error: String
     var message: String
     /// Not the client's fault.
@@ -244,7 +244,7 @@ struct BlueskyRefusal: Error, Equatable {
         BlueskyRefusal(400, "InvalidRequest", message, isExpected: isExpected)
     }
 
-    /// A client cannot know when a token ends: it is told so by this.
+    /// Expected: a client learns of a token's end by this error.
     static func expired(_ message: String) -> BlueskyRefusal {
         BlueskyRefusal(400, "ExpiredToken", message, isExpected: true)
     }
@@ -257,13 +257,13 @@ struct BlueskyRefusal: Error, Equatable {
 
     static let missingAuthentication = BlueskyRefusal(401, "AuthMissing", "Authentication Required")
 
-    /// Asking is how a client learns whether a record is there.
+    /// Expected: a client learns whether a record exists by requesting it.
     static func recordNotFound(_ uri: String) -> BlueskyRefusal {
         BlueskyRefusal(400, "RecordNotFound", "Could not locate record: \(uri)", isExpected: true)
     }
 
-    /// `isExpected` where the client demanded that there be no record: who asks again cannot know
-    /// that there is one.
+    /// `isExpected` if the client required that there be no record: a client that retries cannot
+    /// know that it exists.
     static func invalidSwap(was cid: String?, isExpected: Bool = false) -> BlueskyRefusal {
         BlueskyRefusal(400, "InvalidSwap", "Record was at \(cid ?? "null")", isExpected: isExpected)
     }

@@ -8,9 +8,11 @@ struct RecordAddress: Equatable, Sendable {
     static let reposts = "app.bsky.feed.repost"
     static let follows = "app.bsky.graph.follow"
     static let profiles = "app.bsky.actor.profile"
-    /// The collection of records that say who may answer a post, each under the key of the post.
+    /// The collection of records with the rules about who may answer a post, each under the key of
+    /// the post.
     static let threadGates = "app.bsky.feed.threadgate"
-    /// The collection of records that say who may quote a post, each under the key of the post.
+    /// The collection of records with the rules about who may quote a post, each under the key of
+    /// the post.
     static let postGates = "app.bsky.feed.postgate"
 
     /// A DID or a handle.
@@ -91,7 +93,7 @@ enum RecordSyntax {
             && text.utf8.allSatisfy(keyCharacters.contains)
     }
 
-    /// The key of records that are kept in the order of time.
+    /// The key of records that are sorted by time.
     static func isTimestampKey(_ text: some StringProtocol) -> Bool {
         guard text.utf8.count == 13, let first = text.utf8.first, first <= UInt8(ascii: "j") else {
             return false
@@ -99,7 +101,7 @@ enum RecordSyntax {
         return text.utf8.allSatisfy(sortable.contains)
     }
 
-    /// An instant with zone, in the strict form that records demand.
+    /// A time with a zone, in the strict form that records require.
     static func date(_ text: String) -> Date? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes.count <= 64, bytes[10] == UInt8(ascii: "T"),

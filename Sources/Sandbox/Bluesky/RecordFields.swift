@@ -1,13 +1,13 @@
 import Foundation
 
-/// The members of a record or of a part of it, read as strictly as its lexicon demands.
+/// The members of a record or of a part of it, read as strictly as its lexicon requires.
 struct RecordFields {
     let collection: String
-    /// Where in the record this is: `Record`, `Record/reply/root`.
+    /// The position in the record: `Record`, `Record/reply/root`.
     let path: String
     private let members: [String: RecordValue]
 
-    /// - Throws: `InvalidRequest` unless the value is an object of known members.
+    /// - Throws: `InvalidRequest` unless the value is an object with known members only.
     init(
         _ value: RecordValue?, of collection: String, path: String = "Record", allowed: Set<String>
     ) throws(BlueskyRefusal) {
@@ -83,7 +83,7 @@ struct RecordFields {
         return date
     }
 
-    /// The member's own members; nil where it is absent.
+    /// The member's own members; nil if it is absent.
     func fields(_ name: String, allowed: Set<String>) throws(BlueskyRefusal) -> RecordFields? {
         guard let value = members[name] else { return nil }
         return try RecordFields(value, of: collection, path: "\(path)/\(name)", allowed: allowed)
@@ -99,7 +99,7 @@ struct RecordFields {
         refusal(nil, "must have the property \"\(name)\"")
     }
 
-    /// - Throws: `InvalidRequest` unless the record says of itself what it is.
+    /// - Throws: `InvalidRequest` unless the record's `$type` is `type`.
     func requireType(_ type: String) throws(BlueskyRefusal) {
         let actual = try requiredText("$type")
         guard actual == type else { throw refusal("$type", "must be \(type)") }
@@ -119,7 +119,7 @@ struct RecordFields {
         return StrongReference(uri: uri, cid: cid)
     }
 
-    /// The labels that the author puts on the record.
+    /// The labels that the author gave the record.
     func selfLabels() throws(BlueskyRefusal) -> [String] {
         guard let fields = try fields("labels", allowed: ["$type", "values"]) else { return [] }
         try fields.requireType("com.atproto.label.defs#selfLabels")
@@ -140,7 +140,7 @@ struct RecordFields {
     }
 }
 
-/// The content of a post record, after all its rules are checked.
+/// The content of a post record that satisfies all rules.
 struct PostRecord {
     private static let allowed: Set = [
         "$type", "text", "createdAt", "langs", "facets", "reply", "embed", "labels", "tags",
@@ -158,7 +158,7 @@ struct PostRecord {
     var labels: [String]
     var images: [(cid: String, type: String, alt: String)] = []
 
-    /// - Throws: `InvalidRequest` that says which rule the record breaks.
+    /// - Throws: `InvalidRequest` with the rule that the record breaks.
     init(_ record: RecordValue) throws(BlueskyRefusal) {
         let fields = try RecordFields(record, of: RecordAddress.posts, allowed: Self.allowed)
         try fields.requireType(RecordAddress.posts)
@@ -205,7 +205,7 @@ struct PostRecord {
         }
     }
 
-    /// Only that the embed is of a known kind.
+    /// Checks only that the embed is of a known kind.
     private static func checkEmbed(_ fields: RecordFields) throws(BlueskyRefusal) -> Bool {
         guard let embed = fields.value("embed") else { return false }
         guard let type = embed["$type"]?.text, embeds.contains(type) else {
@@ -216,7 +216,7 @@ struct PostRecord {
 
     private static let largestImage = 1_000_000
 
-    /// The pictures of an embed that is nothing else, each checked as far as its form goes.
+    /// The pictures of an embed without other parts; only their form is checked.
     private static func images(_ fields: RecordFields) throws(BlueskyRefusal) -> [(
         cid: String, type: String, alt: String
     )] {
@@ -252,7 +252,7 @@ struct PostRecord {
         return images
     }
 
-    /// Checks a facet and keeps whom it names.
+    /// Checks a facet and stores the people whom it names.
     private mutating func read(_ facet: RecordFields) throws(BlueskyRefusal) {
         let index = try facet.requiredFields("index", allowed: ["$type", "byteStart", "byteEnd"])
         let start = try index.offset("byteStart")
@@ -262,7 +262,7 @@ struct PostRecord {
             throw index.refusal(nil, "is not within the text")
         }
         for offset in [start, end] where offset < bytes.count {
-            // A byte of the form 10xxxxxx goes on with the character before it.
+            // A byte of the form 10xxxxxx continues the character before it.
             guard bytes[bytes.index(bytes.startIndex, offsetBy: offset)] & 0xC0 != 0x80 else {
                 throw index.refusal(nil, "cuts a character in two")
             }
@@ -306,7 +306,7 @@ struct LikeRecord {
     var subject: StrongReference
     var createdAt: Date
 
-    /// - Throws: `InvalidRequest` that says which rule the record breaks.
+    /// - Throws: `InvalidRequest` with the rule that the record breaks.
     init(_ record: RecordValue) throws(BlueskyRefusal) {
         let fields = try RecordFields(
             record, of: RecordAddress.likes, allowed: ["$type", "subject", "createdAt", "via"])
@@ -317,7 +317,7 @@ struct LikeRecord {
     }
 }
 
-/// A threadgate or postgate record, which says who may answer a post or quote it.
+/// A threadgate or postgate record, with the rules about who may answer or quote a post.
 struct GateRecord {
     private static let rules: Set = ["mentionRule", "followerRule", "followingRule", "listRule"]
 
@@ -326,12 +326,12 @@ struct GateRecord {
     /// The kinds of people who may answer, without the suffix `Rule`; empty for nobody; `nil` for
     /// everybody, and in a postgate.
     var repliers: [String]?
-    /// Nobody may quote it.
+    /// Whether nobody may quote it.
     var forbidsQuotes = false
 
     /// The collection is that of threadgates or that of postgates.
     ///
-    /// - Throws: `InvalidRequest` that says which rule the record breaks.
+    /// - Throws: `InvalidRequest` with the rule that the record breaks.
     init(_ record: RecordValue, in collection: String) throws(BlueskyRefusal) {
         let isThread = collection == RecordAddress.threadGates
         let own: Set =
@@ -359,7 +359,7 @@ struct GateRecord {
     }
 }
 
-/// The content of a profile record, as far as others see it.
+/// The parts of a profile record that others see.
 struct ProfileRecord {
     private static let allowed: Set = [
         "$type", "displayName", "description", "pronouns", "website", "avatar", "banner", "labels",
@@ -378,7 +378,7 @@ struct ProfileRecord {
         self.pinnedPost = pinnedPost
     }
 
-    /// - Throws: `InvalidRequest` that says which rule the record breaks.
+    /// - Throws: `InvalidRequest` with the rule that the record breaks.
     init(_ record: RecordValue) throws(BlueskyRefusal) {
         let fields = try RecordFields(record, of: RecordAddress.profiles, allowed: Self.allowed)
         try fields.requireType(RecordAddress.profiles)

@@ -1,7 +1,7 @@
 import Cryptography
 import Foundation
 
-/// A value of the protocol's data model; what is null stays apart from what is absent.
+/// A value of the protocol's data model, in which null differs from a missing member.
 enum RecordValue: Equatable, Sendable {
     case null
     case bool(Bool)
@@ -25,7 +25,7 @@ enum RecordValue: Equatable, Sendable {
         return items
     }
 
-    /// The value as an answer shows it, its members in the order of their names.
+    /// The value as in an answer, with its members sorted by name.
     var json: WireJSON {
         switch self {
         case .null: .null
@@ -61,7 +61,7 @@ extension RecordValue: Decodable {
                 .init(codingPath: [], debugDescription: "nested too deeply"))
         }
         let container = try decoder.singleValueContainer()
-        // A value of another type.
+        // Nil for a value of another type.
         if container.decodeNil() {
             self = .null
         } else if let value = try? container.decode(Bool.self) {
@@ -79,7 +79,7 @@ extension RecordValue: Decodable {
         }
     }
 
-    /// - Returns: The members of a JSON object; nil for anything else.
+    /// - Returns: The members of a JSON object; nil for any other text.
     static func members(ofJSON bytes: [UInt8]) -> [String: RecordValue]? {
         try? JSONDecoder().decode([String: RecordValue].self, from: Data(bytes))
     }
@@ -94,7 +94,7 @@ struct ContentID: Equatable, Sendable {
     /// In base 32, which has the mark `b`.
     let text: String
 
-    /// Of a file: its bytes are hashed as they are.
+    /// The identifier of a file, whose bytes are hashed unchanged.
     init(ofFile bytes: [UInt8]) {
         text = "b" + Self.base32([0x01, 0x55, 0x12, 0x20] + HashFunction.sha256.digest(of: bytes))
     }
@@ -105,7 +105,7 @@ struct ContentID: Equatable, Sendable {
         text = "b" + Self.base32(Self.prefix + HashFunction.sha256.digest(of: encoded))
     }
 
-    /// The bytes of any CIDv1 in base 32; nil where it is none.
+    /// The bytes of any CIDv1 in base 32; nil if the text is none.
     static func bytes(of text: some StringProtocol) -> [UInt8]? {
         guard text.utf8.first == UInt8(ascii: "b"), text.utf8.count == 59 else { return nil }
         var bytes: [UInt8] = []
@@ -141,14 +141,14 @@ struct ContentID: Equatable, Sendable {
 }
 
 extension RecordValue {
-    /// The one binary form of the value: short lengths, members ordered by the length of their
-    /// names, then by bytes.
+    /// The only valid binary form of the value: shortest lengths, members sorted by the length of
+    /// their names, then by bytes.
     func appendCBOR(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes.append(0xF6)
         case .bool(let value): bytes.append(value ? 0xF5 : 0xF4)
         case .integer(let value):
-            // -1 is 0 of the negative kind, and so on.
+            // CBOR writes -1 as 0 of the negative kind, and so on.
             Self.append(
                 value < 0 ? 1 : 0, UInt64(bitPattern: value < 0 ? ~value : value), to: &bytes)
         case .text(let text):

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A request that has passed the gate: its route is known, its token is good, its parameters are
-/// known by name.
+/// A request that was admitted: its route is known, its token is valid, and the names of its
+/// parameters are known.
 struct MastodonCall: Sendable {
     var request: WireRequest
-    /// The values that stand for `:name` in the route, in order.
+    /// The values at the positions of `:name` in the route, in order.
     var segments: [String]
     var query: [(name: String, value: String)]
     var fields: WireFields
@@ -44,13 +44,13 @@ struct MastodonCall: Sendable {
 
     /// The number in the path.
     ///
-    /// - Throws: 404 where there is none, as for an id that does not exist.
+    /// - Throws: 404 if there is none, as for an id that does not exist.
     func id() throws(WireRefusal) -> Int64 {
         guard let id = segments.first.flatMap(habits.ids.number) else { throw .notFound }
         return id
     }
 
-    /// The headers that lead to the neighbouring pages; the address is the one the client used.
+    /// The headers with the links to the neighboring pages; the address is the one the client used.
     func links(
         older: Int64?, newer: Int64?, of list: MastodonHabits.List
     ) -> [(name: String, value: String)] {
@@ -87,7 +87,7 @@ struct MastodonRoute: Sendable {
     enum Access: Sendable {
         /// No token is looked at.
         case open
-        /// Without a token only what everybody may see, if the server answers the question at all.
+        /// A request without a token returns only public data, if the server answers it at all.
         case anybody(MastodonHabits.Reading)
         /// A token with one of these scopes.
         case scope([String])
@@ -103,7 +103,8 @@ struct MastodonRoute: Sendable {
     var access: Access
     var parameters: Set<String>
     var fields: Set<String>
-    /// A missing post is 404 even where the server forbids all else that is missing.
+    /// Whether a missing post is 404 even if the server answers 403 for everything else that is
+    /// missing.
     var answersWithPage: Bool
     var answer: Answer
 
@@ -121,6 +122,6 @@ struct MastodonRoute: Sendable {
         self.answer = answer
     }
 
-    /// Whether a key keeps it from being done twice.
+    /// Whether a key prevents it from being done twice.
     var isPublishing: Bool { method == "POST" && !fields.isEmpty }
 }

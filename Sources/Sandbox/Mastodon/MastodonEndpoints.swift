@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// Accounts, and what belongs to the account of a token.
+/// Accounts, and the data of a token's account.
 extension MastodonCall {
     static let accountRoutes: [MastodonRoute] = [
         MastodonRoute(
@@ -43,7 +43,7 @@ extension MastodonCall {
         return .json(try shown(index, state))
     }
 
-    /// An account as anybody is shown it.
+    /// An account as shown to anybody.
     private func shown(_ index: Int, _ state: SandboxState) throws(WireRefusal) -> WireJSON {
         let account = entities(state).account(index)
         switch state.standing(of: index) {
@@ -101,7 +101,7 @@ extension MastodonCall {
         state.profiles[person] = profile
     }
 
-    /// Whether the account is automated: Pleroma asks for it in its own way.
+    /// Changes whether the account is automated; Pleroma has its own parameter for that.
     private func update(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let person = try account()
         if let flag = try fields.flag("bot"), !habits.dropsBotMarks {
@@ -146,7 +146,7 @@ extension MastodonCall {
         return .json(["updated_at": "2026-01-01T00:00:00Z", "content": .string(page)])
     }
 
-    /// The version as each program writes it; some claim to be a Mastodon, so that apps work.
+    /// The version in each program's form; some claim to be a Mastodon, so that apps work.
     static func version(_ software: MastodonHabits.Software) -> String {
         switch software {
         case .mastodon: "4.4.0"
@@ -289,7 +289,7 @@ extension MastodonCall {
         status(try post(state), of: state)
     }
 
-    /// The post whose ActivityPub identity is asked for, if the caller may see it.
+    /// The post with the requested ActivityPub identity, if the caller may see it.
     private func search(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let wanted = request.query.first { $0.name == "q" }?.value ?? ""
         let current = state
@@ -359,7 +359,7 @@ extension MastodonCall {
         return .json(entity.adding(("text", .string(found.text))))
     }
 
-    /// Deletes a post, and its answers where the server does that.
+    /// Deletes a post, and its answers if the server does that.
     private static func remove(
         _ post: SandboxPost, from state: inout SandboxState, _ habits: MastodonHabits, at now: Date
     ) {
@@ -377,8 +377,8 @@ extension MastodonCall {
         }
     }
 
-    /// Another text, language and warning; what it answers stays, and who sees it, but on some
-    /// programs.
+    /// Changes text, language and warning; the answered post and the visibility stay, except on
+    /// some programs.
     private func edit(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let found = try post(state)
         guard found.author == (try account()) else { throw .notFound }
@@ -397,7 +397,7 @@ extension MastodonCall {
         return status(state.posts[found.id] ?? found, of: state)
     }
 
-    /// Carries out the deletions whose time has come, and counts a request for the others.
+    /// Carries out deletions that are due, and counts a request for the others.
     static func finishDeletions(
         in state: inout SandboxState, _ habits: MastodonHabits, at now: Date
     ) {
@@ -420,7 +420,7 @@ extension MastodonCall {
     private func favorite(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let person = try account()
         let asked = try post(state)
-        // A repost stands for what it repeats.
+        // A request about a repost means the original.
         let target = asked.repostOf ?? asked.id
         let isNew = state.addFavorite(by: person, of: target, at: now)
         state.recordFavorite(of: asked, by: person, isNew: isNew, from: .mastodon, at: now)
@@ -441,7 +441,7 @@ extension MastodonCall {
         .json(entities(state).status(post))
     }
 
-    /// The post that the path names, if the caller may see it.
+    /// The post in the path, if the caller may see it.
     private func post(_ state: SandboxState) throws(WireRefusal) -> SandboxPost {
         try post(try id(), state)
     }
@@ -537,7 +537,7 @@ extension MastodonCall {
     private static let mentionNeeded = WireRefusal(
         status: 400, message: "No mentions found", isExpected: true)
 
-    /// Whether the text names somebody without a host.
+    /// Whether the text names a person without a host.
     private func namesNeighbor() throws(WireRefusal) -> Bool {
         StatusText.pieces(of: try fields.text("status") ?? "").contains { piece in
             if case .mention(_, nil) = piece { true } else { false }

@@ -4,10 +4,10 @@ import Posts
 /// Accounts, statuses and notifications as Mastodon writes them.
 struct MastodonEntities {
     let state: SandboxState
-    /// For whom the answer is; decides `favourited`.
+    /// The person who gets the answer; decides `favourited`.
     let viewer: Int?
     let habits: MastodonHabits
-    /// Where the client found the server.
+    /// The address at which the client reached the server.
     let base: String
 
     private static let epoch = Date(timeIntervalSince1970: 1_577_836_800)
@@ -15,7 +15,7 @@ struct MastodonEntities {
     /// The server's id of a person.
     static func accountID(_ index: Int) -> Int64 { 109_300_000_000_000_000 + Int64(index) * 65_537 }
 
-    /// The person whom the server calls so.
+    /// The person with this name on the server.
     static func index(
         ofAccount id: String, in population: SandboxPopulation, _ habits: MastodonHabits
     ) -> Int? {
@@ -73,7 +73,7 @@ struct MastodonEntities {
         state.profiles[index]?.note ?? state.people[index].bio
     }
 
-    /// The table of a profile; a page that links back is known to be its owner's.
+    /// The table of a profile; a page that links back counts as verified.
     private func rows(_ index: Int, asShown: Bool) -> WireJSON {
         .array(
             (state.profiles[index]?.fields ?? []).map { row in
@@ -92,7 +92,7 @@ struct MastodonEntities {
             })
     }
 
-    /// The account of the token, with what only its owner may know.
+    /// The account of the token, with the data that only its owner may see.
     func ownAccount(_ index: Int) -> WireJSON {
         let person = state.people[index]
         let shown = account(index, name: .string(person.localName))
@@ -123,14 +123,14 @@ struct MastodonEntities {
         return post.flaw?.broken(entity) ?? entity
     }
 
-    /// Answers to a post that nobody wrote, as elements of a list.
+    /// Generated answers to a post, by no real author, as elements of a list.
     func crowd(below post: SandboxPost) -> WireJSON? {
         guard post.crowd > 0 else { return nil }
         var answer = post
         answer.id = post.id + 1
         answer.replyTo = post.id
         answer.replyToAuthor = post.author
-        // So that some thousands are more than any client reads.
+        // Large enough that some thousands exceed what a client reads.
         answer.burden = .padding(bytes: 400)
         answer.mention = nil
         let names = (1...Int64(post.crowd)).lazy.map { habits.ids.text(of: post.id + $0) }
@@ -141,14 +141,14 @@ struct MastodonEntities {
         narrowed(status: plainStatus(post), post)
     }
 
-    /// The status with the fields that a program has for audiences besides Mastodon's.
+    /// The status with the fields that a program has for audiences other than Mastodon's.
     private func narrowed(status: WireJSON, _ post: SandboxPost) -> WireJSON {
         let fields = habits.narrowed.filter { $0.phrase.isEmpty || post.text.contains($0.phrase) }
             .map(\.field)
         var flags: [String: Bool] = [:]
         var texts: [String: String] = [:]
         var pleroma: [(String, WireJSON)] = []
-        // GoToSocial, and Pleroma of posts that were made there, say so of every post.
+        // GoToSocial has this field in every post, and Pleroma in posts that were made there.
         if habits.software == .gotosocial { flags["local_only"] = false }
         if habits.software == .pleroma {
             pleroma = [("local", true), ("expires_at", nil), ("thread_muted", false)]
@@ -211,7 +211,7 @@ struct MastodonEntities {
 
     private func isSensitive(_ post: SandboxPost) -> Bool {
         if habits.dropsDetails { return false }
-        // A warning of the script by a person of the server is a title there.
+        // On such a program the warning of a scripted post by a local person is a title.
         let isTitle = habits.warningsAreTitles && post.number != nil && isLocal(post)
         return post.isSensitive && !isTitle
     }
@@ -236,7 +236,7 @@ struct MastodonEntities {
         state.people[post.author].host == SamplePeople.host
     }
 
-    /// The status with the field `text`, where the server has it.
+    /// The status with the field `text`, if the server has it.
     private func sourceText(_ status: WireJSON, of post: SandboxPost) -> WireJSON {
         switch habits.sourceText {
         case .missing: status
@@ -273,7 +273,7 @@ struct MastodonEntities {
             ))
     }
 
-    /// The status with the answered post, where the server gives it along.
+    /// The status with the answered post, if the server includes it.
     private func answered(_ entity: WireJSON, _ post: SandboxPost) -> WireJSON {
         guard habits.takesThreadAuthorForParents,
             let answered = post.replyTo.flatMap({ state.posts[$0] })
@@ -295,7 +295,7 @@ struct MastodonEntities {
     private func mentions(in post: SandboxPost) -> [WireJSON] {
         if habits.namesNobody { return [] }
         var people = post.html.mentions
-        // These programs name the answered author when they make a reply, not when they change it.
+        // These programs add the answered author to a new reply, but not to an edited one.
         let parent = isLocal(post) && post.editedAt == nil ? post.replyToAuthor : nil
         if habits.namesParentAuthor, let parent, !people.contains(parent) { people.append(parent) }
         if habits.numbersMentions, let parent { people.insert(parent, at: 0) }
@@ -323,11 +323,11 @@ struct MastodonEntities {
         ]
         guard let post = notification.post.flatMap({ state.posts[$0] }) else { return entity }
         let whole = entity.adding(("status", status(post)))
-        // Where there is no post, there is still somebody who is said to have written it.
+        // A notification without a post still has an author.
         return post.flaw.map { $0 == .null ? whole : $0.broken(whole) } ?? whole
     }
 
-    /// The answered post; Mastodon forgets it when it is deleted.
+    /// The id of the answered post; Mastodon removes it when that post is deleted.
     private func parent(of post: SandboxPost) -> Int64? {
         post.replyTo.flatMap { habits.keepsLostParents || state.posts[$0] != nil ? $0 : nil }
     }
@@ -338,7 +338,7 @@ struct MastodonEntities {
         case .snac, .markdown:
             return RewrittenHTML(post.text, as: habits.dialect, population: state.population).html
         case .blocks:
-            // An answer is a comment, whose text stays as it is.
+            // An answer is a comment, whose text stays unchanged.
             return post.replyTo == nil ? BlockHTML(post.text).html : StatusHTML.escaped(post.text)
         }
     }
@@ -368,7 +368,7 @@ struct MastodonEntities {
         return post.media.compactMap { state.media[$0] }.map { media($0, isReady: true) }
     }
 
-    /// An uploaded file, which has no address before the server has looked through it.
+    /// An uploaded file, which has no address until the server has processed it.
     func media(_ media: SandboxMedia, isReady: Bool) -> WireJSON {
         let address = "\(base)/media/\(media.id)." + (media.type.split(separator: "/").last ?? "")
         return attachment(media.id, address: isReady ? address : nil, alt: media.alt)
@@ -402,13 +402,13 @@ extension SandboxPost {
     }
 }
 
-/// Refusals as the different servers write them.
+/// Refusals in the form of each server.
 extension WireRefusal {
     /// Returns the answer that reports the refusal.
     func answer(_ habits: MastodonHabits) -> WireAnswer {
         var answer: WireAnswer
         if let details {
-            // Errors of logins have a form of their own everywhere (RFC 6749, section 5.2).
+            // Errors of logins have the same form everywhere (RFC 6749, section 5.2).
             answer = .json(
                 ["error": .string(message), "error_description": .string(details)], status: status)
         } else {
@@ -480,7 +480,7 @@ extension WireAnswer {
         page(title: title, body: "<p>\(StatusHTML.escaped(paragraph))</p>", status: status)
     }
 
-    /// A page whose `body` is HTML already.
+    /// A page whose `body` is already HTML.
     static func page(title: String, body: String, status: Int) -> WireAnswer {
         let page = """
             <!DOCTYPE html><html lang="en"><head><title>\(StatusHTML.escaped(title))</title></head>

@@ -1,10 +1,10 @@
 package import Foundation
 package import Posts
 
-/// The ways in which a server that speaks Mastodon's interface differs from Mastodon.
+/// The ways in which a server with Mastodon's interface differs from Mastodon.
 ///
-/// Every habit was read in the source of a program that people run, or was seen on one. Each can be
-/// switched on its own; `Programs` has a file for each program, with the sources.
+/// Every habit was found in the source of a program in use, or was seen on a server. Each can be
+/// set independently; `Programs` has a file for each program, with the sources.
 package struct MastodonHabits: Equatable, Sendable {
     /// The program that the server says it is.
     package enum Software: String, CaseIterable, Sendable {
@@ -16,7 +16,7 @@ package struct MastodonHabits: Equatable, Sendable {
         case ownPosts, home, favorites, notifications
     }
 
-    /// A question that some programs answer without a token.
+    /// A request that some programs answer without a token.
     package enum Reading: String, CaseIterable, Sendable {
         /// An account by its id.
         case account
@@ -27,11 +27,11 @@ package struct MastodonHabits: Equatable, Sendable {
         case post, context, search
     }
 
-    /// How long the pages of a list are.
+    /// The number of items on a page of a list.
     package struct PageSize: Equatable, Sendable {
-        /// Without a `limit`.
+        /// The number without a `limit`.
         package var standard: Int
-        /// Whatever the `limit` is.
+        /// The most items, whatever the `limit` is.
         package var maximum: Int
 
         package init(standard: Int, maximum: Int) {
@@ -40,7 +40,7 @@ package struct MastodonHabits: Equatable, Sendable {
         }
     }
 
-    /// How many posts the context of a post holds at most.
+    /// The most posts in the context of a post.
     package struct ContextSize: Equatable, Sendable {
         /// The nearest ones.
         package var ancestors: Int
@@ -54,11 +54,11 @@ package struct MastodonHabits: Equatable, Sendable {
 
     /// The `Link` header of a page.
     package enum Links: Sendable {
-        /// `next` as long as there is more.
+        /// `next` as long as there are more items.
         case usual
         /// No header at all.
         case missing
-        /// A `next` even on the last page; only an empty page has none.
+        /// `next` even on the last page; only an empty page has none.
         case untilEmpty
         /// As ``untilEmpty``; `prev` has `since_id` in place of `min_id`.
         case untilEmptySince
@@ -71,9 +71,9 @@ package struct MastodonHabits: Equatable, Sendable {
 
     /// The outcome of a request whose `Idempotency-Key` was used before.
     package enum Keys: Sendable {
-        /// The post of the first time is given again.
+        /// The post of the first request is returned again.
         case honored
-        /// It is published once more.
+        /// A second post is published.
         case ignored
         /// 500, as of some versions of Mastodon.
         case failing
@@ -81,7 +81,7 @@ package struct MastodonHabits: Equatable, Sendable {
         case busy
     }
 
-    /// The outcome of a scope that the server does not know, at the registration of an application.
+    /// The outcome of an unknown scope, at the registration of an application.
     package enum UnknownScopes: Sendable {
         case refused
         /// The application is registered without it.
@@ -95,18 +95,18 @@ package struct MastodonHabits: Equatable, Sendable {
         case everybody
     }
 
-    /// The answer to a second DELETE of a post that is shown still.
+    /// The answer to a second DELETE of a post that is still shown.
     package enum SecondDeletion: Sendable {
         /// 403 `Record not found`.
         case refused
-        /// 200, as to the first one.
+        /// 200, as to the first request.
         case repeated
     }
 
-    /// The deletions that take the answers to the post along.
+    /// The deletions that also remove the answers to the post.
     package enum SweptAnswers: Sendable {
         case none
-        /// Of posts that begin a thread.
+        /// Deletions of posts that begin a thread.
         case ofThreads
         case all
     }
@@ -121,13 +121,13 @@ package struct MastodonHabits: Equatable, Sendable {
     /// The field `text` of a post.
     package enum SourceText: Sendable {
         case missing
-        /// The text as it was sent.
+        /// The text as the client sent it.
         case plain
         /// The same HTML as in `content`.
         case html
     }
 
-    /// How fine times are.
+    /// The precision of times.
     package enum Times: Sendable {
         case milliseconds
         /// `.000` in place of the milliseconds.
@@ -148,50 +148,51 @@ package struct MastodonHabits: Equatable, Sendable {
 
     // MARK: Lists
 
-    /// Every list holds its items twice.
+    /// Every list contains its items twice.
     package var repeatsItems = false
-    /// The home holds its items twice when there are fewer than asked for.
+    /// The home contains its items twice if there are fewer than requested.
     package var repeatsShortHome = false
     /// Lists in which `since_id` has no effect.
     package var ignoresSinceID: Set<List> = []
     /// Lists in which `min_id` has no effect.
     package var ignoresMinID: Set<List> = []
-    /// Lists in which `min_id` gives the newest items above it, not the next ones.
+    /// Lists in which `min_id` returns the newest items above it, instead of the next ones.
     package var takesMinIDForSinceID: Set<List> = []
-    /// Lists that are empty where `max_id` or `min_id` is not the id of an item in them.
+    /// Lists that are empty if `max_id` or `min_id` is not the id of an item in them.
     package var needsBoundInList: Set<List> = []
     package var links = Links.usual
     /// Lists whose header differs from ``links``.
     package var linksOf: [List: Links] = [:]
-    /// Lists whose pages are not as long as Mastodon's.
+    /// Lists whose pages have another length than Mastodon's.
     package var pageSizes: [List: PageSize] = [:]
-    /// Every page is so long, whatever was asked for.
+    /// The length of every page, whatever is requested.
     package var fixedPageSize: Int?
-    /// Lists that hold only so many of their newest entries, those that are hidden included.
+    /// The number of newest entries in a list, including hidden ones.
     package var listsAtMost: [List: Int] = [:]
     /// `types[]` and `exclude_types[]` have no effect.
     package var ignoresNotificationTypes = false
-    /// Seconds between the runs of a worker that makes all notifications since its last run; nil
-    /// for notifications at once.
+    /// Seconds between the runs of a worker that creates all notifications since its last run; nil
+    /// for immediate notifications.
     package var notificationsEvery: TimeInterval?
-    /// Favorites are ordered and cut by the ids of their posts.
+    /// Favorites are sorted and cut by the ids of their posts.
     package var ordersFavoritesByPost = false
     package var contextSize: ContextSize?
 
-    /// The visibilities of posts that an account's list holds, also for its owner.
+    /// The visibilities of posts in an account's list, even for its owner.
     package var listedVisibilities = Set(Visibility.allCases)
-    /// The account's list is ordered by date, while its bounds cut by id.
+    /// The account's list is sorted by date, although its bounds cut by id.
     package var ordersOwnPostsByDate = false
-    /// Posts whose texts hold this were imported: they are dated a year before their ids.
+    /// Posts with this text were imported: they are dated a year before their ids.
     package var importedPhrase: String?
 
     // MARK: Reading
 
-    /// Questions that are refused without a token.
+    /// Requests that are refused without a token.
     package var needsTokenToRead: Set<Reading> = []
-    /// Without a token a post that is not public is refused with 401, while a public one is shown.
+    /// Without a token a post that is not public is refused with 401, although a public one is
+    /// shown.
     package var refusesHiddenPosts = false
-    /// Every account of the server is shown every post by its id.
+    /// Every local account can see every post by its id.
     package var showsHiddenPostsToAccounts = false
     /// A search does not find posts by their addresses.
     package var searchesWordsOnly = false
@@ -199,58 +200,58 @@ package struct MastodonHabits: Equatable, Sendable {
     // MARK: Refusals
 
     package var errorForm = ErrorForm.json
-    /// How a token is refused that the server does not know.
+    /// The status for an unknown token.
     package var badTokenStatus = 401
     package var badTokenForm: ErrorForm?
-    /// How `verify_credentials` refuses it; nil for as all else does.
+    /// The status of `verify_credentials` for such a token; nil for the same as elsewhere.
     package var badLoginStatus: Int?
-    /// How a request without a token is refused; nil for as one with a bad token.
+    /// The status for a request without a token; nil for the same as with an unknown one.
     package var missingTokenStatus: Int?
     package var missingTokenForm: ErrorForm?
-    /// How a token is refused whose scopes do not suffice.
+    /// The status for a token without the necessary scope.
     package var missingScopeStatus = 403
-    /// How it looks that something is not there.
+    /// The form of the answer for a missing resource.
     package var missingForm: ErrorForm?
-    /// Missing things are refused with 403, but for a post that is read, edited or answered.
+    /// Missing resources are refused with 403, except for a post that is read, edited or answered.
     package var forbidsMissing = false
-    /// How the deletion of another account's post is refused.
+    /// The status for deleting another account's post.
     package var foreignPostStatus = 404
-    /// How a request is refused that makes no sense.
+    /// The status for an invalid request.
     package var validationStatus = 422
     /// Answers without a body have no `Content-Length`, and the connection ends.
     package var omitsEmptyLength = false
-    /// Every so manieth request is refused with 429 and `Retry-After: 30`, but without a time of
-    /// reset.
+    /// The number of requests of which one is refused with 429 and `Retry-After: 30`, but without a
+    /// reset time.
     package var overloadEvery: Int?
-    /// Requests count for the address that they come from, not for their token.
+    /// Requests are counted by address, not by token.
     package var limitsByAddress = false
-    /// Answers say how many requests are left.
+    /// Answers have the number of requests left.
     package var tellsLimits = true
     /// The time of reset is a number of seconds since 1970.
     package var tellsResetAsNumber = false
 
     // MARK: Writing
 
-    /// How many seconds the server looks through an uploaded file before it may be in a post.
+    /// Seconds for which the server processes an uploaded file before it may be in a post.
     package var mediaTakes: TimeInterval = 0
-    /// How long the answer to a new post takes, in real time, as on a server under load.
+    /// The delay of the answer to a new post, in real time, as on a server under load.
     package var postsTake: Duration = .zero
 
     package var keys = Keys.honored
-    /// How long the first use of a key counts as running, where that matters.
+    /// Seconds for which the first use of a key counts as running, if `keys` is `.busy`.
     package var keyIsBusyFor: TimeInterval = 5
     package var defaultVisibility = Visibility.public
-    /// A reply to a post that is not there is published as an ordinary post.
+    /// A reply to a missing post is published as an ordinary post.
     package var publishesLostReplies = false
-    /// A reply goes on naming a post that was deleted.
+    /// A reply still names a post that was deleted.
     package var keepsLostParents = false
     package var maximumCharacters = 500
-    /// The rules of the server, and its about page as HTML; nil for none.
+    /// The rules of the server, and its about page as HTML; nil for no page.
     package var rules = ["Be kind to each other."]
     package var aboutPage: String?
-    /// The rules stand only in the server's description of itself, as before Mastodon 4.
+    /// The rules are only in the server's description of itself, as before Mastodon 4.
     package var lacksRules = false
-    /// The number of characters that a link counts for; `nil` if its own length counts.
+    /// The number of characters that a link counts as; `nil` for its own length.
     package var charactersPerLink: Int? = 23
     /// The number of characters that the server advertises for a link.
     package var advertisedCharactersPerLink: Int? = 23
@@ -260,62 +261,62 @@ package struct MastodonHabits: Equatable, Sendable {
     package var ignoresSensitive = false
     /// A content warning is the title of a post, which does not make it sensitive.
     package var warningsAreTitles = false
-    /// A post that is not public is for few eyes, and shown as public.
+    /// A post that is not public has a small audience, but is shown as public.
     package var losesVisibility = false
-    /// A direct post is shown as private, and a private answer to it has its circle.
+    /// A direct post is shown as private, and a private answer to it has the same audience.
     package var showsDirectAsPrivate = false
-    /// A direct post is refused unless it names a person of the server without a host.
+    /// A direct post is refused unless it names a local person without a host.
     package var refusesDirectPosts = false
-    /// The answer to a reply carries the id of what it answers.
+    /// The answer to a new reply has the id of the answered post.
     package var answersWithParentID = false
 
-    /// Nothing tells that a post was edited.
+    /// Nothing shows that a post was edited.
     package var hidesEdits = false
-    /// A post that is edited becomes public.
+    /// An edited post becomes public.
     package var publishesEdits = false
-    /// An edit without `media_ids` takes the attachments away.
+    /// An edit without `media_ids` removes the attachments.
     package var editsDropMedia = false
     /// An edit keeps a content warning only with `sensitive`.
     package var editsNeedSensitive = false
 
-    /// Seconds after the answer to a DELETE until the post is gone, by the sandbox's clock; at most
+    /// Seconds from the answer to a DELETE until the post is gone, by the sandbox's clock; at most
     /// ``looksBeforeDeletion`` requests see it.
     package var deletionTakes: TimeInterval = 0
     /// Requests that still see a deleted post while the clock stands still.
     package var looksBeforeDeletion = 2
-    /// The people to whom a deleted post is shown by its id, while lists leave it out.
+    /// The people who see a deleted post by its id, although lists omit it.
     package var showsDeletedTo = Witnesses.nobody
     package var secondDeletion = SecondDeletion.refused
     package var sweepsAnswers = SweptAnswers.none
     /// The answer to a DELETE is an empty list in place of the post.
     package var answersDeletionWithList = false
-    /// A deleted post that is shown still has the time of its deletion in `edited_at`.
+    /// A deleted post that is still shown has the time of its deletion in `edited_at`.
     package var datesDeletions = false
 
     // MARK: Entities
 
-    /// The author of the thread's first post is given as the one answered, and named by every post
-    /// of the thread; the answered post comes along.
+    /// The author of the thread's first post is returned as the answered person, and mentioned by
+    /// every post of the thread; the answered post is included.
     package var takesThreadAuthorForParents = false
-    /// A reply that was never edited names the author of the answered post, named in the text or
-    /// not.
+    /// A reply that was never edited mentions the author of the answered post, even if the text
+    /// does not.
     package var namesParentAuthor = false
-    /// The people that a post names are counted from 0; a reply has the answered author once more.
+    /// The mentioned people are numbered from 0; a reply mentions the answered author once more.
     package var numbersMentions = false
-    /// The people that a post names are given without the account that asks.
+    /// The mentioned people are returned without the requesting account.
     package var omitsViewerFromMentions = false
-    /// Posts name nobody and have no hashtags.
+    /// Posts have no mentions and no hashtags.
     package var namesNobody = false
     package var languages = Languages.told
     package var sourceText = SourceText.missing
-    /// Posts say who may favorite, answer and repost them, as GoToSocial does.
+    /// Posts state who may favorite, answer and repost them, as on GoToSocial.
     package var tellsPolicies = false
     /// Further fields by which authors narrowed posts.
     package var narrowed: [NarrowedPosts] = []
 
-    /// Texts of the server's own people are rewritten, and the signs of that do not come back.
+    /// Texts of local people are converted from markup, whose signs are lost.
     package var rewritesTexts = false
-    /// How texts are rewritten, where they are.
+    /// The kind of conversion, if texts are converted.
     package var dialect = TextDialect.snac
     package var times = Times.milliseconds
     /// The times of notifications; nil for ``times``.
@@ -323,28 +324,28 @@ package struct MastodonHabits: Equatable, Sendable {
     /// People of the server itself are `user@host` everywhere but in answers about the own account.
     package var namesPeopleInFull = false
     package var lacksInstanceV2 = false
-    /// The account's own profile comes as others see it, without its source text.
+    /// The account's own profile is returned as others see it, without its source text.
     package var hidesProfileSource = false
-    /// A change of the profile is answered, and not kept.
+    /// A change of the profile is accepted, but not stored.
     package var dropsProfiles = false
     /// The table of a profile cannot be changed.
     package var dropsProfileFields = false
-    /// The mark of an automated account is answered, and not kept.
+    /// The flag of an automated account is accepted, but not stored.
     package var dropsBotMarks = false
     /// Every connection ends after one answer.
     package var closesConnections = false
 
     // MARK: Logins
 
-    /// How many seconds a token is good for; then it comes with a token to refresh it.
+    /// Seconds for which a token with a refresh token is valid; nil for tokens that do not expire.
     package var tokenLifetime: TimeInterval?
-    /// A token may do everything, whatever scopes it was given.
+    /// A token permits everything, whatever its scopes.
     package var ignoresScopes = false
-    /// The scope `profile` is known, which is new.
+    /// The scope `profile` is known, which is a recent one.
     package var knowsProfileScope = true
     package var unknownScopes = UnknownScopes.refused
     /// A code is exchanged for a token with the scopes that the person allowed, whatever the
-    /// application asks for then.
+    /// application then requests.
     package var grantsWhatWasAllowed = false
     /// Nothing tells where and how to log in.
     package var lacksLoginMetadata = false
@@ -360,13 +361,13 @@ package struct MastodonHabits: Equatable, Sendable {
 
     package init() {}
 
-    /// The date that the server tells of a post.
+    /// The date of a post in answers.
     func date(of post: SandboxPost) -> Date {
         guard let importedPhrase, post.text.contains(importedPhrase) else { return post.createdAt }
         return post.createdAt - 365 * 86_400
     }
 
-    /// When a notification about something that happened at `date` comes into the list.
+    /// When the notification of an event at `date` appears in the list.
     func notificationDate(_ date: Date) -> Date {
         guard let every = notificationsEvery, every > 0 else { return date }
         return Date(
@@ -379,7 +380,7 @@ package struct MastodonHabits: Equatable, Sendable {
     func ids(of list: List) -> MastodonIDs { list == .notifications ? notificationIDs ?? ids : ids }
 }
 
-/// Posts whose authors narrowed their audience in a field that Mastodon does not have.
+/// Posts with an audience that is limited by a field that Mastodon does not have.
 package struct NarrowedPosts: Equatable, Sendable {
     /// A field of a status, or one of an object in it.
     package enum Field: Equatable, Sendable {
@@ -389,7 +390,7 @@ package struct NarrowedPosts: Equatable, Sendable {
         case pleroma(String, String)
     }
 
-    /// A piece of the text of each such post; empty for all posts.
+    /// A part of the text of each such post; empty for all posts.
     package var phrase: String
     package var field: Field
 

@@ -1,30 +1,29 @@
-/// How a server writes the numbers of its posts, people and notifications.
+/// The form in which a server writes the numbers of its posts, people and notifications.
 package enum MastodonIDs: String, CaseIterable, Sendable {
     /// A decimal number.
     case decimal
-    /// 26 characters that sort by time, as GoToSocial writes them.
+    /// 26 characters that sort by time, as on GoToSocial.
     case ulid
-    /// Large and small letters and digits that sort by length and then by bytes, as Pleroma writes
-    /// them.
+    /// Large and small letters and digits that sort by length and then by bytes, as on Pleroma.
     case flake
     /// 32 hexadecimal digits that do not sort.
     case hash
-    /// Ten digits of seconds before a hash, as snac writes those of posts; those of people are the
-    /// hash alone.
+    /// Ten digits of seconds before a hash, as snac writes ids of posts; ids of people are the hash
+    /// alone.
     case stampedHash
 
-    /// Returns the id that goes over the wire for a number of the sandbox.
+    /// Returns the id for a number of the sandbox.
     func text(of number: Int64) -> String {
         let number = UInt64(max(0, number))
         switch self {
         case .decimal: return String(number)
         case .ulid:
-            // 48 bits of time; of the 80 bits that are random elsewhere the first 16 keep the
+            // 48 bits of time; of the 80 bits that are usually random the first 16 preserve the
             // order.
             let random = Self.mixed(number)
             return Self.digits(Self.crockford, high: number, low: random, count: 26)
         case .flake:
-            // 64 bits of time, 48 bits that tell the machine, 16 bits that count.
+            // 64 bits of time, 48 bits for the machine, 16 bits for a counter.
             let low = 0xA11C_E000_0000_0000 | number & 0xFFFF
             let text = Self.digits(Self.base62, high: number >> 16, low: low, count: 22)
             return String(text.drop { $0 == "0" })
@@ -36,7 +35,7 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the number behind an id from the wire; `nil` if such an id was never sent.
+    /// Returns the number of an id; `nil` if such an id was never sent.
     func number(of text: String) -> Int64? {
         let number: UInt64?
         switch self {
@@ -62,7 +61,7 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
         return number
     }
 
-    /// The number that stands where a bound of a page does, which may be an id that was never sent.
+    /// The number for a bound of a page, which may be an id that was never sent.
     func bound(of text: String) -> Int64? {
         switch self {
         case .decimal, .hash, .stampedHash: number(of: text)
@@ -110,7 +109,7 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
         return String(decoding: digits.reversed(), as: UTF8.self)
     }
 
-    /// The number of 128 bits; nil for other characters and for larger numbers.
+    /// The 128-bit number; nil for other characters and for larger numbers.
     private static func value(of text: String, _ alphabet: [UInt8]) -> (high: UInt64, low: UInt64)?
     {
         let base = UInt64(alphabet.count)
@@ -131,7 +130,7 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
         return (high, low)
     }
 
-    /// A number that does not look like the one it was made from; ``unmixed(_:)`` leads back.
+    /// A number that does not resemble the original; ``unmixed(_:)`` reverses it.
     private static func mixed(_ number: UInt64) -> UInt64 {
         let product = (number ^ number >> 32) &* 0x9E37_79B9_7F4A_7C15
         return product ^ product >> 32

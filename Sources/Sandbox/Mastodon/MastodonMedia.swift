@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// Files for posts to come: uploading them, and asking whether they are ready.
+/// Uploading files for posts, and asking whether they are ready.
 extension MastodonCall {
     static let mediaRoutes: [MastodonRoute] = [
         MastodonRoute(
@@ -15,7 +15,7 @@ extension MastodonCall {
     private static let largestFile = 16 << 20
     private static let longestDescription = 1_500
 
-    /// 202 for what the server looks through first, and has no address of yet.
+    /// 202 for a file that the server has to process first, and that has no address yet.
     private func uploadMedia(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let person = try account()
         guard let form = WireForm(request), let file = form.files["file"] else {

@@ -3,7 +3,7 @@ import Posts
 
 /// The lists of the API: an account's posts, the home, the favorites, the notifications.
 extension MastodonCall {
-    /// How far back a home reaches.
+    /// The number of posts in a home timeline.
     static let homeLength = 800
 
     static let timelineRoutes: [MastodonRoute] = [
@@ -89,7 +89,7 @@ extension MastodonCall {
         habits.listsAtMost[list].map { Array(ascending.suffix($0)) } ?? ascending
     }
 
-    /// Whether a list has the items that its bounds name, where it must have them.
+    /// Whether a list contains the items of its bounds, if the server requires that.
     private func holds(_ bounds: WirePage.Bounds, _ ids: [Int64], _ list: MastodonHabits.List)
         -> Bool
     {
@@ -141,14 +141,14 @@ extension MastodonCall {
             .notifications)
     }
 
-    /// A page with what leads to its neighbours.
+    /// A page with the links to its neighbors.
     private func answer(
         _ items: [WireJSON], _ page: WirePage, _ list: MastodonHabits.List
     ) -> WireAnswer {
         let isRepeated =
             habits.repeatsItems || (habits.repeatsShortHome && list == .home && !page.isFull)
         var answer = WireAnswer.json(.array(isRepeated ? items + items : items))
-        // As on the real server, the home offers an older page as long as this one is not empty.
+        // As on the real server, the home has an older page as long as this one is not empty.
         let hasNext = page.isFull || list == .home || habits.links(of: list) != .usual
         answer.headers += links(
             older: hasNext ? page.ids.last : nil, newer: page.ids.first, of: list)
@@ -156,9 +156,9 @@ extension MastodonCall {
     }
 }
 
-/// One page of a list that is kept in ascending order of its ids, cut as Mastodon cuts it.
+/// One page of a list that is sorted by id, cut as on Mastodon.
 struct WirePage: Sendable {
-    /// The asked-for part of a list.
+    /// The requested part of a list.
     struct Bounds: Sendable {
         var older: Int64?
         var since: Int64?
@@ -167,7 +167,7 @@ struct WirePage: Sendable {
 
         static let parameters: Set<String> = ["max_id", "since_id", "min_id", "limit"]
 
-        /// - Throws: 400 for a limit or an id that is none.
+        /// - Throws: 400 for an invalid limit or id.
         init(_ call: MastodonCall, of list: MastodonHabits.List) throws(WireRefusal) {
             let habits = call.habits
             older = try Self.id("max_id", call, of: list)
@@ -211,19 +211,19 @@ struct WirePage: Sendable {
 
     /// The ids on the page, newest first.
     var ids: [Int64]
-    /// Whether as many were found as were asked for.
+    /// Whether as many items were found as were requested.
     var isFull: Bool
 
     /// - Parameters:
     ///   - ascending: All ids of the list.
-    ///   - bounds: `max_id` and `since_id` give the newest ones between them; `min_id` gives those
-    ///     right above it.
-    ///   - isVisible: Leaves ids out as if they were not in the list.
+    ///   - bounds: `max_id` and `since_id` return the newest ids between them; `min_id` returns the
+    ///     next ones above it.
+    ///   - isVisible: Excludes ids as if they were not in the list.
     init(_ ascending: [Int64], bounds: Bounds, isVisible: (Int64) -> Bool = { _ in true }) {
         self.init(ascending, by: \.self, bounds: bounds, isVisible: isVisible)
     }
 
-    /// The same for a list of things that have ids.
+    /// The same for a list of items with ids.
     init<Item>(
         _ ascending: [Item], by id: (Item) -> Int64, bounds: Bounds,
         isVisible: (Item) -> Bool = { _ in true }
@@ -240,7 +240,7 @@ struct WirePage: Sendable {
         isFull = ids.count >= bounds.limit
     }
 
-    /// Replaces the page by one that is ordered by date, of the items between the bounds: with
+    /// Replaces the page by one that is sorted by date, of the items between the bounds: with
     /// `min_id` the oldest ones.
     mutating func order(_ ids: [Int64], bounds: Bounds, by date: (Int64) -> Date?) {
         let floor = max(bounds.since ?? 0, bounds.newer ?? 0)
@@ -263,7 +263,7 @@ struct WirePage: Sendable {
 }
 
 extension Array {
-    /// The index of the first element whose id is greater than `bound`; the ids ascend.
+    /// The index of the first element whose id is greater than `bound`; the ids are sorted.
     func firstIndex(above bound: Int64, by id: (Element) -> Int64) -> Int {
         var low = 0
         var high = count

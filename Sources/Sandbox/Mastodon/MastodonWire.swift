@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// Mastodon's client API, as a strict server would speak it.
+/// Mastodon's client API, as a strict server.
 struct MastodonWire: SandboxWire {
     private static let keyLifetime = 3_600.0
     static let routes =
@@ -25,7 +25,7 @@ struct MastodonWire: SandboxWire {
         self.faults = faults
     }
 
-    /// Mastodon's interface takes what no other one claims.
+    /// Mastodon's interface handles all requests that no other one claims.
     static func owns(_ request: WireRequest) -> Bool { true }
 
     mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date)
@@ -60,7 +60,7 @@ struct MastodonWire: SandboxWire {
     }
 
     /// Counts a request; a new post or a deletion counts against its own limit too, which is then
-    /// the one reported.
+    /// the one in the headers.
     private mutating func count(_ who: String, _ request: WireRequest, at now: Date)
         -> RateCounter.Standing
     {
@@ -84,7 +84,7 @@ struct MastodonWire: SandboxWire {
     private func headers(_ rate: RateCounter.Standing, _ habits: MastodonHabits) -> [(
         name: String, value: String
     )] {
-        // By the server's own clock, as all its times.
+        // By the server's own clock, like all its times.
         let reset = rate.reset + faults.clockSkew
         return [
             ("x-ratelimit-limit", String(rate.allowance.amount)),
@@ -150,7 +150,7 @@ struct MastodonWire: SandboxWire {
         }
     }
 
-    /// Publishes once for each key, and does everything else as often as asked.
+    /// Publishes once for each key, and repeats everything else.
     private mutating func perform(
         _ call: MastodonCall, on route: MastodonRoute, in state: inout SandboxState
     ) throws(WireRefusal) -> WireAnswer {
@@ -180,7 +180,7 @@ struct MastodonWire: SandboxWire {
 }
 
 extension WireRefusal {
-    /// Too many requests at once, whoever they are from.
+    /// Too many requests at once, by any client.
     fileprivate static let overload = WireRefusal(
         status: 429, message: "server capacity exceeded", isExpected: true,
         headers: [("retry-after", "30")])
@@ -211,7 +211,7 @@ extension MastodonWire {
         if case .anybody(let reading) = route.access {
             if grant != nil || !habits.needsTokenToRead.contains(reading) { return grant }
             var refusal = WireRefusal.userNeeded
-            // Whether a server answers nobody, a client finds out by asking.
+            // Expected: a client learns by a request that a server answers nobody.
             refusal.isExpected = true
             throw refusal
         }
@@ -253,7 +253,7 @@ extension WireRefusal {
         status: 401, message: "This method requires an authenticated user", tokenFault: .missing)
 }
 
-/// The writes that requests ask for, before they are checked, and the keys that are in use.
+/// The requested writes, before they are checked, and the keys in use.
 extension MastodonWire {
     func draft(of request: WireRequest, at now: Date) -> SandboxLedger.Write? {
         let ids = faults.mastodon.ids
@@ -271,17 +271,17 @@ extension MastodonWire {
             text: members["status"]?.text, target: parent.flatMap(ids.number).map { String($0) })
     }
 
-    /// Remembers that a request with a key is under way until it is acted on.
+    /// Records that a request with a key is in flight until it is executed.
     ///
-    /// Pleroma and its kin refuse the same key with a conflict meanwhile. Mastodon remembers a key
-    /// only once its post exists, so that whichever of two requests is acted on first makes the
+    /// Meanwhile Pleroma and its relatives refuse the same key with a conflict. Mastodon records a
+    /// key only once its post exists, so whichever of two requests is executed first makes the
     /// post.
     mutating func hold(_ request: WireRequest, until date: Date) {
         guard let name = Self.heldName(request) else { return }
         heldKeys[name] = max(date, heldKeys[name] ?? date)
     }
 
-    /// Whether another request with the key is under way.
+    /// Whether another request with the key is in flight.
     func isHeld(_ request: WireRequest, at now: Date) -> Bool {
         Self.heldName(request).flatMap { heldKeys[$0] }.map { $0 > now } ?? false
     }

@@ -25,8 +25,8 @@ enum StatusText {
 
     /// The number of characters that a server counts.
     ///
-    /// Where every link counts the same, however long it is, a mention counts without its host.
-    /// Elsewhere everything counts as it stands, in code points; then `charactersPerLink` is nil.
+    /// On servers where every link counts the same, a mention counts without its host. On others
+    /// the whole text counts, in code points; then `charactersPerLink` is nil.
     static func length(of text: String, perLink charactersPerLink: Int?) -> Int {
         guard let charactersPerLink else { return text.unicodeScalars.count }
         return pieces(of: text).reduce(0) { sum, piece in
@@ -118,10 +118,10 @@ enum StatusText {
     }
 }
 
-/// The HTML that Mastodon makes of a plain text.
+/// The HTML that Mastodon makes from a plain text.
 ///
-/// Paragraphs, line breaks, links with their invisible parts, mentions as
-/// h-cards without the host, and hashtags as anchors; all else is escaped.
+/// Paragraphs, line breaks, links with their invisible parts, mentions as h-cards without the host,
+/// and hashtags as anchors; everything else is escaped.
 struct StatusHTML {
     private(set) var html = ""
     /// The indices of the people mentioned, each once, in order.
@@ -176,7 +176,7 @@ struct StatusHTML {
             + "<span class=\"invisible\">\(escaped(String(hidden)))</span></a>"
     }
 
-    /// Empty lines end a paragraph, other line ends are breaks.
+    /// Empty lines end a paragraph; other line ends are breaks.
     private static func broken(_ html: String) -> String {
         guard html.contains(anyOf: "\n") else { return html }
         let lines = html.split(separator: "\n", omittingEmptySubsequences: false)
@@ -208,9 +208,9 @@ struct StatusHTML {
 }
 
 extension String {
-    /// Whether one of these ASCII signs occurs, alone or within a larger character.
+    /// Whether one of these ASCII signs occurs, by itself or within a larger character.
     ///
-    /// Most texts have none that means something, and this is much faster than looking at each
+    /// Most texts have no sign with a meaning, and this is much faster than a look at each
     /// character.
     fileprivate func contains(anyOf signs: StaticString) -> Bool {
         var text = self
@@ -231,7 +231,7 @@ extension SandboxPerson {
     var uri: String { "https://\(host)/users/\(userName)" }
 }
 
-/// The manner in which a program rewrites the texts of its own people.
+/// The markup that a program converts in the texts of its own people.
 package enum TextDialect: Sendable {
     /// snac's own kind of Markdown, with pictures for smileys.
     case snac
@@ -241,16 +241,15 @@ package enum TextDialect: Sendable {
     case blocks
 }
 
-/// The HTML that snac, Friendica and, where its people ask for that, GoToSocial make of a text that
-/// they read as Markdown.
+/// The HTML that snac, Friendica and, if its people choose that, GoToSocial make from a text as
+/// Markdown.
 ///
-/// `*word*`, `_word_`, backticks and their like become markup, on snac smileys pictures, addresses
-/// links as they stand, and lines end in `<br>`. The signs of the markup are gone from the text for
-/// good.
+/// `*word*`, `_word_`, backticks and the like become markup, on snac smileys become pictures,
+/// addresses become links in full, and lines end in `<br>`. The signs of the markup are lost.
 struct RewrittenHTML {
     private(set) var html = ""
 
-    /// The signs around a piece of markup, longer signs first, and the element that it becomes.
+    /// The signs around a piece of markup, longer signs first, with their elements.
     private static let marks: [(sign: String, element: String)] = [
         ("**", "b"), ("*", "i"), ("__", "u"), ("_", "i"), ("~~", "s"), ("`", "code"),
     ]
@@ -330,7 +329,7 @@ struct RewrittenHTML {
         return ("<a href=\"\(address)\" target=\"_blank\">\(address)</a>", link.endIndex)
     }
 
-    /// Mentions and hashtags as Mastodon has them, and pictures for smileys.
+    /// Mentions and hashtags as on Mastodon, and pictures for smileys.
     private func inline(_ text: String) -> String {
         var pictured = text
         if dialect == .snac {
@@ -345,13 +344,13 @@ struct RewrittenHTML {
 }
 
 extension RewrittenHTML {
-    /// The text without what looks like HTML elements.
+    /// The text without parts that look like HTML elements.
     fileprivate static func withoutElements(_ text: String) -> String {
         text.replacing(/<\/?[A-Za-z][^<>]*>/, with: "")
     }
 }
 
-/// The HTML that Enable Mastodon Apps makes of a post: blocks of paragraphs, and the first of
+/// The HTML that Enable Mastodon Apps makes from a post: blocks of paragraphs, and the first of
 /// several lines as a title in bold.
 struct BlockHTML {
     let html: String

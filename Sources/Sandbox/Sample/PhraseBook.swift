@@ -1,8 +1,8 @@
-/// Sentences with slots, and the words that fill the slots.
+/// Sentences with slots, and the words for the slots.
 ///
-/// A sentence names a slot in braces, as in `A {cat} slept on {place}.`; each use is filled on its
-/// own, with a capital at the start of a sentence. A book is a plain text that a person who speaks
-/// its language can edit:
+/// A sentence names a slot in braces, as in `A {cat} slept on {place}.`; each use is filled
+/// independently, with a capital at the start of a sentence. A book is a plain text that a speaker
+/// of its language can edit:
 ///
 /// ```
 /// # A remark.
@@ -14,10 +14,11 @@
 /// tabby
 /// ```
 ///
-/// `== theme` begins the sentences on a theme, `== {slot}` the words for a slot, each one a line.
-/// Blank lines and lines that begin with `#` mean nothing.
+/// `== theme` begins the sentences on a theme, `== {slot}` the words for a slot, one a line. Blank
+/// lines and lines that begin with `#` are ignored.
 struct PhraseBook: Sendable {
-    /// Why a text is no book: names the text, and the line where one is to blame.
+    /// The error for a text that is no phrase book: names the text, and the wrong line if there is
+    /// one.
     struct Flaw: Error, Equatable, CustomStringConvertible {
         let description: String
 
@@ -32,11 +33,11 @@ struct PhraseBook: Sendable {
     /// Reads a book.
     ///
     /// - Parameters:
-    ///   - text: What a person wrote.
-    ///   - name: What the text is called in errors.
-    ///   - other: Whose words fill the slots that the text has no words for.
-    /// - Throws: ``Flaw`` for a line without a heading, a heading without lines or that is there
-    ///   twice, a brace without its partner, and a slot without words.
+    ///   - text: The text of the book.
+    ///   - name: The name of the text in errors.
+    ///   - other: Another book, with words for slots that the text lacks.
+    /// - Throws: ``Flaw`` for a line without a heading, a heading without lines or that occurs
+    ///   twice, an unpaired brace, and a slot without words.
     init(_ text: String, named name: String, besides other: PhraseBook? = nil) throws(Flaw) {
         var heading: (name: String, line: Int)?
         var uses: [String: Int] = [:]
@@ -94,7 +95,7 @@ struct PhraseBook: Sendable {
         return result + rest
     }
 
-    /// - Throws: ``Flaw`` for a heading with nothing below it.
+    /// - Throws: ``Flaw`` for a heading without lines.
     private static func check(
         _ heading: (name: String, line: Int)?, _ entries: [String: [String]], _ name: String
     ) throws(Flaw) {
@@ -102,7 +103,7 @@ struct PhraseBook: Sendable {
         throw Flaw(name, line: heading.line, "nothing stands below == \(heading.name)")
     }
 
-    /// The slots of a sentence with their braces; nil for a brace without its partner.
+    /// The slots of a sentence with their braces; nil for an unpaired brace.
     private static func slots(of sentence: Substring) -> [String]? {
         var slots: [String] = []
         var rest = sentence

@@ -1,10 +1,10 @@
 package import Foundation
 package import Posts
 
-/// A year in the life of the sandbox's human, and what she liked and did not like of others.
+/// A year of posts by the sandbox's human, and her reactions to posts of others.
 ///
-/// Written for this project; nobody's data. The same seed and the same day make
-/// the same archive on every machine.
+/// Written for this project, without anybody's data. The same seed and the same day make the same
+/// archive on every machine.
 package struct SampleArchive: Sendable {
     /// The human's own posts, oldest first, replies included: at least 1,500.
     package let posts: [SamplePost]
@@ -13,19 +13,19 @@ package struct SampleArchive: Sendable {
     /// Posts of others that the human saw and did not favorite, oldest first.
     package let normals: [SamplePost]
 
-    /// How many favorites and how many normals an archive holds.
+    /// The number of favorites, and of other posts, in an archive.
     package static let exampleCount = 600
 
-    /// How many answers to each acquaintance an archive holds.
+    /// The number of answers to each acquaintance in an archive.
     package static let repliesPerAcquaintance = 40
 
     /// Composes the archive.
     ///
     /// - Parameters:
-    ///   - end: The archive holds the 365 local days before the local day of this instant.
+    ///   - end: The archive covers the 365 local days before the local day of this instant.
     ///   - seed: Another seed makes another year of the same person.
-    ///   - people: How many people the human has answered. Those beyond the sample's own are
-    ///     acquaintances; answers to them come on top of everything else, which stays as it is.
+    ///   - people: The number of people the human has answered. Those beyond the sample's own are
+    ///     acquaintances; answers to them are added to everything else, which does not change.
     ///   - offset: Seconds east of UTC by which the human lives.
     package init(
         endingAt end: Date, seed: UInt64 = 2026, people: Int = SamplePeople.answered.count,
@@ -130,7 +130,7 @@ package struct SampleArchive: Sendable {
         return SampleTalk.inTurn(number)
     }
 
-    /// Every answered person once, in random order; drawn to the end before the next round, so that
+    /// All answered people in random order; a round ends before the next is shuffled, so that
     /// nobody is left out.
     private static func shuffledFriends(_ generator: inout SampleGenerator) -> [SamplePerson] {
         var friends = SamplePeople.answered
@@ -140,7 +140,7 @@ package struct SampleArchive: Sendable {
         return friends
     }
 
-    /// Answers to acquaintances, spread over the year; no two of them have the same words.
+    /// Answers to acquaintances, spread over the year, no two with the same words.
     private static func replies(to people: [SamplePerson], before today: SampleDay, seed: UInt64)
         -> [SamplePost]
     {
@@ -172,7 +172,7 @@ package struct SampleArchive: Sendable {
     private static func examples(
         before today: SampleDay, generator: inout SampleGenerator
     ) -> (favorites: [SamplePost], normals: [SamplePost]) {
-        // The archive cannot hold what a profile keeps from bots.
+        // An archive cannot contain posts of people whose profile opts out of bots.
         let authors = SamplePeople.everyone.filter { !$0.optsOut && !$0.isBot }
         var texts = UniqueTexts()
         var favorites: [SamplePost] = []
@@ -218,7 +218,7 @@ private struct SampleDay {
     }
 }
 
-/// Composes again what it has seen before, up to a limit.
+/// Draws a text again if it occurred before, up to a limit of tries.
 private struct UniqueTexts {
     private var seen: Set<String> = []
 
@@ -285,16 +285,16 @@ extension SampleArchive {
     }
 }
 
-/// One post of the sample, by the human or by somebody else.
+/// One post of the sample, by the human or by another person.
 package struct SamplePost: Equatable, Sendable {
     /// The id on the sandbox's server, in decimal: milliseconds since 1970 times 65,536, plus a
-    /// number that tells posts of one millisecond apart.
+    /// number that distinguishes posts of the same millisecond.
     package var id: String
     package var author: SamplePerson
     package var text: String
     package var createdAt: Date
     package var language: SampleLanguage
-    /// The topic of a post by somebody else.
+    /// The topic of a post by another person.
     package var topic: SampleTopic?
     package var replyTo: SamplePerson?
     package var visibility: Visibility = .public
@@ -311,14 +311,14 @@ package struct SamplePost: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - date: When the post was made.
-    ///   - sequence: Tells posts of the same millisecond apart, 0 through 65,535.
+    ///   - sequence: Distinguishes posts of the same millisecond, 0 through 65,535.
     /// - Returns: The id in decimal.
     package static func id(at date: Date, sequence: Int) -> String {
         String(UInt64(max(0, date.milliseconds)) << 16 | UInt64(sequence & 0xFFFF))
     }
 
-    /// The post as one line of JSON Lines, without the line break; `favorite` says whether the
-    /// human favorited it, and nil leaves that field out.
+    /// The post as one line of JSON Lines, without the line break; `favorite` states whether the
+    /// human favorited it, and nil omits that field.
     package func jsonLine(favorite: Bool? = nil) -> String {
         var fields: [(String, String)] = [
             ("id", Self.quoted(uri)),

@@ -1,7 +1,7 @@
 /// A seeded source of numbers that gives the same sequence on every platform (SplitMix64).
 ///
-/// The standard library's `randomElement(using:)` may change how it spends
-/// numbers from one version to the next; the functions here never do.
+/// The standard library's `randomElement(using:)` may use the numbers differently in another
+/// version; the functions here never do.
 package struct SampleGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -15,7 +15,7 @@ package struct SampleGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Letters and digits, for what servers call tokens and secrets.
+    /// Letters and digits, as in tokens and secrets of servers.
     mutating func word() -> String { String(next(), radix: 36) + String(next(), radix: 36) }
 
     /// A number of at least 0 and below 1.
@@ -26,7 +26,7 @@ package struct SampleGenerator: RandomNumberGenerator, Sendable {
         limit > 0 ? Int(next().multipliedFullWidth(by: UInt64(limit)).high) : 0
     }
 
-    /// One of `elements`, each equally likely; nil when there are none.
+    /// One of `elements`, each with the same probability; nil if there are none.
     package mutating func element<Element>(of elements: [Element]) -> Element? {
         elements.isEmpty ? nil : elements[number(below: elements.count)]
     }
@@ -37,7 +37,7 @@ package struct SampleGenerator: RandomNumberGenerator, Sendable {
     /// A draw from the normal distribution with mean 0 and deviation 1, as the sum of twelve
     /// uniform draws less six.
     ///
-    /// Only additions, so that the result has the same bits everywhere.
+    /// Only additions, so that the result has the same bits on every platform.
     package mutating func normal() -> Double {
         var sum = -6.0
         for _ in 0..<12 { sum += uniform() }

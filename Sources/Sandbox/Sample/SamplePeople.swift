@@ -1,4 +1,4 @@
-/// Somebody with an account in the sandbox.
+/// A person with an account in the sandbox.
 package struct SamplePerson: Hashable, Sendable {
     /// The name before the `@` of the handle.
     package var userName: String
@@ -8,19 +8,19 @@ package struct SamplePerson: Hashable, Sendable {
     /// The topics that this person writes about.
     package var topics: [SampleTopic]
     package var isBot = false
-    /// The human has answered this person many times.
+    /// Whether the human has answered this person many times.
     package var isFriend = false
-    /// Asks the bot to stop when it answers.
+    /// Whether the person asks the bot to stop when it answers.
     package var saysStop = false
 
     /// `user@host`, in lower case.
     package var handle: String { "\(userName)@\(SamplePeople.host)" }
 
-    /// Whether the profile asks bots to keep away.
+    /// Whether the profile opts out of bots.
     package var optsOut: Bool { bio.lowercased().contains("#nobot") }
 }
 
-/// Everybody in the sandbox.
+/// The people in the sandbox.
 package enum SamplePeople {
     /// The only server of the sandbox.
     package static let host = "sandbox.example"
@@ -96,12 +96,12 @@ package enum SamplePeople {
             language: .english, topics: [.baseball, .games]),
     ]
 
-    /// An account that says of itself that it is automated.
+    /// An account that is labelled as automated.
     package static let bot = SamplePerson(
         userName: "densha_bot", displayName: "電車だより", bio: "An automated account. 自動投稿です。",
         language: .japanese, topics: [.trains], isBot: true)
 
-    /// A person whose profile keeps bots away.
+    /// A person whose profile opts out of bots.
     package static let optedOut = SamplePerson(
         userName: "shizuka", displayName: "しずか", bio: "静かに暮らしたい。#nobot",
         language: .japanese, topics: [.bread, .cats], isFriend: true)
@@ -111,29 +111,30 @@ package enum SamplePeople {
         userName: "kent", displayName: "Kent", bio: "Timetables. No small talk.",
         language: .english, topics: [.trains, .cycling], isFriend: true, saysStop: true)
 
-    /// Everybody but the human.
+    /// All people except the human.
     package static let everyone: [SamplePerson] = friends + strangers + [bot, optedOut, weary]
 
-    /// Everybody the human has answered, those who want no bot included.
+    /// All people whom the human has answered, including those who want no bot.
     package static let answered: [SamplePerson] = everyone.filter(\.isFriend)
 }
 
-/// More people whom the human has answered, for a sandbox in which much is said to the bot.
+/// More people whom the human has answered, for a sandbox with many mentions of the bot.
 extension SamplePeople {
-    /// As many people as asked for, in an order that never changes; the same for every sample.
+    /// A number of people, in an order that never changes; the same for every sample.
     ///
-    /// - Parameter count: The first come from a list of names, further ones carry numbers.
-    /// - Returns: People without an objection to bots, each with topics that the human loves.
+    /// - Parameter count: The number of people; the first are from a list of names, further ones
+    ///   have numbers.
+    /// - Returns: People who do not object to bots, each with topics that the human loves.
     package static func acquaintances(_ count: Int) -> [SamplePerson] {
         (0..<max(0, count)).map(acquaintance)
     }
 
-    /// The answered people of the sample, and acquaintances until there are `count`.
+    /// The answered people of the sample, followed by acquaintances up to `count`.
     package static func answered(_ count: Int) -> [SamplePerson] {
         answered + acquaintances(count - answered.count)
     }
 
-    /// The person of the sample or the acquaintance with the user name; nil for anybody else.
+    /// The person of the sample or the acquaintance with the user name; nil if there is none.
     static func person(named name: String) -> SamplePerson? {
         if let person = everyone.first(where: { $0.userName == name }) { return person }
         let plain = name.prefix { !$0.isNumber }
@@ -191,7 +192,7 @@ package enum SampleTopic: String, CaseIterable, Sendable {
     package static let loved: [SampleTopic] = allCases.filter(\.isLoved)
     package static let others: [SampleTopic] = allCases.filter { !$0.isLoved }
 
-    /// How likely the human is to favorite a post about it by `author`.
+    /// The probability that the human favorites a post about it by `author`.
     ///
     /// The topic decides most, and a friend counts for more than a stranger.
     private func favoriteProbability(by author: SamplePerson) -> Double {
@@ -203,7 +204,7 @@ package enum SampleTopic: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the human favorites this one post about it by `author`; a draw.
+    /// Draws whether the human favorites one post about it by `author`.
     package func wouldBeFavorited(by author: SamplePerson, generator: inout SampleGenerator) -> Bool
     {
         generator.chance(favoriteProbability(by: author))

@@ -3,12 +3,12 @@ import Posts
 
 /// The themes of the conversations between the human and friends.
 ///
-/// Each sentence about it has its word, and no other one's: that is how the bot finds an answer
-/// that fits.
+/// Each sentence about a theme contains its word, and no other theme's: this is how the bot finds a
+/// fitting answer.
 package enum SampleTalk: String, CaseIterable, Sendable {
     case weekend, bread, cat, kyoto, coffee, visit, bicycle, train, rain, work
 
-    /// The word that all sentences about it have.
+    /// The word in all sentences about it.
     package func word(in language: SampleLanguage) -> String {
         switch (self, language) {
         case (.cat, .english): "Mugi"
@@ -27,7 +27,7 @@ package enum SampleTalk: String, CaseIterable, Sendable {
         }
     }
 
-    /// The theme of the answer with that number, from 0: all themes in turn.
+    /// The theme of the answer with a number, from 0: all themes in turn.
     static func inTurn(_ number: Int) -> SampleTalk { allCases[number % allCases.count] }
 
     /// Returns the theme of a text; `nil` if it contains none of the words.
@@ -46,21 +46,21 @@ package enum SampleTalk: String, CaseIterable, Sendable {
 
 /// The texts of the human and the people of the sandbox.
 ///
-/// The sentences are the files of `Resources`; `PhraseBook` says how they are written. Every
-/// function draws from the generator it is given, so that one seed makes one history.
+/// The sentences are in the files of `Resources`; `PhraseBook` describes their form. Every function
+/// draws from the given generator, so that one seed makes one history.
 package enum SampleTexts {
     // MARK: The people
 
-    /// A post about the topic, as one of the human's friends or a stranger would write it.
+    /// A post about the topic, as by one of the human's friends or a stranger.
     package static func post(
         topic: SampleTopic, language: SampleLanguage, generator: inout SampleGenerator
     ) -> String {
         books(language).topics.phrase(topic.rawValue, generator: &generator)
     }
 
-    /// A few words to somebody, as a mention holds after the handle; names nobody.
+    /// A few words to a person, to follow the handle in a mention; names nobody.
     ///
-    /// - Parameter talk: What it is about; `nil` for anything.
+    /// - Parameter talk: The theme; `nil` for any.
     package static func mention(
         about talk: SampleTalk? = nil, language: SampleLanguage, generator: inout SampleGenerator
     ) -> String {
@@ -68,7 +68,7 @@ package enum SampleTexts {
         return books(language).mentions.phrase(talk.rawValue, generator: &generator)
     }
 
-    /// A plain request to be left alone, as a mention holds after the handle.
+    /// A plain request to stop, to follow the handle in a mention.
     package static func stop(language: SampleLanguage) -> String {
         switch language {
         case .japanese: "もう返信しないでください。"
@@ -87,7 +87,7 @@ package enum SampleTexts {
         return books(language).own.phrase(theme, generator: &generator)
     }
 
-    /// An answer to somebody, without the leading mention.
+    /// An answer to a person, without the leading mention.
     static func reply(
         about talk: SampleTalk, language: SampleLanguage, generator: inout SampleGenerator
     ) -> String {
@@ -121,7 +121,7 @@ package enum SampleTexts {
         let replies: PhraseBook
         let mentions: PhraseBook
 
-        /// - Throws: ``PhraseBook/Flaw`` for a file that is no book.
+        /// - Throws: ``PhraseBook/Flaw`` for a file that is no phrase book.
         init(_ language: SampleLanguage) throws(PhraseBook.Flaw) {
             func book(_ name: String, besides other: PhraseBook? = nil) throws(PhraseBook.Flaw)
                 -> PhraseBook
@@ -136,8 +136,7 @@ package enum SampleTexts {
             mentions = try book("mentions")
         }
 
-        /// The files are part of the program and a test reads them all, so that nobody ever meets a
-        /// flaw here.
+        /// The files are part of the program and a test reads them all, so this never fails in use.
         fileprivate static func builtIn(_ language: SampleLanguage) -> Books {
             do throws(PhraseBook.Flaw) {
                 return try Books(language)

@@ -3,9 +3,9 @@ package import Posts
 
 /// A small social network in this process, on the loopback interface.
 ///
-/// Speaks Mastodon's client API, X's and Bluesky's on one free port. Its people live by the script
-/// of a ``SandboxWorld`` and by the clock it is given; it keeps a ledger of
-/// what the bot does. Meant for the demo and for tests.
+/// Speaks Mastodon's client API, X's and Bluesky's on one free port. Its people follow the script
+/// of a ``SandboxWorld`` and the given clock; a ledger records what the bot does. Meant for the
+/// demo and for tests.
 ///
 /// ```swift
 /// let sandbox = try await Sandbox.start(world: world, now: { clock.now })
@@ -15,7 +15,7 @@ package import Posts
 /// ```
 package final class Sandbox: Sendable {
     package let world: SandboxWorld
-    /// Where the API is: `http://127.0.0.1:` and the port.
+    /// The address of the API: `http://127.0.0.1:` and the port.
     package let url: String
     package let port: Int
     /// The switchboard for deliberate faults.
@@ -28,10 +28,10 @@ package final class Sandbox: Sendable {
     /// Opens the network on a free port of 127.0.0.1.
     ///
     /// - Parameters:
-    ///   - world: Its people and what they do.
-    ///   - rateLimits: How many requests a token may make.
-    ///   - now: The clock; everything up to its instant has happened. It must not go back.
-    /// - Returns: The running network; call ``stop()`` when done with it.
+    ///   - world: The people and their script.
+    ///   - rateLimits: The request limits of a token.
+    ///   - now: The clock; all events up to its present time have happened. It must not go back.
+    /// - Returns: The running network; call ``stop()`` at the end.
     /// - Throws: ``SandboxError`` when no port could be opened.
     package static func start(
         world: SandboxWorld, rateLimits: SandboxRateLimits = .mastodon,
@@ -66,8 +66,8 @@ package final class Sandbox: Sendable {
     /// The bot's access token on the Mastodon-compatible server.
     package var botToken: String { access.mastodon(.bot).accessToken }
 
-    /// Returns the credentials of an account on the Mastodon-compatible server, its access token
-    /// included.
+    /// Returns the credentials of an account on the Mastodon-compatible server, including its
+    /// access token.
     package func mastodonLogin(_ role: SandboxRole) -> SandboxMastodonLogin {
         access.mastodon(role)
     }
@@ -91,25 +91,24 @@ package final class Sandbox: Sendable {
         await self.network.texts(on: network)
     }
 
-    /// Lets people mention the bot now, besides what the world's script has them say.
+    /// Makes people mention the bot now, in addition to the world's script.
     ///
-    /// - Parameter utterances: What is said, one after the other; what nobody in the sandbox can
-    ///   say is left out.
+    /// - Parameter utterances: The mentions, in their order; one by an unknown person is left out.
     /// - Returns: The ledger's entries.
     @discardableResult
     package func say(_ utterances: [SandboxUtterance]) async -> [SandboxLedger.Mention] {
         await network.say(utterances)
     }
 
-    /// Takes the server off the network: open connections end and new ones are refused.
+    /// Takes the server offline: open connections end and new ones are refused.
     ///
-    /// The port stays the sandbox's own. The world's clock goes on, and what was taken to be acted
-    /// on later happens all the same.
+    /// The port stays reserved. The world's clock goes on, and requests that were accepted for
+    /// later execution are executed nevertheless.
     package func close() async { await listener.close() }
 
-    /// Brings the server back on the same port; does nothing while it is there.
+    /// Brings the server back on the same port; does nothing if it is online.
     ///
-    /// - Throws: ``SandboxError`` when the port cannot be opened, or after ``stop()``.
+    /// - Throws: ``SandboxError`` if the port cannot be opened, or after ``stop()``.
     package func reopen() async throws { try await listener.open() }
 
     /// Closes the port and all connections for good; may be called more than once.
@@ -122,10 +121,11 @@ package struct SandboxError: Error, Equatable, CustomStringConvertible, Sendable
 }
 
 extension Sandbox {
-    /// Returns the environment variables that let mirror-bot use an account of the sandbox.
+    /// Returns the environment variables with which mirror-bot uses an account of the sandbox.
     ///
     /// - Parameters:
-    ///   - role: Owner of the account; every name begins with it, except those for X as a whole.
+    ///   - role: The owner of the account, and the prefix of every name, except those for X as a
+    ///     whole.
     ///   - network: Which of the sandbox's interfaces.
     /// - Returns: Network, address and credentials; for the bot on X also the settings without
     ///   which it may not write there.
@@ -136,8 +136,8 @@ extension Sandbox {
         var settings = Dictionary(uniqueKeysWithValues: account.map { (prefix + $0.key, $0.value) })
         if network == .x, role == .bot {
             settings["X_ACKNOWLEDGE_POLICY"] = "yes"
-            // Nothing is paid here, and a budget of the size that people set would end with the
-            // first day's reading.
+            // Nothing costs money here, and a usual budget would be used up by the first day's
+            // reading.
             settings["X_BUDGET_USD_PER_MONTH"] = "1000"
             settings["X_HOME_POSTS_PER_DAY"] = "2000"
         }

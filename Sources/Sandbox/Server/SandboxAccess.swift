@@ -27,13 +27,13 @@ package struct SandboxMastodonLogin: Equatable, Sendable {
     package var clientID: String
     package var clientSecret: String
     package var accessToken: String
-    /// Of use where tokens expire.
+    /// Used if tokens expire.
     package var refreshToken: String
 }
 
 /// The credentials of the two accounts, on each network; drawn anew for every sandbox.
 struct SandboxAccess: Sendable {
-    // Each in the order of the roles, which is that of the people.
+    // Sorted by role, as the people are.
     private var mastodonLogins: [SandboxMastodonLogin] = []
     private var xKeys: [SandboxXKeys] = []
     private var blueskyLogins: [SandboxBlueskyLogin] = []

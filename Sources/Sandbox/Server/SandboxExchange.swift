@@ -3,9 +3,9 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 
-/// One request and its answer on a connection, sent as well or as badly as the network wants it.
+/// One request and its answer on a connection, sent completely or with a fault.
 struct SandboxExchange {
-    /// The largest picture as JSON has it, and then some.
+    /// More than the largest picture in JSON.
     private static let maximumBodyBytes = 24 << 20
     private static let endlessPiece = ByteBuffer(repeating: UInt8(ascii: " "), count: 16_384)
 
@@ -28,20 +28,20 @@ struct SandboxExchange {
             result = .failure(error)
         }
         if let write = outcome.write {
-            // An answer that could not be sent is not whole.
+            // An answer that could not be sent (nil here) is ignored as not whole.
             await network.close(write, isWhole: (try? result.get()) ?? false)
         }
         _ = try result.get()
     }
 
-    /// Sends what there is to send.
+    /// Sends the answer, or what the fault leaves of it.
     ///
     /// - Returns: Whether the whole answer was handed to the connection while the client was still
-    ///   there.
+    ///   connected.
     private func send(
         _ outcome: SandboxNetwork.Outcome, with writer: consuming ResponseWriter
     ) async throws -> Bool {
-        // Only of a write does anybody ask whether its answer arrived.
+        // The delivery of an answer is recorded only for writes.
         let witness = outcome.write == nil ? nil : await SandboxWitness.of(channel)
         switch outcome.manner {
         case .whole:
@@ -95,7 +95,7 @@ struct SandboxExchange {
         _ answer: WireAnswer, bytesPerSecond: Int, with writer: consuming ResponseWriter,
         seenBy witness: SandboxWitness?
     ) async throws -> Bool {
-        // Ten pieces a second, or single bytes where that is too many.
+        // Ten pieces a second, or single bytes at lower rates.
         let rate = max(1, bytesPerSecond)
         let size = max(1, rate / 10)
         let pause = Duration.seconds(1) * size / rate
@@ -108,7 +108,7 @@ struct SandboxExchange {
             rest = rest.dropFirst(size)
         }
         let isWhole = await witness?.hasSeenAllLeave() ?? false
-        // Who has all that was announced may be gone by now.
+        // A client that has all announced bytes may have left by now; the error is ignored.
         try? await body.finish(nil)
         return isWhole
     }
@@ -118,21 +118,21 @@ struct SandboxExchange {
         try await body.write(ByteBuffer(bytes: answer.body))
         while channel.isActive {
             try await body.write(Self.endlessPiece)
-            // Without a pause the event loop, which finishes all its work before it looks at its
-            // connections, would never notice that a client has left, nor serve anybody else.
+            // The event loop finishes all its work before it checks its connections. So without a
+            // pause it would never notice that a client has left, nor serve other connections.
             try await ContinuousClock().sleep(for: .milliseconds(1))
         }
     }
 
     private func hangUp(isReset: Bool) async throws {
         if isReset, let options = channel as? any SocketOptionProvider {
-            // With nothing to wait for, closing sends a reset; see socket(7).
+            // With a linger time of zero, closing sends a reset; see socket(7).
             try await options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
         }
         try await channel.close()
     }
 
-    /// The head of an answer; without a length it goes out in chunks.
+    /// The head of an answer; without a length the body is sent in chunks.
     private func head(of answer: WireAnswer, length: Int?) -> HTTPResponse {
         var fields = HTTPFields()
         for header in answer.headers {
@@ -145,9 +145,9 @@ struct SandboxExchange {
     }
 }
 
-/// Sees what leaves a connection, so that one can ask later whether an answer has left as a whole.
+/// Observes the output of a connection, to find out later whether an answer was sent completely.
 ///
-/// A client may hang up the moment it has its answer; that the connection is gone says nothing.
+/// A client may hang up as soon as it has its answer, so a closed connection proves nothing.
 final class SandboxWitness: ChannelOutboundHandler, @unchecked Sendable {
     // Sendable: `last` is touched on the event loop of the connection only.
     typealias OutboundIn = IOData
@@ -167,7 +167,7 @@ final class SandboxWitness: ChannelOutboundHandler, @unchecked Sendable {
         context.write(data, promise: promise)
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     func write(_ bytes: [UInt8], to channel: any Channel) async throws {
         try await eventLoop.flatSubmit {
             let promise = self.eventLoop.makePromise(of: Void.self)
@@ -183,18 +183,18 @@ final class SandboxWitness: ChannelOutboundHandler, @unchecked Sendable {
         }.get()
     }
 
-    /// The witness of a connection; nil once the connection is over.
+    /// The witness of a connection; nil once the connection is closed.
     static func of(_ channel: any Channel) async -> SandboxWitness? {
         try? await channel.eventLoop.submit {
             try channel.pipeline.syncOperations.handler(type: SandboxWitness.self)
         }.get()
     }
 
-    /// Whether everything that was written so far was handed to the connection while the client was
-    /// still there.
+    /// Whether everything written so far was handed to the connection while the client was still
+    /// connected.
     func hasSeenAllLeave() async -> Bool {
         do {
-            // Pieces leave in their order, so that the last one stands for all.
+            // Writes complete in order, so the last one stands for all.
             try await eventLoop.flatSubmit { self.last }.get()
             return true
         } catch {

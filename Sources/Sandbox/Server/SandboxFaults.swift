@@ -6,30 +6,30 @@ package enum SandboxFault: Equatable, Sendable {
     case dropRequest
     /// The server acts, and the connection ends before an answer.
     case dropAnswer
-    /// An answer instead of acting.
+    /// The server answers this and does not act.
     case answer(status: Int, contentType: String, body: String, headers: [String: String])
-    /// The server takes the request and hangs up at once; it acts when its clock has gone on by so
-    /// many seconds.
+    /// The server accepts the request and hangs up at once; it acts when its clock has advanced by
+    /// this number of seconds.
     ///
-    /// Whether the client may come in is decided as of the arrival, everything else as of the
-    /// moment of acting: a post that was made with the same key in between is then recognised, a
-    /// text that X has got in between is refused.
+    /// Credentials and limits are checked when the request arrives, everything else when the server
+    /// acts: then a post that was made with the same key in between is recognized, and a text that
+    /// reached X in between is refused.
     case actLate(after: TimeInterval)
     /// As ``dropRequest``, but with a reset of the connection.
     case resetRequest
     /// As ``dropAnswer``, but with a reset of the connection.
     case resetAnswer
-    /// The server acts, announces its whole answer, sends half of it and hangs up.
+    /// The server acts, announces the length of its answer, sends half of it and hangs up.
     case truncateAnswer
-    /// The server acts and sends the body of its answer so slowly; in real time, whatever the
+    /// The server acts and sends the body of its answer slowly; in real time, whatever the
     /// sandbox's clock does.
     case drip(bytesPerSecond: Int)
-    /// The server acts, and behind its answer comes white space until the client leaves.
+    /// The server acts, and its answer is followed by white space until the client leaves.
     case endlessAnswer
-    /// The server takes the request, does nothing, and says nothing until the client leaves.
+    /// The server accepts the request, does nothing, and sends nothing until the client leaves.
     case hang
 
-    /// An error page as a proxy in front of the server sends it.
+    /// An error page as sent by a proxy in front of the server.
     package static func html(status: Int) -> SandboxFault {
         .answer(
             status: status, contentType: "text/html",
@@ -37,7 +37,7 @@ package enum SandboxFault: Equatable, Sendable {
             headers: [:])
     }
 
-    /// An error as the server itself reports it.
+    /// An error as reported by the server itself.
     package static func error(status: Int, message: String, headers: [String: String] = [:])
         -> SandboxFault
     {
@@ -47,7 +47,7 @@ package enum SandboxFault: Equatable, Sendable {
             headers: headers)
     }
 
-    /// Whether the server acts, at once or later, and the client cannot get the whole answer.
+    /// Whether the server acts, at once or later, but the client cannot get the whole answer.
     var cutsAnswer: Bool {
         switch self {
         case .dropAnswer, .actLate, .resetAnswer, .truncateAnswer, .endlessAnswer: true
@@ -56,30 +56,29 @@ package enum SandboxFault: Equatable, Sendable {
     }
 }
 
-/// Deviations from usual behaviour that last until they are switched back.
+/// Deviations from normal behavior that last until they are reset.
 package struct SandboxHabits: Equatable, Sendable {
-    /// How the Mastodon-compatible server differs from Mastodon.
+    /// The differences of the Mastodon-compatible server from Mastodon.
     package var mastodon = MastodonHabits()
-    /// How X's interface differs from its documentation.
+    /// The differences of X's interface from its documentation.
     package var x = XHabits()
-    /// How the Bluesky server differs from the reference implementation.
+    /// The differences of the Bluesky server from the reference implementation.
     package var bluesky = BlueskyHabits()
-    /// Which objects are refused alone.
+    /// The objects that are refused individually.
     package var refusals = SandboxRefusals()
     /// The state of the human's account on all three interfaces.
     package var humanStanding = SandboxStanding.active
-    /// How far the server's own clock is ahead of the world's, in seconds; its answers are dated by
-    /// it.
+    /// Seconds by which the server's own clock is ahead of the world's; it dates the answers.
     package var clockSkew: TimeInterval = 0
-    /// How long every answer to a question takes, in real time; changes are answered at once.
+    /// The delay of every answer to a read, in real time; changes are answered at once.
     package var readsTake: Duration = .zero
 }
 
-/// The fault switchboard of a sandbox: faults of single requests, and the ``SandboxHabits``, each
-/// by its own name.
+/// The faults of a sandbox: faults of single requests, and the ``SandboxHabits``, each by its own
+/// name.
 ///
-/// Everything can be switched while requests run. Faults apply to the next
-/// requests that match, in the order they were planned.
+/// Everything can be changed while requests run. Faults apply to the next requests that match, in
+/// the order in which they were planned.
 @dynamicMemberLookup
 package final class SandboxFaults: @unchecked Sendable {
     // Sendable: every access to a variable holds the lock.
@@ -105,16 +104,16 @@ package final class SandboxFaults: @unchecked Sendable {
         set { lock.withLock { habits[keyPath: habit] = newValue } }
     }
 
-    /// How many planned faults have happened.
+    /// The number of planned faults that have happened.
     package var applied: Int { lock.withLock { taken } }
 
     /// Lets the next requests fail.
     ///
     /// - Parameters:
-    ///   - fault: What happens to them.
-    ///   - count: How many requests.
+    ///   - fault: The fault of these requests.
+    ///   - count: The number of requests.
     ///   - method: Only requests with this method; nil for any.
-    ///   - path: Only requests whose path begins so.
+    ///   - path: Only requests whose path begins like this.
     ///   - parameters: Only requests with one of these in their query; empty for any.
     ///   - needsLogin: Whether only requests with a login fail.
     ///   - whenMet: Called with path and query of every request that meets the fault; must return
@@ -134,7 +133,7 @@ package final class SandboxFaults: @unchecked Sendable {
         }
     }
 
-    /// Forgets the faults that have not happened yet; habits and the clock's skew stay.
+    /// Removes the faults that have not happened yet; habits and the clock's skew stay.
     package func clearPlanned() { lock.withLock { planned = [] } }
 
     /// Forgets all planned faults and habits.

@@ -1,27 +1,27 @@
 package import Foundation
 package import Posts
 
-/// A record of what the sandbox received from the bot, and its assessment.
+/// A record of the requests that the sandbox received from the bot, with an assessment.
 ///
-/// The summary of a demo is read from here, never from what the bot believes
-/// about itself.
+/// The summary of a demo is based on it, never on what the bot believes about itself.
 package struct SandboxLedger: Sendable {
     /// A post of the bot.
     package struct Delivery: Equatable, Sendable {
         package var id: String
-        /// The worldwide id of the post: its URI, its id on X, or its at-uri, by the network that
-        /// it came in on.
+        /// The worldwide id of the post: its URI, its id on X, or its at-uri, depending on the
+        /// network that received it.
         package var identity: String
         package var text: String
         /// The id of the answered post.
         package var replyTo: String?
-        /// It answers a mention of the bot and names its author, who is therefore told of it.
+        /// Whether it answers a mention of the bot and mentions its author, who is therefore
+        /// notified.
         package var isHeard: Bool
         package var date: Date
         package var visibility: Visibility
         package var language: String?
         package var idempotencyKey: String?
-        /// The handles of those named in the text.
+        /// The handles of the people named in the text.
         package var mentioned: [String]
         /// The attached pictures.
         package var pictures: [Picture] = []
@@ -35,33 +35,33 @@ package struct SandboxLedger: Sendable {
     /// A favorite by the bot.
     package struct Favorite: Equatable, Sendable {
         package var postID: String
-        /// The worldwide id of the post, on the network that the favorite came from.
+        /// The worldwide id of the post, on the network that received the favorite.
         package var identity: String
         /// The handle of the author.
         package var author: String
         package var date: Date
         /// The human would have favorited the post too.
         package var isLoved: Bool
-        /// Why the bot should have left the post alone; nil when nothing speaks against it.
+        /// The reason why the bot should have left the post alone; nil if there is none.
         package var objection: String?
-        /// The post asks the bot to stop, so the favorite says that this was understood, and
-        /// nothing of the human's taste.
+        /// Whether the post asks the bot to stop; then the favorite confirms the request, and does
+        /// not express the human's taste.
         package var confirmsStop = false
     }
 
-    /// Somebody was told of something that the bot did.
+    /// A notification of a person about an action of the bot.
     package struct Notification: Equatable, Sendable {
         package enum Kind: Sendable {
             case mention
             case favorite
         }
 
-        /// The handle of the person told.
+        /// The handle of the notified person.
         package var recipient: String
         package var kind: Kind
         package var postID: String
         package var date: Date
-        /// Why this person should have been left alone; nil when nothing speaks against it.
+        /// The reason why this person should have been left alone; nil if there is none.
         package var objection: String?
     }
 
@@ -72,17 +72,16 @@ package struct SandboxLedger: Sendable {
         package var path: String
         package var status: Int
         package var reason: String
-        /// Not the client's fault: an injected fault, or a post that is gone.
+        /// Whether the client is not to blame: for an injected fault, or a deleted post.
         package var isExpected: Bool
 
         /// The reason for refusing a request on X whose signature was seen before.
         package static let repeatedNonce = "the nonce was used before"
-        /// The reason for refusing a request on X whose signature has another time than the
-        /// server's.
+        /// The reason for refusing a request on X whose signature has another time than the server.
         package static let otherTime = "the timestamp is not of these minutes"
     }
 
-    /// Something the bot did twice.
+    /// An action that the bot repeated.
     package struct Duplicate: Equatable, Sendable {
         package enum Kind: Sendable {
             /// Two answers to one post.
@@ -109,28 +108,28 @@ package struct SandboxLedger: Sendable {
         package var deservesReply: Bool
         package var burden: SandboxBurden?
         package var notice = SandboxNotice.atOnce
-        /// The id of the notification that tells the bot of it; `nil` if there is none.
+        /// The id of the bot's notification about it; `nil` if there is none.
         package var notification: String?
-        /// The id of the post that it answers.
+        /// The id of the answered post.
         package var parent: String?
-        /// Whether somebody else than its author, the human and the bot wrote one of the posts
+        /// Whether a person other than its author, the human and the bot wrote one of the posts
         /// above it.
         package var isBelowOthers = false
     }
 
-    /// An object that was refused alone; see ``SandboxRefusals``.
+    /// An object that was refused individually; see ``SandboxRefusals``.
     package struct RefusedObject: Equatable, Sendable {
         package var object: SandboxRefusals.Object
-        /// As the first request for it called it, and a page by what it begins with.
+        /// Its name in the first request for it, and for a page its position.
         package var name: String
         package var answer: SandboxRefusals.Answer
-        /// When it was first asked for.
+        /// When it was first requested.
         package var since: Date
-        /// When it is given out; nil for never.
+        /// When it is returned again; nil for never.
         package var until: Date?
     }
 
-    /// Something of the bot's that is no more: its own request took it away.
+    /// An action of the bot that its own request took back.
     package struct Removal: Codable, Equatable, Sendable {
         package enum Kind: String, Codable, Sendable {
             case post, favorite
@@ -142,7 +141,7 @@ package struct SandboxLedger: Sendable {
         package var date: Date
     }
 
-    /// Another text that the bot gave to one of its posts.
+    /// A new text that the bot gave to one of its posts.
     package struct Edit: Codable, Equatable, Sendable {
         package var postID: String
         package var text: String
@@ -154,33 +153,33 @@ package struct SandboxLedger: Sendable {
     package internal(set) var edits: [Edit] = []
     package internal(set) var deliveries: [Delivery] = []
     package internal(set) var favorites: [Favorite] = []
-    /// Every picture that came, be it in a post or not.
+    /// Every uploaded picture, whether or not a post contains it.
     package internal(set) var uploads: [Upload] = []
     package internal(set) var notifications: [Notification] = []
     package internal(set) var rejections: [Rejection] = []
     package internal(set) var duplicates: [Duplicate] = []
     package internal(set) var mentions: [Mention] = []
-    /// In the order in which they were first asked for.
+    /// In the order in which they were first requested.
     package internal(set) var refusedObjects: [RefusedObject] = []
-    /// Ids of answers that more people can see than the mention they answer.
+    /// Ids of answers with a larger audience than the mention they answer.
     package internal(set) var widenedReplies: [String] = []
     /// Posts that came to the bot's home during the run and that it may favorite.
     package internal(set) var eligiblePosts = 0
-    /// Those of them that the human would favorite.
+    /// The number of these that the human would favorite.
     package internal(set) var lovedPosts = 0
     /// The cost of the requests so far by X's price list, in millionths of a US dollar.
     package internal(set) var spentMicrodollars = 0
-    /// Every request to publish, reply or favorite, in the order in which the server came to it.
+    /// Every request to publish, reply or favorite, in the order in which the server handled it.
     package internal(set) var writes: [Write] = []
-    /// The writes that the server has taken by ``SandboxFault/actLate(after:)`` and will act on at
+    /// The writes that the server accepted by ``SandboxFault/actLate(after:)`` and will execute at
     /// their date.
     package internal(set) var pendingWrites: [Write] = []
-    /// How many of such requests the server acted on, or will, while the client cannot have got the
-    /// whole answer.
+    /// The number of such requests that the server executed, or will, although the client cannot
+    /// have got the whole answer.
     ///
-    /// By plan or because the client left. A request that was refused counts too: a client that
-    /// does not hear of the refusal cannot know of it. A request that the server never acted on
-    /// does not count; see ``Write/Effect/notActed``.
+    /// This is by plan or because the client left. A refused request counts too, because a client
+    /// without the refusal cannot know of it. A request that the server never executed does not
+    /// count; see ``Write/Effect/notActed``.
     package internal(set) var cutAnswers = 0
 
     /// The answered posts, and the texts at their places, of `deliveries`.
@@ -194,7 +193,7 @@ package struct SandboxLedger: Sendable {
 
     package init() {}
 
-    /// Adds a delivery, and a duplicate if the bot sent the like before.
+    /// Adds a delivery, and a duplicate if the bot sent an equal one before.
     mutating func record(_ delivery: Delivery) {
         let isNew = placed.insert(Placed(text: delivery.text, replyTo: delivery.replyTo)).inserted
         if let parent = delivery.replyTo, !answered.insert(parent).inserted {
@@ -207,25 +206,25 @@ package struct SandboxLedger: Sendable {
 }
 
 extension SandboxLedger {
-    /// The figures of a run, as the demo prints them.
+    /// The figures of a run, as printed by the demo.
     package struct Summary: Equatable, Sendable {
-        /// Posts of the bot that answer nobody.
+        /// Posts of the bot that are not replies.
         package var posted: Int
-        /// Answers to mentions that reached the one who mentioned the bot.
+        /// Answers to mentions that reached the person who mentioned the bot.
         package var replies: Int
         /// Mentions so far that deserve an answer.
         package var expectedReplies: Int
-        /// Favorites, besides those that confirm a request to stop.
+        /// Favorites, except those that confirm a request to stop.
         package var favorites: Int
         /// The share of the bot's favorites that the human would favorite too; nil without
         /// favorites.
         package var favoritePrecision: Double?
-        /// The share of such posts among all the bot could have favorited; nil without posts.
+        /// The share of such posts among all that the bot could have favorited; nil without posts.
         package var baseRate: Double?
-        /// People notified who should not have been, and favorites of posts that should have been
-        /// left alone.
+        /// Notifications of people who should have been left alone, and favorites of posts that
+        /// should have been.
         package var unsolicited: Int
-        /// Requests the client should not have made as it did.
+        /// Requests that the client should not have made in this form.
         package var errors: Int
         package var duplicateSends: Int
     }
@@ -251,7 +250,7 @@ extension SandboxLedger {
 }
 
 extension SandboxLedger {
-    /// A request to publish, reply or favorite, whatever came of it.
+    /// A request to publish, reply or favorite, with its outcome.
     package struct Write: Equatable, Sendable {
         package enum Kind: String, Sendable {
             case post, reply, favorite
@@ -260,41 +259,41 @@ extension SandboxLedger {
         /// The effect of the request on the server's state.
         package enum Effect: String, Sendable {
             case created
-            /// The server recognised it by its key or its record key, or found the favorite there
+            /// The server recognized it by its key or its record key, or found the favorite there
             /// already; nothing new was made.
             case repeated
-            /// The server looked at it and would not.
+            /// The server checked and refused it.
             case refused
-            /// The server never looked at it.
+            /// The server never checked it.
             case notActed
         }
 
         /// When the request came.
         package var arrived: Date
-        /// When the server acted or would have; for ``SandboxFault/actLate(after:)`` later than the
-        /// request came.
+        /// When the server executed it or would have; with ``SandboxFault/actLate(after:)`` later
+        /// than the request came.
         package var date: Date
         package var kind: Kind
-        /// The idempotency key, on Bluesky the record key; nil where the network has neither.
+        /// The idempotency key, on Bluesky the record key; nil on networks with neither.
         package var key: String?
         /// The text to publish; `nil` for a favorite, and if the body cannot be read.
         package var text: String?
         /// The id of the answered or favorited post, as in ``Delivery/replyTo`` and
-        /// ``Favorite/postID``; nil where the request names none that the server knows.
+        /// ``Favorite/postID``; nil if the request names none that the server knows.
         package var target: String?
-        /// The id of what was made or recognised: the post that came of it, or the post that is a
-        /// favorite now.
+        /// The id of the created or recognized post, or of the favorited one.
         package var postID: String?
         package var effect: Effect
-        /// The client was there until the whole answer had been handed to its connection.
+        /// Whether the client was connected until the whole answer had been handed to its
+        /// connection.
         package var isAnswered: Bool
-        /// The status of the answer, whether or not it arrived; nil where there was none to send.
+        /// The status of the answer, whether or not it arrived; nil if there was none to send.
         package var status: Int?
         /// The fault that was planned for this request.
         package var fault: SandboxFault?
     }
 
-    /// Notes that a write's answer is over and done with; what was cut by plan is counted already.
+    /// Records the end of a write's answer; a planned cut is already counted.
     mutating func close(_ index: Int, isWhole: Bool) {
         if isWhole {
             writes[index].isAnswered = true
@@ -305,7 +304,7 @@ extension SandboxLedger {
 }
 
 extension SandboxLedger.Write {
-    /// A request as it comes, before anybody has looked at whether it may.
+    /// A request as it arrived, before any check.
     init(at date: Date, kind: Kind, key: String? = nil, text: String? = nil, target: String?) {
         self.init(
             arrived: date, date: date, kind: kind, key: key, text: text, target: target,

@@ -4,19 +4,19 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// The HTTP server in front of a ``SandboxNetwork``, which can go and come back on the same port.
+/// The HTTP server in front of a ``SandboxNetwork``, which can go offline and come back on the same
+/// port.
 ///
-/// Every connection gets its task the moment it is set up. A server that first lines connections up
-/// for somebody to take would lose those in the line when it closes, and a connection that nobody
-/// has taken must not be lost.
+/// Every connection gets its task as soon as it is set up. A server with a queue of accepted
+/// connections would lose those in the queue when it closes.
 actor SandboxListener {
     let port: Int
     private let network: SandboxNetwork
-    /// Nil once the port is given back for good.
+    /// Nil after the port was released for good.
     private var reserved: SandboxPort?
     private var opening: (server: any Channel, connections: SandboxConnections)?
 
-    /// Nobody listens yet.
+    /// The port is bound, but without a listening server.
     ///
     /// - Throws: ``SandboxError`` when no port is free.
     init(_ network: SandboxNetwork) throws {
@@ -31,9 +31,9 @@ actor SandboxListener {
         opening?.connections.end()
     }
 
-    /// Listens; does nothing if it does so already.
+    /// Starts to listen, unless it listens already.
     ///
-    /// - Throws: ``SandboxError`` when the port cannot be opened or was given back.
+    /// - Throws: ``SandboxError`` if the port cannot be opened or was released.
     func open() async throws {
         guard opening == nil else { return }
         guard reserved != nil else {
@@ -50,11 +50,11 @@ actor SandboxListener {
         }
     }
 
-    /// Refuses new connections, ends those there are, and waits until nothing is under way.
+    /// Refuses new connections, ends the open ones, and waits until no request is in progress.
     func close() async {
         guard let opening else { return }
         self.opening = nil
-        // Somebody else may have closed it already; then it is closed.
+        // An error means that it is closed already, and is ignored.
         try? await opening.server.close().get()
         await opening.connections.close()
     }
@@ -76,7 +76,7 @@ actor SandboxListener {
         return ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(ChannelOptions.backlog, value: 256)
             .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
-            // A client that leaves ends the connection, even while its answer is being made.
+            // A client that leaves ends the connection, even while its answer is being prepared.
             .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: false)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -98,11 +98,11 @@ final class SandboxConnections: @unchecked Sendable {
     private var open: [ObjectIdentifier: (channel: any Channel, task: Task<Void, Never>)] = [:]
     private var isClosed = false
 
-    /// Serves a connection; after ``close()`` only to its immediate end.
+    /// Serves a connection; after ``close()`` the connection ends at once.
     func serve(_ channel: any Channel, work: @escaping @Sendable () async -> Void) {
         let id = ObjectIdentifier(channel)
         lock.withLock {
-            // The task cannot end before it is noted: to be forgotten it needs the lock.
+            // The task cannot end before it is stored, because its removal needs the lock.
             let task = Task {
                 await work()
                 forget(id)
@@ -112,19 +112,19 @@ final class SandboxConnections: @unchecked Sendable {
         }
     }
 
-    /// Closes all channels, now and from now on, with which their tasks end.
+    /// Closes all channels, now and from now on, which ends their tasks.
     ///
-    /// To cancel a task would close one side of the channel, which NIO cannot do before it has
-    /// quite begun.
+    /// Cancelling a task would close one side of the channel, which NIO cannot do before the
+    /// channel is fully set up.
     func end() { closed().forEach { $0.channel.close(promise: nil) } }
 
-    /// Ends all connections and waits until none is served any longer.
+    /// Ends all connections and waits until none is served any more.
     func close() async {
         end()
         for connection in closed() { await connection.task.value }
     }
 
-    /// Stops serving new connections, and returns those that are open.
+    /// Stops serving new connections, and returns the open ones.
     private func closed() -> [(channel: any Channel, task: Task<Void, Never>)] {
         lock.withLock {
             isClosed = true
@@ -137,17 +137,17 @@ final class SandboxConnections: @unchecked Sendable {
     }
 }
 
-/// A port of 127.0.0.1 that stays reserved while nobody listens on it.
+/// A port of 127.0.0.1 that stays reserved while no server listens on it.
 ///
-/// A socket that is bound and does not listen refuses connections, keeps others from getting the
-/// port, and lets those listen on it who allow the address to be used again.
+/// A bound socket that does not listen refuses connections and keeps other programs from getting
+/// the port, but a socket that allows the reuse of addresses can listen on it.
 final class SandboxPort: Sendable {
     let number: Int
     private let descriptor: Int32
 
-    /// Takes a free port.
+    /// Reserves a free port.
     ///
-    /// - Throws: ``SandboxError`` when there is none.
+    /// - Throws: ``SandboxError`` if there is none.
     init() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Self.failure() }

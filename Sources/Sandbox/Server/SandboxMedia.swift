@@ -1,7 +1,7 @@
 package import Foundation
 import Posts
 
-/// A file that somebody uploaded, for a post that there may be none of yet.
+/// An uploaded file, for a post that may not exist yet.
 struct SandboxMedia: Sendable {
     var id: Int64
     var owner: Int
@@ -9,7 +9,7 @@ struct SandboxMedia: Sendable {
     /// As the bytes themselves tell.
     var type: String
     var alt: String
-    /// Before this it is looked through and may be in no post.
+    /// When the server has processed it; before this it may be in no post.
     var ready: Date
     var isAttached = false
 
@@ -25,8 +25,7 @@ struct SandboxMedia: Sendable {
         return nil
     }
 
-    /// The picture of one of the posts that nobody uploaded one for: a point, and the post's number
-    /// behind it.
+    /// The picture of a post without an upload: a single point, followed by the post's number.
     static func picture(of post: Int64) -> [UInt8] { point + Array(String(post).utf8) }
 
     private static let point = Array(
@@ -56,9 +55,9 @@ extension SandboxLedger {
     }
 }
 
-/// Files on their way into posts.
+/// Files for posts.
 extension SandboxState {
-    /// Takes a file in.
+    /// Stores a file.
     mutating func upload(
         _ bytes: [UInt8], type: String, alt: String, by owner: Int, at date: Date,
         takes: TimeInterval
@@ -76,7 +75,7 @@ extension SandboxState {
         return media
     }
 
-    /// Says what a file shows.
+    /// Sets the description of a file.
     mutating func describe(_ id: Int64, as alt: String) {
         media[id]?.alt = alt
         if let place = ledger.uploads.firstIndex(where: { $0.id == String(id) }) {
@@ -84,8 +83,8 @@ extension SandboxState {
         }
     }
 
-    /// The files of a post that is to be; nil if one of them is not the person's, in a post
-    /// already, or not ready.
+    /// The files of a new post; nil if one of them is not the person's, is already in a post, or is
+    /// not ready.
     func unattached(_ ids: [Int64], of person: Int, at date: Date) -> [SandboxMedia]? {
         let found = ids.compactMap { media[$0] }.filter {
             $0.owner == person && !$0.isAttached && $0.ready <= date
@@ -94,8 +93,7 @@ extension SandboxState {
             ? found : nil
     }
 
-    /// Returns the answer to anybody who requests a picture's path; `nil` if no picture has such a
-    /// path.
+    /// Returns the answer to any request of a picture's path; `nil` if no picture has this path.
     func picture(at path: String) -> WireAnswer? {
         let parts = path.split(separator: "/")
         guard parts.count == 2, parts[0] == "media", let id = Int64(parts[1].prefix { $0 != "." })
@@ -116,7 +114,7 @@ extension WireAnswer {
 
 /// A form with files (RFC 7578).
 struct WireForm: Sendable {
-    /// A file and what the client calls it.
+    /// A file and its name from the client.
     struct File: Sendable {
         var name: String
         var type: String
@@ -126,7 +124,7 @@ struct WireForm: Sendable {
     private(set) var texts: [String: String] = [:]
     private(set) var files: [String: File] = [:]
 
-    /// Nil for a body that is no such form.
+    /// Nil for a body that is not such a form.
     init?(_ request: WireRequest) {
         guard let header = request.header("content-type"), let mark = header.range(of: "boundary=")
         else { return nil }
@@ -149,7 +147,7 @@ struct WireForm: Sendable {
         }
     }
 
-    /// Takes one part; false if it says nothing of what it is.
+    /// Reads one part; false if its headers are missing.
     private mutating func take(_ head: String, _ content: [UInt8]) -> Bool {
         func value(_ name: String) -> String? {
             guard let start = head.range(of: " \(name)=\"") else { return nil }

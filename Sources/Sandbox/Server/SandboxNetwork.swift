@@ -1,17 +1,16 @@
 import Foundation
 import Posts
 
-/// The network itself: lets requests in one by one and hands each to the interface that it is meant
-/// for.
+/// The network itself: admits requests one by one and passes each to its interface.
 actor SandboxNetwork {
-    /// How an answer goes out.
+    /// The way in which an answer is sent.
     enum Manner: Equatable, Sendable {
         case whole
-        /// The answer has no length, and the connection ends behind it.
+        /// The answer has no length, and its end is that of the connection.
         case unmeasured
-        /// The connection ends without a word.
+        /// The connection ends without an answer.
         case nothing(isReset: Bool)
-        /// Nothing happens until the client leaves.
+        /// Nothing is sent until the client leaves.
         case silence
         case truncated
         case dripping(bytesPerSecond: Int)
@@ -22,13 +21,13 @@ actor SandboxNetwork {
     struct Outcome: Sendable {
         var answer = WireAnswer(status: 0)
         var manner = Manner.whole
-        /// How long the answer waits before it is sent.
+        /// The delay before the answer is sent.
         var delay: Duration = .zero
-        /// The place in ``SandboxLedger/writes``; nil for a request that is none of them.
+        /// The index in ``SandboxLedger/writes``; nil for a request that is no write.
         var write: Int?
     }
 
-    /// A request that is acted on later.
+    /// A request that is executed later.
     private struct Late: Sendable {
         var date: Date
         var request: WireRequest
@@ -40,9 +39,9 @@ actor SandboxNetwork {
     private var x: XWire
     private var bluesky: BlueskyWire
     private var mastodon: MastodonWire
-    /// In the order of their dates, and of their coming where those are the same.
+    /// Sorted by their dates, and by arrival if these are equal.
     private var late: [Late] = []
-    /// Where an object that is refused alone stands in the ledger.
+    /// The index in the ledger of each object that is refused individually.
     private var refused: [SandboxRefusals.Target: Int] = [:]
     private let faults: SandboxFaults
     private let now: @Sendable () -> Date
@@ -69,7 +68,7 @@ actor SandboxNetwork {
         return ledger
     }
 
-    /// Acts on a request and says what to send back.
+    /// Executes a request and returns the answer to send.
     func outcome(of request: WireRequest) -> Outcome {
         let now = now()
         advance(to: now)
@@ -89,7 +88,7 @@ actor SandboxNetwork {
             write: write.map { note($0, answer) })
     }
 
-    /// The words of every post so far, by what it is called on a network.
+    /// The text of every post so far, by its id on a network.
     func texts(on network: NetworkName) -> [String: String] {
         advance(to: now())
         return Dictionary(
@@ -97,14 +96,14 @@ actor SandboxNetwork {
             uniquingKeysWith: { $1 })
     }
 
-    /// Lets people mention the bot, one after the other.
+    /// Makes people mention the bot, one after another.
     func say(_ utterances: [SandboxUtterance]) -> [SandboxLedger.Mention] {
         let now = now()
         advance(to: now)
         return utterances.compactMap { state.say($0, at: now) }
     }
 
-    /// The answer to a request for an object that is refused alone.
+    /// The answer to a request for an object that is refused individually.
     private func refusal(of request: WireRequest, at now: Date) -> SandboxFault? {
         let refusals = faults.refusals
         guard !refusals.rules.isEmpty, let target = SandboxRefusals.Target(request),
@@ -140,17 +139,17 @@ actor SandboxNetwork {
         }
     }
 
-    /// How long an answer waits, in real time.
+    /// The delay of an answer, in real time.
     private func delay(of request: WireRequest) -> Duration {
         if request.method == "GET" { return faults.readsTake }
         let isPost = request.method == "POST" && request.path == "/api/v1/statuses"
         return isPost ? faults.mastodon.postsTake : .zero
     }
 
-    /// Notes what became of the answer to a write.
+    /// Records whether the answer to a write arrived.
     func close(_ write: Int, isWhole: Bool) { state.ledger.close(write, isWhole: isWhole) }
 
-    /// The answer after acting or instead of it; nil where the fault is that there is none.
+    /// The answer after acting or instead of it; nil if the fault is to send none.
     private func answer(to request: WireRequest, _ fault: SandboxFault?, at now: Date)
         -> WireAnswer?
     {
@@ -176,7 +175,7 @@ actor SandboxNetwork {
         state.humanStanding = faults.humanStanding
         x.gate.cutsAnswer = cutsAnswer
         if request.method == "GET", let picture = state.picture(at: request.path) { return picture }
-        // Every server shows a page there, to whoever comes.
+        // Every server shows a page there, to any client.
         if request.method == "GET", request.path == "/" {
             return .page(title: "A sandbox", paragraph: "People and their posts live here.")
         }
@@ -193,7 +192,7 @@ actor SandboxNetwork {
     }
 }
 
-/// Writes, and what comes late.
+/// Writes, and requests that are executed late.
 extension SandboxNetwork {
     /// Returns the write that a request asks for; `nil` if it is no write.
     private func write(of request: WireRequest, at now: Date) -> SandboxLedger.Write? {
@@ -203,7 +202,7 @@ extension SandboxNetwork {
         return mastodon.draft(of: request, at: now)
     }
 
-    /// Puts a write into the ledger with what the server just made of it, and gives its place.
+    /// Adds a write to the ledger with its effect, and returns its index.
     private func note(_ write: SandboxLedger.Write, _ answer: WireAnswer?) -> Int {
         var write = write
         write.status = answer?.status
@@ -225,7 +224,7 @@ extension SandboxNetwork {
         self.late.insert(late, at: place)
     }
 
-    /// Lets everything happen up to and including `now`, in the order of time.
+    /// Lets all events up to and including `now` happen, in the order of time.
     private func advance(to now: Date) {
         while let next = late.first, next.date <= now {
             late.removeFirst()

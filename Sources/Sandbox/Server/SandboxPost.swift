@@ -1,14 +1,14 @@
 import Foundation
 import Posts
 
-/// A post as the sandbox keeps it.
+/// A post of the sandbox.
 struct SandboxPost: Sendable {
-    /// Milliseconds since 1970 in the upper bits, so that ids grow with time as Mastodon's do.
+    /// Milliseconds since 1970 in the upper bits, so that ids grow with time as on Mastodon.
     var id: Int64
     /// The index of the author.
     var author: Int
     var createdAt: Date
-    /// When its author last changed it.
+    /// The time of the last edit.
     var editedAt: Date?
     var text: String
     var html: StatusHTML
@@ -18,7 +18,7 @@ struct SandboxPost: Sendable {
     /// A language tag of two or three letters.
     var language: String?
     var attachment: ScriptedPost.Attachment?
-    /// The numbers of what was uploaded for it.
+    /// The numbers of its uploaded files.
     var media: [Int64] = []
     var replyTo: Int64?
     var replyToAuthor: Int?
@@ -27,31 +27,31 @@ struct SandboxPost: Sendable {
     var replies = 0
     /// Whether the human favorites posts like this.
     var isLoved = false
-    /// How the post calls on the bot, if the script wrote it to.
+    /// The kind of its mention of the bot, if the script wrote one.
     var mention: SandboxMention?
-    /// The number within the script; nil for what came over the wire.
+    /// The number within the script; nil for a post from a client.
     var number: Int?
     /// The people whom the post notifies; `nil` for those named in the text.
     var told: [Int]?
     /// The property that makes it hard to process.
     var burden: SandboxBurden?
-    /// When those whom it names are told of it.
+    /// When the people named in it are notified.
     var notice = SandboxNotice.atOnce
 
     /// The people whom the post notifies.
     var recipients: [Int] { told ?? html.mentions }
 
-    /// How many bytes it has besides its text.
+    /// The bytes that it has besides its text.
     var padding: Int {
         if case .padding(let bytes) = burden { bytes } else { 0 }
     }
 
-    /// How many answers to it there are that nobody wrote.
+    /// The number of generated answers to it, by no real author.
     var crowd: Int {
         if case .crowd(let posts) = burden { posts } else { 0 }
     }
 
-    /// The flaw of its object, if that is its burden.
+    /// The flaw of its JSON object, if that is its burden.
     var flaw: SandboxFlaw? {
         if case .flaw(let flaw) = burden { flaw } else { nil }
     }
@@ -59,22 +59,22 @@ struct SandboxPost: Sendable {
     static func id(at date: Date) -> Int64 { max(0, date.milliseconds) << 16 }
 }
 
-/// A post whose deletion was answered and is not carried out yet.
+/// A post whose deletion was confirmed and is not carried out yet.
 struct LeavingPost: Sendable {
-    /// When it is gone.
+    /// When it is deleted.
     var due: Date
     /// Requests that still see it.
     var looks: Int
 }
 
-/// A favorite; its id is what the pages of favorites are cut by.
+/// A favorite; pages of favorites are cut by its id.
 struct SandboxFavorite: Sendable {
     var id: Int64
     var post: Int64
     var createdAt: Date
 }
 
-/// Something one person is told about.
+/// A notification of one person.
 struct SandboxNotification: Sendable {
     enum Kind: String, Sendable {
         case mention
@@ -88,6 +88,6 @@ struct SandboxNotification: Sendable {
     /// The index of the person who caused it.
     var cause: Int
     var post: Int64?
-    /// When it comes into the list.
+    /// When it appears in the list.
     var visibleFrom: Date
 }

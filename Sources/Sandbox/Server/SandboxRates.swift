@@ -1,9 +1,9 @@
 import Foundation
 
-/// How many requests a token may make.
+/// The request limits of a token.
 package struct SandboxRateLimits: Equatable, Sendable {
     package var requests: Int
-    /// Seconds after which the count begins again.
+    /// Seconds after which the counting restarts.
     package var period: Int
     /// New posts.
     package var posts: Int
@@ -16,7 +16,7 @@ package struct SandboxRateLimits: Equatable, Sendable {
     package static let mastodon = SandboxRateLimits(
         requests: 300, period: 300, posts: 300, postPeriod: 10_800)
 
-    /// So many that no test reaches them.
+    /// Limits that no test reaches.
     package static let unlimited = SandboxRateLimits(
         requests: 1_000_000_000, period: 300, posts: 1_000_000_000, postPeriod: 10_800,
         deletions: 1_000_000_000)
@@ -32,7 +32,7 @@ package struct SandboxRateLimits: Equatable, Sendable {
 
 /// Counts in fixed windows of a server's clock, as all three networks do.
 struct RateCounter: Sendable {
-    /// How much of something is allowed in how many seconds.
+    /// The allowed amount of something in a number of seconds.
     struct Allowance: Sendable {
         var amount: Int
         var period: Int
@@ -55,14 +55,14 @@ struct RateCounter: Sendable {
 
     private var counts: [Key: (window: Int, used: Int)] = [:]
 
-    /// Counts something, once or as often as said.
+    /// Counts something, once or several times.
     ///
     /// - Parameters:
-    ///   - amount: How often.
-    ///   - who: Whose count, and of what; counts of different periods are kept apart.
-    ///   - allowance: What may be; must not change its period for the same count.
+    ///   - amount: The number to count.
+    ///   - who: The client, and the kind of the count; counts of different periods are kept apart.
+    ///   - allowance: The allowed amount; must not change its period for the same count.
     ///   - now: The server's clock.
-    /// - Returns: Where that leaves them.
+    /// - Returns: The standing afterwards.
     mutating func count(_ amount: Int = 1, by who: String, of allowance: Allowance, at now: Date)
         -> Standing
     {

@@ -1,21 +1,20 @@
 package import Foundation
 import Posts
 
-/// Single objects that the server does not give out while it gives out all others.
+/// Single objects that the server refuses while it returns all others.
 ///
-/// Which ones, how they are refused and for how long follows from the seed and from what they are
-/// called.
+/// The seed and the objects' names determine which objects are refused, how, and for how long.
 package struct SandboxRefusals: Equatable, Sendable {
-    /// A kind of object that can be refused while others are given out.
+    /// A kind of object that can be refused while others are returned.
     package enum Object: String, CaseIterable, Sendable {
         case post
         /// The conversation around a post.
         case thread
         case person
-        /// A page of what mentions the bot.
+        /// A page of the bot's mentions.
         case mentions
         case home
-        /// A page of somebody's own posts, or of favorites.
+        /// A page of a person's own posts, or of favorites.
         case list
 
         /// Whether it is a page of a list.
@@ -34,18 +33,18 @@ package struct SandboxRefusals: Equatable, Sendable {
         case webPage = "web-page"
     }
 
-    /// How objects of one sort are refused.
+    /// The rule for refusing objects of one kind.
     package struct Rule: Equatable, Sendable {
         /// The share of objects that are refused, from 0 to 1.
         package var share: Double
-        /// The answers for objects that are refused for good; empty for none.
+        /// The answers for objects that are refused permanently; empty for none.
         ///
-        /// The newest page of a list is never refused for good.
+        /// The newest page of a list is never refused permanently.
         package var forGood: [Answer]
-        /// The answers for objects that are refused for a while; empty for none.
+        /// The answers for objects that are refused temporarily; empty for none.
         package var passing: [Answer]
-        /// The seconds that a refusal for a while lasts, from the first request for the object; the
-        /// newest page is refused in such stretches.
+        /// The seconds of a temporary refusal, from the first request for the object; the newest
+        /// page is refused in stretches of this length.
         package var lasting: TimeInterval
 
         package init(
@@ -67,21 +66,22 @@ package struct SandboxRefusals: Equatable, Sendable {
         self.rules = rules
     }
 
-    /// The object that a request asks for, if it is one that can be refused alone.
+    /// The requested object, if it can be refused individually.
     struct Target: Hashable, Sendable {
         var object: Object
         var name: String
-        /// A page that begins where the list does.
+        /// Whether it is a page at the beginning of a list.
         var isNewest = false
     }
 
-    /// Returns the answer in place of a requested object; `nil` if the object is given out.
+    /// Returns the answer in place of a requested object; `nil` if the object is returned.
     ///
     /// - Parameters:
     ///   - target: The requested object.
     ///   - now: The sandbox's clock.
-    /// - Returns: The same for the same object, and the same stretch of time where that matters;
-    ///   `lasting` is in seconds from the first request for the object, `nil` if it is for good.
+    /// - Returns: Always the same for one object, and one stretch of time if that matters;
+    ///   `lasting` is in seconds from the first request for the object, `nil` for a permanent
+    ///   refusal.
     func verdict(on target: Target, at now: Date) -> (answer: Answer, lasting: TimeInterval?)? {
         guard let rule = rules[target.object] else { return nil }
         var name = "\(seed) \(target.object.rawValue) \(target.name)"
@@ -119,7 +119,7 @@ extension SandboxRefusals.Target {
         self.name = ([name] + place.sorted()).joined(separator: " ")
     }
 
-    /// The parameters that say where a page begins.
+    /// The parameters with the position of a page.
     private static let cursors: Set = [
         "max_id", "since_id", "min_id", "until_id", "pagination_token", "cursor", "start_time",
         "end_time",
@@ -177,7 +177,7 @@ extension SandboxRefusals.Target {
 }
 
 extension SandboxRefusals.Answer {
-    /// The answer as a server of the network would write it.
+    /// The answer in the form of the network's servers.
     func fault(on request: WireRequest) -> SandboxFault {
         guard let status = Int(rawValue) else { return .html(status: 200) }
         let message = "This object is not for you"

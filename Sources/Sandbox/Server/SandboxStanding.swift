@@ -1,5 +1,4 @@
-/// The state of the human's account, as all three interfaces tell it as far as they know such a
-/// state.
+/// The state of the human's account, which all three interfaces report if they know such a state.
 package enum SandboxStanding: Equatable, Sendable {
     case active
     /// On the Mastodon-compatible server; elsewhere the account is as usual.

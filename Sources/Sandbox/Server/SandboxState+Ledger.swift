@@ -3,8 +3,8 @@ import Posts
 
 /// The ledger's notes about the bot.
 extension SandboxState {
-    /// Returns the worldwide id of a post on a network; `recordKey` is the key that it was written
-    /// at.
+    /// Returns the worldwide id of a post on a network; `recordKey` is its key if it was written
+    /// there.
     func identity(of post: SandboxPost, on network: NetworkName, recordKey: String? = nil) -> String
     {
         let author = people[post.author].handle
@@ -48,7 +48,7 @@ extension SandboxState {
     }
 
     /// Returns the people who are notified because they wrote a post above: on Bluesky, the authors
-    /// of the nearest four.
+    /// of the nearest four posts.
     private func ancestors(of post: SandboxPost, on network: NetworkName) -> [Int] {
         network == .bluesky ? authors(above: post, within: 4) : []
     }
@@ -71,7 +71,7 @@ extension SandboxState {
         return authors
     }
 
-    /// Why the bot must not notify the person with this post; nil when it may.
+    /// The reason why the bot must not notify the person with this post; nil if it may.
     private mutating func objection(
         toTelling person: Int, by post: SandboxPost, answering parent: SandboxPost?
     )
@@ -105,7 +105,7 @@ extension SandboxState {
         return nil
     }
 
-    /// Records what the bot took back.
+    /// Records an action that the bot took back.
     mutating func recordRemoval(
         _ kind: SandboxLedger.Removal.Kind, of post: Int64, by person: Int, at date: Date
     ) {
@@ -113,13 +113,13 @@ extension SandboxState {
         ledger.removals.append(.init(kind: kind, postID: String(post), date: date))
     }
 
-    /// Records that the bot gave one of its posts another text.
+    /// Records that the bot changed the text of one of its posts.
     mutating func recordEdit(of post: Int64, text: String, by person: Int, at date: Date) {
         guard person == SandboxPopulation.bot else { return }
         ledger.edits.append(.init(postID: String(post), text: text, date: date))
     }
 
-    /// Records that somebody asked for a favorite; of the bot's the ledger tells, whether or not it
+    /// Records a request for a favorite; only the bot's are in the ledger, whether or not they
     /// changed anything.
     mutating func recordFavorite(
         of post: SandboxPost, by person: Int, isNew: Bool, from network: NetworkName,
@@ -148,7 +148,7 @@ extension SandboxState {
 }
 
 extension Visibility {
-    /// How many people a post reaches, for comparing.
+    /// The rank of a post's audience by size.
     var reach: Int {
         switch self {
         case .direct: 0
@@ -162,14 +162,14 @@ extension Visibility {
 
 /// Mentions of the bot that are not in the script.
 extension SandboxState {
-    /// Lets somebody mention the bot.
+    /// Makes a person mention the bot.
     ///
-    /// - Returns: The ledger's entry; nil when nobody in the sandbox but the two mirrored accounts
-    ///   is called so.
+    /// - Returns: The ledger's entry; nil if nobody in the sandbox except the two mirrored accounts
+    ///   has this name.
     mutating func say(_ utterance: SandboxUtterance, at date: Date) -> SandboxLedger.Mention? {
         guard let author = population.index(of: utterance.speaker), author != SandboxPopulation.bot
         else { return nil }
-        // Below zero, so that it never is the number of a scripted post.
+        // Negative, so that it is never the number of a scripted post.
         spoken += 1
         let text = "@\(SandboxPopulation.botName) \(utterance.words)"
         var post = SandboxPost(

@@ -3,13 +3,13 @@ import Posts
 
 /// The state of the sandbox: posts, timelines, favorites, notifications, and the ledger.
 ///
-/// A plain value; ``SandboxNetwork`` serialises access. It moves on only when
-/// it is asked something, by applying the script up to that instant.
+/// A plain value; ``SandboxNetwork`` serializes access. It changes only at a request, by applying
+/// the script up to that time.
 struct SandboxState: Sendable {
     let world: SandboxWorld
     var ledger = SandboxLedger()
     var posts: [Int64: SandboxPost] = [:]
-    /// Ids of posts that once existed.
+    /// Ids of posts that were deleted.
     var deleted: Set<Int64> = []
     /// Ascending ids of the answers to a post, by its id.
     var answers: [Int64: [Int64]] = [:]
@@ -17,18 +17,18 @@ struct SandboxState: Sendable {
     var postsByAuthor: [[Int64]]
     /// Ascending ids of the posts on the two homes, by person.
     var homes: [Int: [Int64]] = [SandboxPopulation.human: [], SandboxPopulation.bot: []]
-    /// In the order they were made, by person.
+    /// In the order in which they were made, by person.
     var favorites: [Int: [SandboxFavorite]] = [
         SandboxPopulation.human: [], SandboxPopulation.bot: [],
     ]
-    /// Ids of the posts that told somebody of themselves, for those who have `notifications`; in
-    /// their order.
+    /// Ids of the posts that notified a person, for the people with `notifications`; in their
+    /// order.
     var mentions: [Int: [Int64]] = [:]
-    /// Ids of the open posts of each person by their words, without white space around them.
+    /// Ids of the open posts of each person by their text, without white space around it.
     var idsByText: [PersonText: [Int64]] = [:]
     /// The posts in `favorites`, by person.
     var favorited: [Int: Set<Int64>] = [:]
-    /// In the order they were made, by person; only the human's and the bot's are kept.
+    /// In the order in which they were made, by person; only the human's and the bot's are kept.
     var notifications: [Int: [SandboxNotification]] = [:]
 
     private var nextEvent = 0
@@ -38,7 +38,7 @@ struct SandboxState: Sendable {
     private var idByNumber: [Int: Int64] = [:]
     /// The bot's answer to each scripted mention.
     var answerByNumber: [Int: Int64] = [:]
-    /// How many times people said something that is not in the script.
+    /// The number of mentions that are not in the script.
     var spoken = 0
     /// The automated flags of the people who have changed theirs, by person.
     var botFlags: [Int: Bool] = [:]
@@ -48,15 +48,14 @@ struct SandboxState: Sendable {
     var stopped: Set<Int> = []
     /// The state of the human's account while the request in hand is answered.
     var humanStanding = SandboxStanding.active
-    /// How many answers somebody got on a day, and how many there are in a conversation, for the
-    /// courtesy caps.
+    /// The number of answers to a person on a day, and in a conversation, for the caps.
     var answersByPersonAndDay: [PersonDay: Int] = [:]
     var answersByThread: [Int: Int] = [:]
     /// The uploaded files, by number.
     var media: [Int64: SandboxMedia] = [:]
-    /// Deletions that were answered and are not carried out yet, by the post.
+    /// Deletions that were confirmed and are not carried out yet, by post.
     var leaving: [Int64: LeavingPost] = [:]
-    /// The post that the current request has created or recognised, with the effect; `nil` if it
+    /// The post that the current request has created or recognized, with the effect; `nil` if it
     /// did neither.
     var made: (effect: SandboxLedger.Write.Effect, post: Int64)?
 
@@ -74,7 +73,7 @@ struct SandboxState: Sendable {
     var population: SandboxPopulation { world.population }
     var people: [SandboxPerson] { world.population.people }
 
-    /// Applies what happens up to and including `now`.
+    /// Applies the events up to and including `now`.
     mutating func advance(to now: Date) {
         while nextEvent < world.events.count, world.events[nextEvent].date <= now {
             let event = world.events[nextEvent]
@@ -88,7 +87,7 @@ struct SandboxState: Sendable {
         }
     }
 
-    /// The key for finding repetitions: a person and a text of theirs, without white space around
+    /// The key for finding repetitions: a person and one of their texts, without white space around
     /// it.
     struct PersonText: Hashable {
         var person: Int
@@ -101,7 +100,7 @@ struct SandboxState: Sendable {
                 edge in
                 edge.map { !space.contains($0) } ?? true
             }
-            // Trimming takes much longer, even where there is nothing to trim.
+            // Trimming takes much longer, even if there is nothing to trim.
             self.text = isTrimmed ? text : text.trimmingCharacters(in: space)
         }
     }
@@ -151,7 +150,8 @@ extension SandboxState {
                 isBelowOthers: authors(above: post).contains { $0 != post.author }))
     }
 
-    /// Counts what the bot could favorite: open posts by others on its home since the run began.
+    /// Counts the posts that the bot could favorite: open posts by others on its home since the run
+    /// began.
     mutating func noteOnHome(_ post: SandboxPost) {
         guard post.createdAt >= world.configuration.origin,
             reachesHome(of: SandboxPopulation.bot, post),
@@ -161,7 +161,7 @@ extension SandboxState {
         if post.isLoved { ledger.lovedPosts += 1 }
     }
 
-    /// Keeps a post of the human's that no list shows.
+    /// Stores a post of the human's that no list contains.
     private mutating func keep(older entry: Post) {
         let human = SandboxPopulation.human
         guard let id = SandboxIdentity.localID(of: entry.id, by: people[human]) else { return }
@@ -185,7 +185,7 @@ extension SandboxState {
     }
 }
 
-/// Changes of the state when somebody publishes, favorites or deletes.
+/// Changes of the state by publishing, favoriting or deleting.
 extension SandboxState {
     /// The post that a request asks to publish.
     struct Draft: Sendable {
@@ -197,26 +197,26 @@ extension SandboxState {
         var replyTo: Int64?
         /// The idempotency key, on Bluesky the record key.
         var idempotencyKey: String?
-        /// Where the request came from.
+        /// The network that received the request.
         var network = NetworkName.mastodon
-        /// The people whom the text names; `nil` if they are read from the text itself, as
-        /// Mastodon-compatible servers do.
+        /// The people whom the text names; `nil` to read them from the text, as Mastodon-compatible
+        /// servers do.
         var mentions: [Int]?
-        /// The author of the answered post is told even where the text does not name them.
+        /// Whether the author of the answered post is notified even if the text does not name them.
         var tellsParent = false
         /// The numbers of uploaded files.
         var media: [Int64] = []
-        /// The attached pictures, as the ledger shows them.
+        /// The attached pictures, as in the ledger.
         var pictures: [SandboxLedger.Picture] = []
         /// The people who may quote it, in the network's words; `nil` if the request does not say.
         var quoters: String?
         /// The people who may answer it, in the network's words; `nil` if the request does not say.
         var repliers: [String]?
-        /// A warning does not make it sensitive.
+        /// Whether a warning leaves the post not sensitive.
         var warningsAreTitles = false
     }
 
-    /// Publishes for the bot or the human and tells those who are mentioned.
+    /// Publishes a post of the bot or the human and notifies the mentioned people.
     mutating func publish(_ draft: Draft, by author: Int, at date: Date) -> SandboxPost {
         var post = SandboxPost(
             id: nextID(at: date, wanted: nil), author: author, createdAt: date, text: draft.text,
@@ -247,7 +247,7 @@ extension SandboxState {
         return told
     }
 
-    /// Adds a favorite and tells the author; false when it was there already.
+    /// Adds a favorite and notifies the author; false if it existed already.
     @discardableResult
     mutating func addFavorite(by person: Int, of id: Int64, at date: Date) -> Bool {
         guard !isFavorited(id, by: person), let author = posts[id]?.author else { return false }
@@ -259,7 +259,7 @@ extension SandboxState {
         return true
     }
 
-    /// Takes a favorite back; false when it was not there.
+    /// Takes a favorite back; false if it did not exist.
     @discardableResult
     mutating func removeFavorite(by person: Int, of id: Int64) -> Bool {
         guard isFavorited(id, by: person) else { return false }
@@ -283,7 +283,7 @@ extension SandboxState {
         for person in mentions.keys { mentions[person]?.removeAll { $0 == id } }
     }
 
-    /// Writes another text over a post, as if it had always been there.
+    /// Replaces the text of a post, without a trace of the old one.
     mutating func rewrite(_ id: Int64, text: String, language: String?) {
         guard var post = posts[id] else { return }
         forgetText(of: post)
@@ -295,9 +295,9 @@ extension SandboxState {
         rememberText(of: post)
     }
 
-    /// Puts a changed post and its new text in the place of the old one; whom it names now is told.
+    /// Replaces a post by its changed version; people whom only that names are notified.
     ///
-    /// - Parameter isDated: Whether the post tells when it was edited.
+    /// - Parameter isDated: Whether the post shows the time of the edit.
     mutating func replace(
         _ old: SandboxPost, by changed: SandboxPost, text: String, isDated: Bool, at date: Date
     ) {
@@ -362,7 +362,7 @@ extension SandboxState {
         if kind == .mention, let post { mentions[person, default: []].append(post) }
     }
 
-    /// Ids follow time; an id that an archive names is kept while it is free and in order.
+    /// Ids grow with time; an id from an archive is kept if it is free and in order.
     mutating func nextID(at date: Date, wanted: Int64?) -> Int64 {
         let usual = SandboxPost.id(at: date)
         let isInTime = wanted.map { $0 >= usual && $0 - usual < 65_536 } ?? false
@@ -377,13 +377,13 @@ extension SandboxState {
     }
 }
 
-/// The visibility of posts, the conversations around them, and what the bot may favorite.
+/// The visibility of posts, the conversations around them, and the posts that the bot may favorite.
 extension SandboxState {
     func isFavorited(_ id: Int64, by person: Int) -> Bool {
         favorited[person]?.contains(id) ?? false
     }
 
-    /// Whether `viewer` may read the post; nil is somebody without a token.
+    /// Whether `viewer` may read the post; nil for a client without a token.
     func canSee(_ post: SandboxPost, as viewer: Int?) -> Bool {
         if post.visibility.isOpen { return true }
         guard let viewer else { return false }
@@ -395,7 +395,7 @@ extension SandboxState {
         return post.visibility == .private && population.follows(viewer, post.author)
     }
 
-    /// Own posts, and those of followed people unless they talk to somebody the reader does not
+    /// Own posts, and those of followed people unless they answer a person whom the reader does not
     /// follow.
     func reachesHome(of reader: Int, _ post: SandboxPost) -> Bool {
         if post.author == reader { return true }
@@ -406,17 +406,17 @@ extension SandboxState {
         return other == reader || other == post.author || population.follows(reader, other)
     }
 
-    /// The posts that one answers, the oldest first.
+    /// The posts above one, the oldest first.
     func ancestors(of post: SandboxPost) -> [SandboxPost] {
         var chain: [SandboxPost] = []
-        // Ids of answered posts are smaller, so this ends.
+        // An answered post has a smaller id, so this ends.
         while let parent = (chain.last ?? post).replyTo.flatMap({ posts[$0] }) {
             chain.append(parent)
         }
         return chain.reversed()
     }
 
-    /// The answers to a post and the answers to these, each after what it answers.
+    /// The answers to a post and the answers to these, each after the post it answers.
     func descendants(of post: SandboxPost) -> [SandboxPost] {
         var found: [SandboxPost] = []
         var open = Array((answers[post.id] ?? []).reversed())
@@ -427,10 +427,10 @@ extension SandboxState {
         return found
     }
 
-    /// Why the bot must not favorite the post; nil when it may.
+    /// The reason why the bot must not favorite the post; nil if it may.
     func objection(toFavoriting post: SandboxPost) -> String? {
         let author = people[post.author]
-        // Who asks the bot to stop may be told in this way that it was understood.
+        // A favorite may confirm a request to stop.
         if post.mention?.kind == .stop { return nil }
         return switch true {
         case post.author == SandboxPopulation.bot: "own post"

@@ -5,12 +5,12 @@ import Posts
 /// measuring a fleet.
 ///
 /// One server in this process listens on one port under many host addresses and speaks Mastodon's
-/// client interface. Each human has a past, friends and a bot; what they do follows from the seed
+/// client interface. Each human has a past, friends and a bot; their actions follow from the seed
 /// and the clock. Unlike a `Sandbox`, whose people are objects with a script, a household of the
-/// town is some kilobytes, names and texts are computed when they are asked for, and a request
-/// looks at one household only.
+/// town takes some kilobytes, names and texts are computed on demand, and a request concerns one
+/// household only.
 package final class Town: Sendable {
-    /// Households behind one lock.
+    /// Households with one lock.
     private static let shardCount = 16
 
     package let plan: TownPlan
@@ -50,10 +50,10 @@ package final class Town: Sendable {
         port = listener.port
     }
 
-    /// Where the household's server is: `http://`, a loopback address and the port.
+    /// The address of the household's server: `http://`, a loopback address and the port.
     package func url(of household: Int) -> String { url(ofHost: plan.host(of: household)) }
 
-    /// Where a server is.
+    /// The address of a server.
     package func url(ofHost host: Int) -> String { "http://\(plan.address(ofHost: host)):\(port)" }
 
     /// Sets the counts of ``figures`` to zero.
@@ -75,7 +75,7 @@ package final class Town: Sendable {
         return sum
     }
 
-    /// Everything that the bots did, with all that has happened by now.
+    /// The record of everything that the bots did so far.
     package var ledger: TownLedger {
         let now = now()
         var sum = TownLedger()
@@ -83,12 +83,12 @@ package final class Town: Sendable {
         return sum
     }
 
-    /// Remembers up to so many of the requests to read that come from now on.
+    /// Records read requests from now on, up to a limit.
     package func record(atMost limit: Int) {
         for shard in shards { shard.record(atMost: limit / shards.count + 1) }
     }
 
-    /// Ends recording and returns what was recorded, without an order.
+    /// Ends recording and returns the recorded requests, in no order.
     package func takeRecorded() -> [TownRequest] { shards.flatMap { $0.takeRecorded() } }
 
     /// Closes the port and all connections.
@@ -113,8 +113,8 @@ package final class Town: Sendable {
             answer = .json(["error": "The access token is invalid"], status: 401)
         } else {
             let call = TownCall(request, host: host, caller: caller)
-            // Without a token only the path tells whom a request is about; the host's first
-            // household stands for none.
+            // Without a token only the path identifies the household; without an id in it, the
+            // host's first household answers.
             let household = caller?.household ?? call.household(in: plan) ?? host
             answer = shards[household % shards.count].answer(
                 call, place: household / shards.count, at: now)

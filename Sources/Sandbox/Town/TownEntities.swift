@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// Accounts, statuses and notifications of a household as Mastodon writes them.
+/// Accounts, statuses and notifications of a household in Mastodon's form.
 struct TownEntities {
     let plan: TownPlan
     let household: TownHousehold
@@ -31,7 +31,7 @@ struct TownEntities {
         ]
     }
 
-    /// The account of the token, with what only its owner may know.
+    /// The account of the token, with the data that only its owner may see.
     func ownAccount(_ part: TownPart) -> WireJSON {
         account(part).adding(
             (
@@ -81,7 +81,7 @@ struct TownEntities {
         household.texts[post.id] ?? plan.text(of: post, in: household.number)
     }
 
-    /// The people of the town that a text names, each once.
+    /// The people of the town whom a text names, each once.
     func people(in text: String) -> [TownPerson] {
         guard text.utf8.contains(UInt8(ascii: "@")) else { return [] }
         var found: [TownPerson] = []

@@ -3,19 +3,19 @@ import Posts
 
 /// The state of one household: some kilobytes, most of them the human's past.
 struct TownHousehold: Sendable {
-    /// The newest posts that are kept of a household; older ones vanish from it.
+    /// The number of newest posts that are kept; older ones are removed.
     static let postsAtMost = 600
-    /// How long an idempotency key is known, in seconds.
+    /// Seconds for which an idempotency key is known.
     private static let keyLifetime = 3_600.0
 
-    /// A favorite; its id is what pages of favorites are cut by.
+    /// A favorite; pages of favorites are cut by its id.
     struct Favorite: Sendable {
         var id: Int64
         var post: Int64
     }
 
     let number: Int
-    /// In ascending order of their ids.
+    /// Sorted by id.
     var posts: [TownPost]
     var humanFavorites: [Favorite] = []
     var botFavorites: [Favorite] = []
@@ -23,7 +23,7 @@ struct TownHousehold: Sendable {
     var texts: [Int64: String] = [:]
     /// The post of each idempotency key.
     private var keys: [String: Int64] = [:]
-    /// Hashes of the texts of the bot at their places.
+    /// Hashes of the bot's texts with their places.
     var placed: Set<Int> = []
     /// Answers by person and local day, for the courtesy cap.
     var answers: [Int: Int] = [:]
@@ -53,10 +53,10 @@ struct TownHousehold: Sendable {
         pending = []
     }
 
-    /// Stands in the place of a household while a request changes that.
+    /// Replaces a household while a request changes it.
     static let placeholder = TownHousehold()
 
-    /// Lets everything happen up to and including an instant.
+    /// Lets all events up to and including an instant happen.
     mutating func advance(to now: Date, plan: TownPlan, ledger: inout TownLedger) {
         guard plan.pace == .lively else { return }
         let limit = now.milliseconds
@@ -82,7 +82,7 @@ struct TownHousehold: Sendable {
             let post = TownPost(
                 id: nextID(at: date), author: author, kind: .mention, named: .bot, seed: event.seed)
             insert(post)
-            // Before its first look the bot does not listen yet.
+            // Before its first read of mentions the bot is not listening.
             let isHeard = firstPoll.map { $0 < date } ?? false
             ledger.mentions.append(
                 .init(
@@ -98,7 +98,7 @@ struct TownHousehold: Sendable {
         }
     }
 
-    /// An id for something made now, above all there are.
+    /// An id for a new object, greater than all others.
     func nextID(at date: Date) -> Int64 {
         max(TownPlan.id(at: date, in: number), (posts.last?.id ?? 0) + 100_000)
     }
@@ -110,7 +110,7 @@ struct TownHousehold: Sendable {
         posts.removeFirst(100)
     }
 
-    /// The place of a post; `nil` if there is none with the id.
+    /// The index of a post; `nil` if no post has the id.
     func index(of id: Int64) -> Int? {
         let index = posts.firstIndex(above: id, by: \.id) - 1
         return index >= 0 && posts[index].id == id ? index : nil
@@ -118,7 +118,7 @@ struct TownHousehold: Sendable {
 
     func post(_ id: Int64) -> TownPost? { index(of: id).map { posts[$0] } }
 
-    /// The post that a key was used for within the hour.
+    /// The post that was published with a key within the hour.
     func post(ofKey key: String, at now: Date) -> TownPost? {
         keys[key].flatMap(post).flatMap {
             now.timeIntervalSince($0.date) < Self.keyLifetime ? $0 : nil
@@ -126,12 +126,12 @@ struct TownHousehold: Sendable {
     }
 
     mutating func remember(key: String, of id: Int64) {
-        // An hour is 3,600,000 milliseconds, and an id counts them above five digits.
+        // An hour is 3,600,000 milliseconds, which an id counts above its last five digits.
         if keys.count >= 200 { keys = keys.filter { id - $0.value < 3_600_000 * 100_000 } }
         keys[key] = id
     }
 
-    /// Adds a favorite of the bot; `false` if it was there already.
+    /// Adds a favorite of the bot; `false` if it existed already.
     mutating func favorite(_ index: Int, at now: Date) -> Bool {
         guard !posts[index].isFavoritedByBot else { return false }
         posts[index].isFavoritedByBot = true
@@ -139,7 +139,7 @@ struct TownHousehold: Sendable {
         return true
     }
 
-    /// Counts a request of an account and returns how many it has made in these five minutes.
+    /// Counts a request of an account and returns its number in these five minutes.
     mutating func count(_ part: TownPart, window: Int) -> Int {
         let index = part == .bot ? 1 : 0
         if windows[index].window != window { windows[index] = (window, 0) }

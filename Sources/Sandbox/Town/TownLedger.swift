@@ -1,8 +1,9 @@
 package import Foundation
 
-/// A record of what a ``Town`` received from the bots, with its incidents.
+/// A record of the requests that a ``Town`` received from the bots, with its incidents.
 ///
-/// It grows with what bots do and people say to them, not with the number of requests.
+/// It grows with the actions of bots and with the mentions of them, not with the number of
+/// requests.
 package struct TownLedger: Sendable {
     /// A post of a bot.
     package struct Delivery: Sendable {
@@ -20,21 +21,21 @@ package struct TownLedger: Sendable {
         package var household: Int
         package var id: Int64
         package var date: Date
-        /// By a friend, after the bot began to read its mentions.
+        /// Whether it is by a friend, and after the bot began to read its mentions.
         package var deservesReply: Bool
         /// When the bot answered.
         package var answered: Date?
     }
 
-    /// Something that should not have happened.
+    /// An action that should not have happened.
     package struct Incident: Equatable, Sendable {
         package enum Kind: String, CaseIterable, Sendable {
-            /// The same text again at the same place, a second answer to a mention, or a favorite
-            /// again.
+            /// The same text again at the same place, a second answer to a mention, or a repeated
+            /// favorite.
             case duplicate
-            /// Somebody was told who had not mentioned the bot or whom the human never answered, a
-            /// bot wrote more to a person than it may, or a favorite of a post that is not to be
-            /// favorited.
+            /// A person was notified who had not mentioned the bot or whom the human never
+            /// answered, a bot wrote more to a person than it may, or it favorited a post that it
+            /// should not.
             case stranger
             /// A request that a server refuses.
             case refusal
@@ -56,7 +57,7 @@ package struct TownLedger: Sendable {
     /// The number of incidents of a kind.
     package func count(_ kind: Incident.Kind) -> Int { incidents.count { $0.kind == kind } }
 
-    /// Mentions that deserve an answer and have none, although they came before an instant.
+    /// Mentions from before an instant that deserve an answer and have none.
     package func unanswered(before date: Date) -> [Mention] {
         mentions.filter { $0.deservesReply && $0.answered == nil && $0.date < date }
     }
@@ -74,16 +75,16 @@ package struct TownFigures: Sendable {
     package internal(set) var requests = 0
     /// Bots whose mentions were read.
     package internal(set) var polled = 0
-    /// The longest time between two reads of one bot's mentions that both fell into the span, by
-    /// the town's clock.
+    /// The longest time between two reads of one bot's mentions within the span, by the town's
+    /// clock.
     package internal(set) var longestPollGap: TimeInterval = 0
     /// Connections that are open now.
     package internal(set) var connections = 0
-    /// Requests by what they ask for.
+    /// The number of requests by kind.
     package internal(set) var kinds: [String: Int] = [:]
 }
 
-/// A request that somebody made, enough of it to make the same again.
+/// A recorded request, with everything needed to repeat it.
 package struct TownRequest: Sendable, Equatable {
     /// The number of the server.
     package var host: Int

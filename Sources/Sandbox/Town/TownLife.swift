@@ -1,35 +1,35 @@
 import Foundation
 import Posts
 
-/// A post as the town keeps it: its text follows from ``seed``, unless the bot wrote it.
+/// A post of the town: its text follows from ``seed``, unless the bot wrote it.
 struct TownPost: Sendable {
     enum Kind: UInt8, Sendable {
-        /// A post that answers nobody.
+        /// A post that is not a reply.
         case own
         /// An answer of the human to a friend, in the past.
         case answer
         /// A mention of the bot.
         case mention
-        /// A post of the bot, whose text is kept.
+        /// A post of the bot, whose text is stored.
         case written
     }
 
     var id: Int64
     var author: TownPart
     var kind: Kind
-    /// The member of the household whom it names.
+    /// The member of the household whom it mentions.
     var named: TownPart?
     var isFavoritedByHuman = false
     var isFavoritedByBot = false
     /// The seed of the text.
     var seed: UInt32
-    /// The id of the post that it answers; 0 for none.
+    /// The id of the answered post; 0 for none.
     var replyTo: Int64 = 0
 
     var date: Date { Date(milliseconds: id / 100_000) }
 }
 
-/// Something that somebody other than the bot does.
+/// An action of a person other than the bot.
 struct TownEvent: Equatable, Sendable {
     enum Action: Equatable, Sendable {
         case post(TownPart)
@@ -69,7 +69,7 @@ extension TownPlan {
         }
         let first = generator.number(below: 3)
         let count = min(9, generator.number(below: 2 * mentionsPerDay + 1))
-        // Friends take turns, so that none of them has more than three answers a day.
+        // Friends take turns, so that none of them gets more than three answers a day.
         for number in 0..<count {
             add(.mention(TownPart.friends[(first + number) % 3]), from: 0, below: 86_400)
         }
@@ -77,8 +77,8 @@ extension TownPlan {
         return events.sorted { ($0.milliseconds, $0.seed) < ($1.milliseconds, $1.seed) }
     }
 
-    /// The posts of the human before the run, oldest first: the same in every household but for the
-    /// names.
+    /// The posts of the human before the run, oldest first: the same in every household except for
+    /// the names.
     func past(of household: Int) -> [TownPost] {
         var generator = SampleGenerator(seed: seed ^ 0x70_61_73_74)
         let today = Self.day(of: origin)
@@ -100,7 +100,7 @@ extension TownPlan {
                 let date =
                     midnight + Double(32_400 + generator.number(below: 43_200)) + 0.1
                     * Double(index + 1)
-                // The theme of an answer is the remainder of its seed.
+                // The remainder of the seed determines the theme of an answer.
                 let round = UInt32(truncatingIfNeeded: generator.next() >> 40) / 10 * 10
                 posts.append(
                     TownPost(
@@ -111,14 +111,14 @@ extension TownPlan {
             }
         }
         posts.sort { $0.id < $1.id }
-        // No two have the same id.
+        // Ids are unique.
         for index in posts.indices.dropFirst() where posts[index].id <= posts[index - 1].id {
             posts[index].id = posts[index - 1].id + 100_000
         }
         return posts
     }
 
-    /// The words of a post that the bot did not write.
+    /// The text of a post that the bot did not write.
     func text(of post: TownPost, in household: Int) -> String {
         var generator = SampleGenerator(seed: UInt64(post.seed) ^ seed)
         switch post.kind {

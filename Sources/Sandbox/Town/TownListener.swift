@@ -3,12 +3,12 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// The one HTTP server of a town: the same port on the address of every host.
+/// The HTTP server of a town: the same port on the address of every host.
 ///
-/// Requests are answered on the event loops without a task of their own: a fleet on a fast clock
+/// Requests are answered on the event loops, without a task for each: a fleet with a fast clock
 /// makes thousands a second.
 actor TownListener {
-    /// How often another port is tried when somebody has it on one of the addresses.
+    /// Tries of another port if one is in use on one of the addresses.
     private static let tries = 20
 
     nonisolated let port: Int
@@ -45,7 +45,7 @@ actor TownListener {
                 return TownListener(reserved: reserved, channels: channels)
             } catch {
                 failure = error
-                // A channel that is closed already needs no closing.
+                // An error means that the channel is closed already, and is ignored.
                 for channel in channels { try? await channel.close().get() }
             }
         }
@@ -54,9 +54,9 @@ actor TownListener {
                 + (failure.map { "\($0)" } ?? "none is free"))
     }
 
-    /// Refuses new connections and ends those there are.
+    /// Refuses new connections and ends the open ones.
     func stop(_ connections: TownConnections) async {
-        // A channel that is closed already needs no closing.
+        // An error means that the channel is closed already, and is ignored.
         for channel in channels { try? await channel.close().get() }
         channels = []
         for channel in connections.all { try? await channel.close().get() }
@@ -93,7 +93,7 @@ final class TownConnections: @unchecked Sendable {
     func remove(_ channel: any Channel) { lock.withLock { open[ObjectIdentifier(channel)] = nil } }
 }
 
-/// Answers the requests of one connection, one after the other.
+/// Answers the requests of one connection, one after another.
 private final class TownHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart

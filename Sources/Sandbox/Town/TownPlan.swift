@@ -3,7 +3,7 @@ import Posts
 
 /// The configuration of a ``Town``: everything in it follows from these values.
 package struct TownPlan: Sendable {
-    /// How much people do once the run has begun.
+    /// The amount of activity after the run has begun.
     package enum Pace: String, Sendable {
         /// Nothing happens.
         case still
@@ -23,7 +23,7 @@ package struct TownPlan: Sendable {
     package var hosts: Int
     /// When the run begins.
     ///
-    /// Humans wrote their past on the days before the local day of this instant.
+    /// Humans wrote their past posts on the days before the local day of this instant.
     package var origin: Date
     package var pace: Pace
     /// The number of days of the humans' past, with two posts each.
@@ -33,9 +33,9 @@ package struct TownPlan: Sendable {
     /// Requests that an account may make in five minutes; further ones are refused with 429.
     package var requestsPerFiveMinutes = 300
 
-    /// Seconds east of UTC of everybody's zone.
+    /// Seconds east of UTC of the zone that all people share.
     package static let offset = SampleArchive.offset
-    /// The zone of everybody, which has no daylight saving time.
+    /// The zone of all people, which has no daylight saving time.
     package static let timeZoneIdentifier = SamplePeople.timeZoneIdentifier
 
     package init(seed: UInt64, mirrors: Int, hosts: Int, origin: Date, pace: Pace) {
@@ -65,7 +65,7 @@ package struct TownPlan: Sendable {
     }
 }
 
-/// Somebody in a household.
+/// A member of a household.
 package enum TownPart: UInt8, CaseIterable, Sendable {
     case human
     case bot
@@ -73,7 +73,7 @@ package enum TownPart: UInt8, CaseIterable, Sendable {
     case firstFriend
     case secondFriend
     case thirdFriend
-    /// Somebody whom the human has never answered.
+    /// A person whom the human has never answered.
     case stranger
 
     static let friends: [TownPart] = [.firstFriend, .secondFriend, .thirdFriend]
@@ -96,9 +96,9 @@ package enum TownPart: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// Somebody in the town.
+/// A person in the town.
 ///
-/// Every name follows from the household's number, so that nothing is kept for a person.
+/// Every name follows from the household's number, so that nothing is stored for a person.
 package struct TownPerson: Hashable, Sendable {
     package var household: Int
     package var part: TownPart
@@ -116,13 +116,13 @@ package struct TownPerson: Hashable, Sendable {
     /// The server's id of the account.
     var accountID: Int64 { Self.accountBase + Int64(household) * 8 + Int64(part.rawValue) }
 
-    /// The number of a household as names and ids have it.
+    /// The number of a household as in names and ids.
     package static func digits(_ household: Int) -> String {
         let text = String(household)
         return String(repeating: "0", count: max(0, 5 - text.utf8.count)) + text
     }
 
-    /// The person with the user name; `nil` unless the town has such a household.
+    /// The person with the user name; `nil` if the town has no such household.
     init?(userName: some StringProtocol, in plan: TownPlan) {
         guard userName.utf8.count == 6, let letter = userName.first,
             let part = TownPart(letter: letter),
@@ -131,7 +131,7 @@ package struct TownPerson: Hashable, Sendable {
         self.init(household, part)
     }
 
-    /// The person with the account id; `nil` if the server never gave it.
+    /// The person with the account id; `nil` if the server never issued it.
     init?(accountID: Int64, in plan: TownPlan) {
         let number = accountID - Self.accountBase
         guard number >= 0, let part = TownPart(rawValue: UInt8(number % 8)),
@@ -147,7 +147,7 @@ extension TownPlan {
     /// The number of the server on which a household lives.
     package func host(of household: Int) -> Int { household % hosts }
 
-    /// The domain of a server, as names and addresses of profiles have it; no such domain exists.
+    /// The domain of a server in names and addresses of profiles; no such domain exists.
     package func domain(ofHost host: Int) -> String {
         let text = String(host)
         return "s" + String(repeating: "0", count: max(0, 3 - text.utf8.count)) + text
@@ -159,8 +159,9 @@ extension TownPlan {
 
     /// The address of a server on the loopback interface.
     ///
-    /// An address of 127.0.0.0/8 is a host name of its own for every client, and the only kind
-    /// besides `localhost` that mirror-bot takes for this machine: it does not trust `*.localhost`.
+    /// Every client treats each address of 127.0.0.0/8 as a host of its own; besides `localhost`,
+    /// these are the only names that mirror-bot accepts for this machine: it does not trust
+    /// `*.localhost`.
     package func address(ofHost host: Int) -> String { "127.1.\(host / 250).\(1 + host % 250)" }
 
     /// `user@host` of a person.
@@ -174,7 +175,7 @@ extension TownPlan {
         return person.userName + "-" + String(generator.next(), radix: 36)
     }
 
-    /// The person whom a token belongs to; `nil` for a token that the town never gave.
+    /// The person of a token; `nil` for a token that the town never issued.
     func person(token: String) -> TownPerson? {
         guard let person = TownPerson(userName: token.prefix(6), in: self),
             self.token(of: person) == token
@@ -184,12 +185,12 @@ extension TownPlan {
         return person
     }
 
-    /// The id of what a household makes at an instant: milliseconds since 1970, then the five
-    /// digits of the household.
+    /// The id of an object that a household makes at an instant: milliseconds since 1970, followed
+    /// by the five digits of the household.
     static func id(at date: Date, in household: Int) -> Int64 {
         max(0, date.milliseconds) * 100_000 + Int64(household)
     }
 
-    /// The household that an id belongs to.
+    /// The household in an id.
     static func household(ofID id: Int64) -> Int { Int(id % 100_000) }
 }

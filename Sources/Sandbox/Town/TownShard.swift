@@ -1,9 +1,9 @@
 import Foundation
 import Posts
 
-/// Some of the households of a town, behind one lock.
+/// Some of the households of a town, with one lock.
 ///
-/// A request locks the shard of its account and looks at that one household; nothing walks over all
+/// A request locks the shard of its account and reads that one household; nothing iterates over all
 /// people.
 final class TownShard: @unchecked Sendable {
     // Sendable because every stored variable is only touched under `lock`.
@@ -16,15 +16,15 @@ final class TownShard: @unchecked Sendable {
     private var recorded: [TownRequest] = []
     private var recordsAtMost = 0
 
-    /// - Parameter numbers: The households, each `stride` further than the one before.
+    /// - Parameter numbers: The households, `stride` apart.
     init(plan: TownPlan, numbers: StrideTo<Int>) {
         self.plan = plan
         households = numbers.map { TownHousehold($0, plan: plan) }
     }
 
-    /// Acts on a request that concerns one household.
+    /// Executes a request that concerns one household.
     ///
-    /// `place` is that of the household among those of the shard.
+    /// `place` is the index of the household in the shard.
     func answer(_ call: TownCall, place: Int, at now: Date) -> WireAnswer {
         lock.withLock {
             figures.requests += 1
@@ -39,7 +39,7 @@ final class TownShard: @unchecked Sendable {
             var work = TownWork(
                 call: call, plan: plan, now: now, household: households[place], ledger: TownLedger()
             )
-            // The household is moved, not copied: nobody else may hold its arrays while they
+            // The household is moved, not copied: nothing else may hold its arrays while they
             // change.
             households[place] = TownHousehold.placeholder
             let answer = work.answer()
@@ -79,7 +79,7 @@ final class TownShard: @unchecked Sendable {
 
     var current: TownFigures { lock.withLock { figures } }
 
-    /// Lets everything happen up to an instant and returns what was received.
+    /// Lets all events up to an instant happen and returns the ledger.
     func ledger(at now: Date) -> TownLedger {
         lock.withLock {
             for place in households.indices {
@@ -89,7 +89,7 @@ final class TownShard: @unchecked Sendable {
         }
     }
 
-    /// Remembers up to so many of the requests that come from now on.
+    /// Records requests from now on, up to a limit.
     func record(atMost limit: Int) {
         lock.withLock {
             recorded = []

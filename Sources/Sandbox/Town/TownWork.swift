@@ -1,10 +1,10 @@
 import Foundation
 import Posts
 
-/// A request to one of the town's servers, with whose token it came.
+/// A request to one of the town's servers, with the person of its token.
 struct TownCall: Sendable {
     let request: WireRequest
-    /// The number of the server that was asked.
+    /// The number of the requested server.
     let host: Int
     /// The parts of the path.
     let path: [Substring]
@@ -24,7 +24,7 @@ struct TownCall: Sendable {
     }
 }
 
-/// The work on one request: the household that it is about, and what is to be noted.
+/// The work on one request, with its household and its ledger entries.
 struct TownWork {
     let call: TownCall
     let plan: TownPlan
@@ -32,7 +32,7 @@ struct TownWork {
     var household: TownHousehold
     /// The ledger entries that this request adds.
     var ledger: TownLedger
-    /// When the bot's mentions were read before this request.
+    /// When the bot's mentions were last read before this request.
     private(set) var polledBefore: Date?
     private(set) var isPoll = false
 
@@ -173,7 +173,7 @@ struct TownWork {
             standard: 20, maximum: 40,
             where: { post in
                 guard post.author != .stranger, post.replyTo == 0 else { return false }
-                // Bots are followed by nobody, and read the human besides the friends.
+                // Nobody follows bots, and bots follow the human besides the friends.
                 return reader == .bot || post.author != .bot
             }, as: entities.status)
     }
@@ -295,7 +295,7 @@ struct TownWork {
 
     // MARK: Writing
 
-    /// Only bots write: the human's login is there to read.
+    /// Only bots write: the human's login is read-only.
     private mutating func writer() throws(WireRefusal) {
         guard try caller().part == .bot else {
             throw WireRefusal(status: 403, message: "This action is outside the authorized scopes")
@@ -349,7 +349,7 @@ struct TownWork {
         return .json(entities.status(post))
     }
 
-    /// Notes what is wrong with a new post of the bot.
+    /// Records what is wrong with a new post of the bot.
     private mutating func judge(_ text: String, answering parent: TownPost?) {
         var place = Hasher()
         place.combine(text.trimmingCharacters(in: .whitespacesAndNewlines))

@@ -1,17 +1,17 @@
 import Foundation
 
-/// A JSON value, written by hand so that no type of the client's side takes part.
+/// A JSON value, encoded here so that no code of the client is involved.
 enum WireJSON: Sendable {
     case null
     case bool(Bool)
     case integer(Int)
     case string(String)
-    /// A text, and so many letters without a meaning behind it.
+    /// A text, followed by a number of meaningless letters.
     case padded(String, bytes: Int)
     case array([WireJSON])
-    /// The members in the order they are written.
+    /// The members in the order in which they are written.
     case object([(String, WireJSON)])
-    /// JSON that is UTF-8 text already; several elements of a list, if commas stand between them.
+    /// JSON that is already UTF-8 text; several elements of a list, if separated by commas.
     case raw([UInt8])
 
     /// The value as UTF-8 text.
@@ -54,8 +54,8 @@ enum WireJSON: Sendable {
 
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        // Most texts need no escape, and appending those whole is much faster; C looks at many
-        // bytes at once.
+        // Most texts need no escape, and it is much faster to append them whole; `strcspn` checks
+        // many bytes at once.
         if strcspn(text, escaped) == text.utf8.count {
             bytes.append(contentsOf: text.utf8)
         } else {
@@ -64,7 +64,8 @@ enum WireJSON: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// The characters that a text must escape; a zero, too, ends the search.
+    /// The characters that must be escaped in a text; `strcspn` also stops at a NUL, which needs an
+    /// escape too.
     private static let escaped = String(decoding: Array(0x01..<0x20) + [0x22, 0x5C], as: UTF8.self)
 
     private static func appendEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
@@ -96,25 +97,24 @@ extension WireJSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
     /// The text, or null.
     static func optional(_ text: String?) -> WireJSON { text.map(WireJSON.string) ?? .null }
 
-    /// The value with more members at its end; anything but an object stays what it is.
+    /// The value with more members at its end; a value other than an object stays unchanged.
     func adding(_ members: (String, WireJSON)...) -> WireJSON {
         guard case .object(let own) = self else { return self }
         return .object(own + members)
     }
 
-    /// The value with another value for a member that it has; anything but an object stays what it
-    /// is.
+    /// The value with one member replaced; a value other than an object stays unchanged.
     func replacing(_ name: String, with value: WireJSON) -> WireJSON {
         guard case .object(let own) = self else { return self }
         return .object(own.map { $0.0 == name ? (name, value) : $0 })
     }
 
-    /// The same object many times, each time under another name, as the elements of a list.
+    /// The same object many times, each time with another name, as the elements of a list.
     ///
     /// - Parameters:
-    ///   - name: What the object calls itself wherever it does.
-    ///   - names: What it is called instead, once for each element.
-    /// - Returns: What is part of a list, and no list itself.
+    ///   - name: The object's name, wherever it occurs in it.
+    ///   - names: The replacements of the name, one for each element.
+    /// - Returns: A part of a list, which is not a list itself.
     func repeated(_ name: String, as names: some Sequence<String>) -> WireJSON {
         let pieces = String(decoding: bytes, as: UTF8.self).components(separatedBy: name).map {
             Array($0.utf8)

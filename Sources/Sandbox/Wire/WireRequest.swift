@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// A request as it came over the wire.
+/// A request as it arrived.
 struct WireRequest: Sendable {
     var method: String
     /// Path and query as sent.
@@ -9,10 +9,10 @@ struct WireRequest: Sendable {
     /// Names in lower case.
     var headers: [(name: String, value: String)]
     var body: [UInt8]
-    /// When it came, where that is not the moment at which it is answered.
+    /// When it arrived, if it is answered at another time.
     var arrival: Date?
 
-    /// The path without the query, percent-encoding resolved.
+    /// The path without the query, after percent-decoding.
     var path: String { Self.unescaped(target.prefix { $0 != "?" }, plusIsSpace: false) }
 
     /// The parameters of the query in order.
@@ -53,7 +53,7 @@ struct WireRequest: Sendable {
             .lowercased()
     }
 
-    /// The members of the body, a JSON object or a form; empty where it is neither.
+    /// The members of the body, a JSON object or a form; empty if it is neither.
     var members: [String: RecordValue] {
         guard mediaType == "application/x-www-form-urlencoded" else {
             return RecordValue.members(ofJSON: body) ?? [:]
@@ -73,7 +73,7 @@ struct WireRequest: Sendable {
         }
     }
 
-    /// A broken escape stays as it is.
+    /// An invalid escape stays unchanged.
     private static func unescaped(_ text: some StringProtocol, plusIsSpace: Bool) -> String {
         var bytes: [UInt8] = []
         let source = Array(text.utf8)
@@ -100,7 +100,7 @@ struct WireAnswer: Sendable {
     var status: Int
     var headers: [(name: String, value: String)] = []
     var body: [UInt8] = []
-    /// It goes out without a `Content-Length`, and the end of the connection is its end.
+    /// Whether it is sent without a `Content-Length`, so that its end is that of the connection.
     var omitsLength = false
 
     static func json(_ value: WireJSON, status: Int = 200) -> WireAnswer {
@@ -116,7 +116,7 @@ struct WireAnswer: Sendable {
     }
 }
 
-/// Why a request is refused: the status, what the client is told, and what the ledger notes.
+/// A refusal: the status, the message for the client, and the reason in the ledger.
 struct WireRefusal: Error {
     var status: Int
     var message: String
@@ -131,7 +131,7 @@ struct WireRefusal: Error {
     enum TokenFault {
         case missing
         case bad
-        /// A bad one, in a request for the account that it belongs to.
+        /// An unknown one, in a request for the account that it belongs to.
         case badLogin
     }
 
@@ -140,39 +140,39 @@ struct WireRefusal: Error {
     }
 
     static let notFound = WireRefusal(status: 404, message: "Record not found")
-    /// An endpoint that only some servers have.
+    /// The refusal for an endpoint that only some servers have.
     static let notThere = WireRefusal(status: 404, message: "Not Found", isExpected: true)
 }
 
-/// The interface of one kind of network, in front of the one state.
+/// The interface of one kind of network to the shared state.
 ///
-/// Every interface lives on the same port and sees the same people and posts, each under the names
-/// of its network. It answers as a strict server of its kind would, refusals included, and notes
+/// All interfaces are on the same port and have the same people and posts, each with the names of
+/// its network. Each answers as a strict server of its kind would, including refusals, and records
 /// those in the ledger.
 protocol SandboxWire: Sendable {
-    /// Whether the request is meant for this interface; the path decides, and where two share one
-    /// the query.
+    /// Whether the request is for this interface; the path decides, or the query for a path that
+    /// two interfaces share.
     static func owns(_ request: WireRequest) -> Bool
 
-    /// Returns the post or favorite that a `POST` asks for, as far as it can be read without
-    /// checking it; `nil` if it asks for neither.
+    /// Returns the post or favorite that a `POST` requests, as far as it can be read without a
+    /// check; `nil` if it requests neither.
     func draft(of request: WireRequest, at now: Date) -> SandboxLedger.Write?
 
-    /// Acts on a request and says what to send back.
+    /// Executes a request and returns the answer to send.
     ///
     /// - Parameters:
-    ///   - request: As it came over the wire.
+    ///   - request: The request as it arrived.
     ///   - state: The network; everything up to `now` has happened in it.
     ///   - now: The sandbox's clock.
-    /// - Returns: An answer, be it a refusal.
+    /// - Returns: The answer, which may be a refusal.
     mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date)
         -> WireAnswer
 }
 
 extension SandboxState {
-    /// Notes in the ledger that a request was refused.
+    /// Records in the ledger that a request was refused.
     ///
-    /// `isExpected` says that it was not the client's fault.
+    /// `isExpected` means that the client is not to blame.
     mutating func note(
         _ request: WireRequest, status: Int, reason: String, isExpected: Bool, at now: Date
     ) {
@@ -201,13 +201,13 @@ extension Date {
 
 /// The fields of a request body, from JSON or from a form.
 ///
-/// Strict where real servers are lax, so that a misspelt field is noticed:
-/// every name must be known and every value must have the right type.
+/// Stricter than real servers, so that a misspelled field is noticed: every name must be known and
+/// every value must have the right type.
 struct WireFields: Sendable {
     private let values: [String: RecordValue]
 
-    /// - Throws: 406 for a body that is neither JSON nor a form, 400 for one that cannot be read,
-    ///   422 for an unknown field.
+    /// - Throws: 406 for a body that is neither JSON nor a form, 400 for an unreadable one, 422 for
+    ///   an unknown field.
     init(_ request: WireRequest, allowed: Set<String>) throws(WireRefusal) {
         switch request.mediaType {
         case _ where request.body.isEmpty: values = [:]

@@ -2,15 +2,15 @@ package import Posts
 
 /// The ids and handles of the sandbox's people and posts on each network.
 ///
-/// All of them follow from those on the Mastodon-compatible server, so that an archive can be
-/// carried over without asking the sandbox.
+/// All of them are derived from those on the Mastodon-compatible server, so that an archive can be
+/// converted without the sandbox.
 package enum SandboxIdentity {
     /// The identity of `user@host`.
     package static func account(_ handle: String, on network: NetworkName) -> AccountID {
         let handle = handle.lowercased()
         switch network {
         case .mastodon: return AccountID(network: .mastodon, value: handle)
-        // Eighteen digits at most, and never few enough to be mistaken for a count.
+        // Eighteen digits at most, and never so few that it looks like a count.
         case .x:
             return AccountID(
                 network: .x, value: String(1_000_000_000 + hash(handle) % 900_000_000_000_000_000))
@@ -36,8 +36,8 @@ package enum SandboxIdentity {
         case .mastodon:
             return "\(user)@\(host)"
         case .x:
-            // Fifteen characters at most; names from elsewhere and longer ones are told apart by a
-            // hash.
+            // Fifteen characters at most; names from other servers and longer ones are
+            // distinguished by a hash.
             if host == SamplePeople.host, user.utf8.count <= 15 { return user }
             let mark = String(hash(handle) % 2_176_782_336, radix: 36)
             return "\(user.prefix(8))_\(mark)"
@@ -47,13 +47,13 @@ package enum SandboxIdentity {
         }
     }
 
-    /// The identity of the post that the sandbox keeps under `id`.
+    /// The identity of the post with the sandbox's `id`.
     ///
     /// - Parameters:
     ///   - id: The sandbox's own number.
     ///   - author: `user@host` of its author.
-    ///   - network: Whose identity is wanted.
-    /// - Returns: The same for the same number, author and network.
+    ///   - network: The network of the identity.
+    /// - Returns: Always the same for one number, author and network.
     package static func post(_ id: Int64, by author: String, on network: NetworkName) -> PostID {
         switch network {
         case .mastodon:
@@ -71,16 +71,16 @@ package enum SandboxIdentity {
         }
     }
 
-    /// The id that an archive of the sandbox itself gives a post; nil for the post of an archive
-    /// from elsewhere.
+    /// The sandbox's id of a post in an archive of the sandbox itself; nil for a post of another
+    /// archive.
     static func localID(of id: PostID?, by author: SandboxPerson) -> Int64? {
         let prefix = author.uri + "/statuses/"
         guard let id, id.network == .mastodon, id.value.hasPrefix(prefix) else { return nil }
         return Int64(id.value.dropFirst(prefix.count))
     }
 
-    /// The record key of a post: the time of its number in microseconds, and what tells it apart as
-    /// the clock id.
+    /// The record key of a post: the time of its number in microseconds, and the rest of the number
+    /// as the clock id.
     package static func recordKey(_ id: Int64) -> String {
         let milliseconds = UInt64(max(0, id)) >> 16
         let sequence = UInt64(max(0, id)) & 0xFFFF
@@ -95,12 +95,12 @@ package enum SandboxIdentity {
             (0..<13).map { place in sortable[Int(value >> (60 - 5 * UInt64(place)) & 31)] })
     }
 
-    /// A post of the Mastodon-compatible server as another network would have it.
+    /// A post of the Mastodon-compatible server as it would be on another network.
     ///
     /// - Parameters:
     ///   - post: With identities of the sandbox's server.
-    ///   - network: Where it is wanted.
-    /// - Returns: The post under the network's names, without an address.
+    ///   - network: The other network.
+    /// - Returns: The post with the network's names, without an address.
     package static func carried(_ post: Post, to network: NetworkName) -> Post {
         guard network != .mastodon else { return post }
         var carried = post
@@ -122,7 +122,7 @@ package enum SandboxIdentity {
         -> PostID
     {
         let number = id.value.split(separator: "/").last.flatMap { Int64($0) }
-        // Ids from elsewhere are no numbers of ours; they only have to stay different.
+        // Ids from other servers have no number here; they only have to stay different.
         return post(number ?? Int64(hash(id.value) >> 2), by: author.value, on: network)
     }
 
@@ -144,9 +144,9 @@ extension SandboxPerson {
     }
 }
 
-/// Everybody under the names of one network.
+/// All people with their names on one network.
 ///
-/// Kept, since every item of every answer names its author.
+/// Stored, because every item of every answer names its author.
 struct SandboxDirectory: Sendable {
     let population: SandboxPopulation
     /// By index, as `handles` are.

@@ -1,9 +1,8 @@
-/// Everybody in the sandbox, and who follows whom as far as the two mirrored accounts are
-/// concerned.
+/// All people in the sandbox, and the follows that concern the two mirrored accounts.
 ///
 /// People are referred to by their index in `people`.
 package struct SandboxPopulation: Sendable {
-    /// The human first, the bot second, then everybody else.
+    /// The human first, the bot second, then all others.
     package let people: [SandboxPerson]
     /// The people whose posts reach the human's home.
     package let followedByHuman: Set<Int>
@@ -21,9 +20,10 @@ package struct SandboxPopulation: Sendable {
     private let indices: [String: Int]
 
     /// - Parameters:
-    ///   - friends: `user@host` (or `user`, then of the sandbox) of those the human has answered.
-    ///   - language: What friends who are not in the sample speak.
-    ///   - generator: Decides what such friends write about.
+    ///   - friends: `user@host` (or `user` for the sandbox's own host) of the people whom the human
+    ///     has answered.
+    ///   - language: The language of friends who are not in the sample.
+    ///   - generator: Draws the topics of such friends.
     init(friends: [String], language: SampleLanguage, generator: inout SampleGenerator) {
         var people = [Self.humanPerson, Self.botPerson]
         people += Self.friends(friends, language: language, generator: &generator)
@@ -36,24 +36,24 @@ package struct SandboxPopulation: Sendable {
             people.enumerated().map { ($1.handle, $0) }, uniquingKeysWith: { first, _ in first })
         let strangers = people.indices.filter { people[$0].role == .stranger }
         let others = Set(people.indices.dropFirst(2))
-        // Some strangers are read by one of the two only, so that what the bot sees is not just
-        // what it learned from.
+        // Some strangers are followed by only one of the two, so that the bot does not see exactly
+        // the posts it learned from.
         self.followedByHuman = others.subtracting(Self.every(fourth: 1, of: strangers))
         self.followedByBot = others.subtracting(Self.every(fourth: 0, of: strangers)).union([
             Self.human
         ])
     }
 
-    /// The index of the person with the handle; a name without host is of the sandbox.
+    /// The index of the person with the handle; a name without a host has the sandbox's.
     ///
     /// - Parameter handle: `user` or `user@host`, in any case, without a leading `@`.
-    /// - Returns: An index into `people`; nil when nobody has the handle.
+    /// - Returns: An index into `people`; nil if there is no such person.
     package func index(of handle: some StringProtocol) -> Int? {
         let lower = handle.lowercased()
         return indices[lower.contains("@") ? lower : "\(lower)@\(SamplePeople.host)"]
     }
 
-    /// The indices of everybody in the role, in order.
+    /// The indices of all people with the role, in order.
     package func indices(of role: SandboxPerson.Role) -> [Int] {
         people.indices.filter { people[$0].role == role }
     }
@@ -83,7 +83,7 @@ package struct SandboxPopulation: Sendable {
         language: SamplePeople.human.language,
         topics: [], role: .bot, isAnswered: false)
 
-    /// Strangers from another server, whose names carry a host in every answer.
+    /// Strangers from another server, whose names have a host in every answer.
     private static let travellers = [
         SandboxPerson(
             userName: "ferry", host: "elsewhere.example", displayName: "Ferry & Tram",
@@ -97,8 +97,8 @@ package struct SandboxPopulation: Sendable {
 }
 
 extension SandboxPopulation {
-    /// The people with these handles; one of three or more gets weary of the bot, if none of the
-    /// sample does.
+    /// The people with these handles; of three or more, one asks the bot to stop, if no person of
+    /// the sample does.
     private static func friends(
         _ handles: [String], language: SampleLanguage, generator: inout SampleGenerator
     ) -> [SandboxPerson] {
@@ -138,7 +138,7 @@ extension SandboxPopulation {
     }
 }
 
-/// Somebody with an account in the sandbox, as the script knows them.
+/// A person with an account in the sandbox, as the script knows them.
 package struct SandboxPerson: Equatable, Sendable {
     /// The role of a person in the script.
     package enum Role: String, CaseIterable, Sendable {
@@ -150,9 +150,9 @@ package struct SandboxPerson: Equatable, Sendable {
         case stranger
         /// A friend who asks the bot to stop.
         case weary
-        /// Asks bots to keep away in the profile.
+        /// The profile opts out of bots.
         case optedOut
-        /// An account that says of itself that it is automated.
+        /// An account that is labelled as automated.
         case automated
     }
 
@@ -166,7 +166,7 @@ package struct SandboxPerson: Equatable, Sendable {
     /// The topics that this person writes about.
     package var topics: [SampleTopic]
     package var role: Role
-    /// The human has answered this person, whatever their role.
+    /// Whether the human has answered this person, whatever their role.
     package var isAnswered: Bool
 
     /// `user@host`, in lower case.
@@ -183,7 +183,7 @@ extension SandboxPerson {
     /// A person of the sample in the role that the sample gives them.
     ///
     /// - Parameters:
-    ///   - sample: Who the person is.
+    ///   - sample: The person in the sample.
     ///   - isAnswered: Whether the human has answered them before the run.
     package init(_ sample: SamplePerson, isAnswered: Bool) {
         let role: Role =
@@ -202,7 +202,7 @@ extension SandboxPerson {
             language: sample.language, topics: sample.topics, role: role, isAnswered: isAnswered)
     }
 
-    /// The same person as the sample describes people, for its favorite probabilities.
+    /// The same person as in the sample, for their probabilities of favorites.
     var sample: SamplePerson {
         SamplePerson(
             userName: userName, displayName: displayName, bio: bio, language: language,

@@ -8,8 +8,7 @@ extension SandboxScript {
     private static let leadIn = 3_600.0
     private static let leadOut = 3 * 3_600.0
 
-    /// Old mentions, chatter, the two conversations that run into the caps, and the request to
-    /// stop.
+    /// Old mentions, chatter, the two conversations that reach the caps, and the request to stop.
     mutating func writeMentions() {
         generator = SampleGenerator(seed: configuration.seed &+ 3)
         let windows = windows()
@@ -20,8 +19,8 @@ extension SandboxScript {
         writeGroupThread(in: group)
         writeStop(in: windows)
         for window in windows {
-            // The two of the long conversation say nothing else that day: the cap of the day would
-            // come first.
+            // The two people of the long conversation say nothing else on that day, because the
+            // daily cap would apply first.
             let friends = population.indices(of: .friend).filter {
                 window != group || !groupSpeakers.contains($0)
             }
@@ -35,8 +34,8 @@ extension SandboxScript {
         markDeserved()
     }
 
-    /// When people mention the bot: the daytime of every local day, as far as it lies well within
-    /// the run.
+    /// The times at which people mention the bot: the daytime of every local day, if it is well
+    /// within the run.
     private func windows() -> [DateInterval] {
         let earliest = origin.addingTimeInterval(Self.leadIn)
         let latest = end.addingTimeInterval(-Self.leadOut)
@@ -69,7 +68,7 @@ extension SandboxScript {
         }
     }
 
-    /// Mentions that nobody may answer, because the bot was not there yet.
+    /// Mentions that must not be answered, because the bot did not exist yet.
     private mutating func writePastMentions() {
         for index in population.indices(of: .friend).prefix(2) {
             mention(
@@ -78,10 +77,10 @@ extension SandboxScript {
         }
     }
 
-    /// One friend mentions the bot four times in a day: once too often.
+    /// One friend mentions the bot four times in a day: once more than the cap.
     private mutating func writeBurst(in window: DateInterval) {
         guard let friend = population.indices(of: .friend).first else { return }
-        // Where a network has no levels, a mention for few eyes would never arrive.
+        // On a network without visibilities, a private mention would never arrive.
         let hasLevels = configuration.botNetwork == .mastodon
         let visibilities: [Visibility] = [
             .public, .unlisted, hasLevels ? .private : .public, .public,
@@ -97,7 +96,7 @@ extension SandboxScript {
         Array(population.indices(of: .friend).dropFirst().prefix(2))
     }
 
-    /// Two friends take turns in one conversation; their sixth mention is usually one too many.
+    /// Two friends take turns in one conversation; their sixth mention usually exceeds the cap.
     private mutating func writeGroupThread(in window: DateInterval) {
         guard groupSpeakers.count == 2 else { return }
         let thread = thread()
@@ -112,8 +111,8 @@ extension SandboxScript {
         }
     }
 
-    /// The weary friend gets an answer, asks for silence at once, and mentions the bot again all
-    /// the same.
+    /// The weary friend gets an answer, asks the bot to stop at once, and mentions it again
+    /// nevertheless.
     private mutating func writeStop(in windows: [DateInterval]) {
         guard let first = windows.first else { return }
         for weary in population.indices(of: .weary) {
@@ -138,11 +137,11 @@ extension SandboxScript {
         }
     }
 
-    /// Writes the friends' mentions where there are many: `count` on every full day, the friends
+    /// Writes the friends' mentions if there are many: `count` on every full day, the friends
     /// taking turns.
     private mutating func writeTurns(_ count: Double, by friends: [Int], in window: DateInterval) {
         let length = window.end.timeIntervalSince(window.start) / ((lastMinute - firstMinute) * 60)
-        // Nobody can say anything where nobody is, and more than this nobody could hear.
+        // Without friends there are no mentions, and beyond this limit nobody could read them.
         var left = friends.isEmpty ? 0 : Int(min(max(0, count * length), 10_000).rounded())
         var waiting: [Int] = []
         while left > 0 {
@@ -152,7 +151,8 @@ extension SandboxScript {
         }
     }
 
-    /// One friend talks to the bot, once or twice, and at most as often as said; gives how often.
+    /// Makes one friend mention the bot, once or twice, but at most as often as given; returns the
+    /// number.
     @discardableResult
     private mutating func writeConversation(
         by friend: Int, rounds most: Int?, in window: DateInterval
@@ -178,7 +178,7 @@ extension SandboxScript {
         return people
     }
 
-    /// Mentions by those whom the bot must not answer; at least one of each kind.
+    /// Mentions by people whom the bot must not answer; at least one of each kind.
     private mutating func writeQuietMentions(in windows: [DateInterval]) {
         let kinds: [(SandboxPerson.Role, SandboxMention.Kind, Double)] = [
             (.stranger, .stranger, 0.1), (.automated, .automated, 1), (.optedOut, .optedOut, 0.5),
@@ -199,8 +199,8 @@ extension SandboxScript {
         }
     }
 
-    /// Whether an answer to a mention would be told to others too: on Bluesky to who wrote one of
-    /// the four posts above.
+    /// Whether an answer to a mention would notify other people too: on Bluesky the authors of the
+    /// four posts above.
     private func tellsOthers(_ post: ScriptedPost) -> Bool {
         guard configuration.botNetwork == .bluesky else { return false }
         var above = post
@@ -215,7 +215,8 @@ extension SandboxScript {
         return false
     }
 
-    /// Walks the friends' mentions in the order of time and gives each what the caps leave.
+    /// Goes through the friends' mentions in the order of time and marks those that the caps permit
+    /// to answer.
     private mutating func markDeserved() {
         var byPersonAndDay: [PersonDay: Int] = [:]
         var byThread: [Int: Int] = [:]
@@ -241,7 +242,7 @@ extension DateInterval {
     }
 }
 
-/// A person and a local day: what the daily cap counts by.
+/// A person and a local day: the key of the daily cap.
 struct PersonDay: Hashable, Sendable {
     var person: Int
     var day: LocalDay

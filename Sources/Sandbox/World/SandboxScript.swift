@@ -1,10 +1,10 @@
 import Foundation
 import Posts
 
-/// The world while it is being written.
+/// The script of a world in progress.
 ///
-/// Three authors write on it, each with a generator of its own, so that more
-/// of one thing does not change the others: the past, the run, the mentions.
+/// Three parts write it, each with a generator of its own, so that more events in one do not change
+/// the others: the past, the run, the mentions.
 struct SandboxScript {
     let configuration: SandboxWorld.Configuration
     let population: SandboxPopulation
@@ -45,7 +45,7 @@ struct SandboxScript {
     /// The posts written so far, in the order of their numbers.
     var written: [(date: Date, post: ScriptedPost)] { posts }
 
-    /// Puts a post into the script, unless its time has no place there.
+    /// Adds a post to the script, unless its time is outside of the script.
     ///
     /// - Returns: The number of the post.
     @discardableResult
@@ -74,7 +74,7 @@ struct SandboxScript {
         posts[number].post.mention?.deservesReply = true
     }
 
-    /// Everything in the order of time.
+    /// All events in the order of time.
     func events() -> [SandboxEvent] {
         let all = posts.map { SandboxEvent(date: $0.date, action: .post($0.post)) } + others
         return all.enumerated()
@@ -95,17 +95,17 @@ struct SandboxScript {
         return count
     }
 
-    /// The instant of a minute of a local day; nil where the clock skips it.
+    /// The instant of a minute of a local day; nil if a change of the clock skips it.
     func date(_ day: LocalDay, minute: Double) -> Date? {
         let zone = configuration.timeZone
         let wall = Date(timeIntervalSince1970: Double(day.ordinal) * 86_400 + minute * 60)
         let first = wall.addingTimeInterval(-Double(zone.offset(at: wall)))
-        // The offset at the guess may not be that at the instant meant.
+        // The offset at the first guess may differ from that at the final instant.
         let date = wall.addingTimeInterval(-Double(zone.offset(at: first)))
         return LocalTime(date, in: zone).day == day ? date : nil
     }
 
-    /// The local days that have a part between two instants.
+    /// The local days that overlap a period.
     func days(from start: Date, to end: Date) -> [LocalDay] {
         let first = LocalTime(start, in: configuration.timeZone).day
         let last = LocalTime(end, in: configuration.timeZone).day
@@ -122,7 +122,7 @@ struct SandboxScript {
 
 /// The posts of people before and during the run, and the human's reactions to them.
 extension SandboxScript {
-    /// How long before the run the posts of the others begin.
+    /// Days before the run on which the posts of the others begin.
     static let pastDays = 21
 
     /// Posts a day by role.
@@ -232,7 +232,7 @@ extension SandboxScript {
         return number
     }
 
-    /// Gives some posts a picture, a poll, a warning, or a smaller circle of readers.
+    /// Gives some posts a picture, a poll, a warning, or a smaller audience.
     private static func dress(_ post: inout ScriptedPost, draw: Double) {
         switch draw {
         case ..<0.08: post.attachment = .image
@@ -245,9 +245,9 @@ extension SandboxScript {
     }
 }
 
-/// The human: the archive as the network remembers it, and a life that goes on in the same rhythm.
+/// The human: the archived posts, and a life that continues in the same rhythm.
 extension SandboxScript {
-    /// Replays the archive, each reply under a post of the person it answers.
+    /// Replays the archive, with each reply under a post of the person it answers.
     mutating func writeArchive() {
         for entry in archive {
             guard let replyTo = entry.replyTo else {
@@ -257,7 +257,7 @@ extension SandboxScript {
             guard let author = replyTo.author, author.network == .mastodon,
                 let index = population.index(of: author.value)
             else {
-                // Nobody here was answered; the post would be no reply to anyone.
+                // The answered person is not in the sandbox, so the reply would have no parent.
                 continue
             }
             if index == SandboxPopulation.human {
@@ -273,7 +273,7 @@ extension SandboxScript {
         let talk = SampleTalk(of: entry.text, in: person.language)
         let words = SampleTexts.mention(
             about: talk, language: person.language, generator: &generator)
-        // Ten minutes is what the sample archive says of every answered post.
+        // In the sample archive every answered post is ten minutes older than the reply.
         let date = entry.createdAt.addingTimeInterval(-600)
         let id = SandboxIdentity.localID(of: entry.replyTo?.post, by: people[index])
         let parent = post(
@@ -303,8 +303,8 @@ extension SandboxScript {
         written.last { $0.post.author == index }?.post.number
     }
 
-    /// New posts of the human at the archive's minutes, as many a day as there, and a few replies
-    /// to friends.
+    /// New posts of the human at the archive's times of day, at the same daily rate, and a few
+    /// replies to friends.
     mutating func writeHumanPosts() {
         let zone = configuration.timeZone
         let past = archive.filter { !$0.isReply && $0.isTimeTrusted }.map {
@@ -352,7 +352,7 @@ extension SandboxScript {
         }
     }
 
-    /// The numbers of posts on each of the last 60 days before `day`, days without any included.
+    /// The numbers of posts on each of the last 60 days before `day`, including days without any.
     private static func recentCounts(_ days: [LocalDay], before day: LocalDay) -> [Int] {
         guard let oldest = days.min(), let newest = days.max() else { return [] }
         let last = min(newest, day.advanced(by: -1))
@@ -364,7 +364,7 @@ extension SandboxScript {
 }
 
 extension SandboxScript {
-    /// The human's posts of the sample archive, as if an importer had read them.
+    /// The human's posts of the sample archive, as an importer would read them.
     static func samplePosts(
         before origin: Date, people: Int = SamplePeople.answered.count,
         offset: Int = SampleArchive.offset

@@ -1,7 +1,6 @@
 package import Foundation
 
-/// Something that somebody says to the bot because a test or a harness wants it; see
-/// ``Sandbox/say(_:)``.
+/// A mention of the bot that a test or a harness requests; see ``Sandbox/say(_:)``.
 package struct SandboxUtterance: Equatable, Sendable {
     /// The speaker: `user@host`, or `user` of the sandbox.
     package var speaker: String
@@ -11,14 +10,14 @@ package struct SandboxUtterance: Equatable, Sendable {
     package var asksToStop = false
     package var burden: SandboxBurden?
     package var notice = SandboxNotice.atOnce
-    /// The person whose latest post it answers, if there is such a post; `nil` if it answers
-    /// nobody.
+    /// The person whose latest post it answers, if there is such a post; `nil` for a mention that
+    /// is no reply.
     package var answered: Answered?
 
     /// The person whom a mention of the bot answers.
     package enum Answered: Sendable {
         case bot
-        /// Somebody else whose posts come to the bot's home.
+        /// Another person whose posts come to the bot's home.
         case another
     }
 
@@ -30,9 +29,10 @@ package struct SandboxUtterance: Equatable, Sendable {
 
 /// A property that makes a post hard to process.
 package enum SandboxBurden: Equatable, Hashable, Sendable {
-    /// So many bytes more than its words; not on X, which has no such posts.
+    /// A number of bytes in addition to its text; not on X, which has no such posts.
     case padding(bytes: Int)
-    /// So many answers to it that nobody wrote; only in what a server says about its conversation.
+    /// A number of generated answers to it, by no real author; only in a server's answer about its
+    /// conversation.
     case crowd(posts: Int)
     /// Its object is not as documented.
     case flaw(SandboxFlaw)
@@ -40,7 +40,7 @@ package enum SandboxBurden: Equatable, Hashable, Sendable {
 
 /// A defect of a JSON object.
 package enum SandboxFlaw: String, CaseIterable, Sendable {
-    /// Nothing says who wrote it.
+    /// The author is missing.
     case noAuthor = "no-author"
     /// Texts are lists and numbers are texts.
     case wrongTypes = "wrong-types"
@@ -54,7 +54,7 @@ package enum SandboxFlaw: String, CaseIterable, Sendable {
     private static let authors: Set = ["account", "author", "author_id", "did"]
     private static let names: Set = ["id", "uri", "url"]
 
-    /// The object as this flaw leaves it; anything but an object stays what it is.
+    /// The object with this flaw; a value other than an object stays unchanged.
     func broken(_ value: WireJSON) -> WireJSON {
         guard case .object(let members) = value else { return value }
         switch self {
@@ -76,11 +76,11 @@ package enum SandboxFlaw: String, CaseIterable, Sendable {
     }
 }
 
-/// When the network tells the bot of a mention.
+/// When the network notifies the bot of a mention.
 package enum SandboxNotice: Equatable, Sendable {
     case atOnce
-    /// So many seconds later, at the place in the list that it would have had; X lists it at once.
+    /// A number of seconds later, at its usual position in the list; X lists it at once.
     case late(TimeInterval)
-    /// Never: only whoever looks below the answered post finds it.
+    /// Never: only a client that reads the replies below the answered post finds it.
     case never
 }

@@ -1,52 +1,50 @@
 package import Foundation
 package import Posts
 
-/// Everybody in the sandbox and everything they do, except for the bot.
+/// All people in the sandbox and their actions, except for the bot's.
 ///
-/// The whole script follows from the configuration: the same seed gives the
-/// same world. It begins some weeks before `origin`, so that an account has a
-/// past to read back, and ends `days` days after it. Only what answers the
-/// bot depends on what the bot does.
+/// The whole script follows from the configuration: the same seed gives the same world. It begins
+/// some weeks before `origin`, so that an account has a past to read, and ends `days` days after
+/// it. Only reactions to the bot depend on the bot.
 package struct SandboxWorld: Sendable {
     /// The values that a world is made from.
     package struct Configuration: Sendable {
         package var seed: UInt64
-        /// When the run begins; what happens before is the past.
+        /// The beginning of the run; earlier events are the past.
         package var origin: Date
-        /// How long the run lasts; at least one day.
+        /// The length of the run in days; at least one.
         package var days: Int
-        /// Where the human lives: people are awake in its daytime, and a day of the caps is a day
-        /// of it.
+        /// The human's time zone: people are awake in its daytime, and its days count for the caps.
         package var timeZone: TimeZone
-        /// Where the bot lives; the people who mention it keep to what that network has.
+        /// The bot's network; people who mention it keep to that network's features.
         package var botNetwork = NetworkName.mastodon
-        /// How many mentions of the bot friends write on a full day, besides the few conversations
-        /// that run into the caps; nil for the few that each friend writes by chance.
+        /// The number of mentions of the bot by friends on a full day, besides the few
+        /// conversations that reach the caps; nil for the few that each friend writes by chance.
         ///
-        /// They take turns, so that the caps silence hardly any of them as long as there are half
-        /// as many friends. Every friend also writes three posts a day.
+        /// Friends take turns, so that the caps hardly apply to any of them if there are at least
+        /// half as many friends. Every friend also writes three posts a day.
         package var mentionsPerDay: Double?
-        /// People mention the bot and post at any hour, where otherwise they sleep at night.
+        /// Whether people mention the bot and post at any hour, instead of sleeping at night.
         package var isAwakeAtNight = false
-        /// How many answers a person may get on one day before more are too many.
+        /// The cap of answers to a person on one day.
         package var repliesPerPersonAndDay = 3
-        /// How many answers a conversation may get before more are too many.
+        /// The cap of answers in a conversation.
         package var repliesPerThread = 5
-        /// `user@host`, or `user` of the sandbox, of those the human has answered before.
+        /// `user@host`, or `user` of the sandbox, of the people whom the human has answered before.
         package var friends: [String]
-        /// The human's posts before the run; nil stands for the sample archive of as many people as
+        /// The human's posts before the run; nil for the sample archive with as many people as
         /// there are friends.
         ///
-        /// A reply is kept where its author is the Mastodon account of somebody in the sandbox;
-        /// other replies and reposts are left out. An archive of another network therefore needs
-        /// its people renamed to `friends` first.
+        /// A reply is kept if its author is the Mastodon account of a person in the sandbox; other
+        /// replies and reposts are left out. So the people in an archive of another network must be
+        /// renamed to `friends` first.
         package var humanPosts: [Post]?
-        /// Posts of the human's from before ``humanPosts``, which are shown to who asks for one of
-        /// them and are in no list, so that lists stay short.
+        /// Posts of the human's from before ``humanPosts``, which can be requested individually and
+        /// are in no list, so that lists stay short.
         package var olderPosts: [Post] = []
         /// Seconds east of UTC by which the human of the sample archive lives.
         package var sampleOffset = SampleArchive.offset
-        /// False for a human whose past is only known from elsewhere: here they wrote nothing,
+        /// False for a human whose past is only known from another source: here they wrote nothing,
         /// write nothing, and favorite nothing.
         package var isHumanPresent = true
 
@@ -65,7 +63,7 @@ package struct SandboxWorld: Sendable {
 
     package let configuration: Configuration
     package let population: SandboxPopulation
-    /// In the order of time; events of the same instant in the order they were written.
+    /// Sorted by time; events of the same instant in the order in which they were written.
     let events: [SandboxEvent]
 
     /// Writes the script.
@@ -103,19 +101,19 @@ package struct SandboxWorld: Sendable {
 }
 
 extension SandboxWorld.Configuration {
-    /// A world in which much is said to the bot, at any hour.
+    /// A world with many mentions of the bot, at any hour.
     ///
-    /// The human's past is `SampleArchive(endingAt: origin, people: people)`: that archive's lines
-    /// are what a mirror of this world is trained with.
+    /// The human's past is `SampleArchive(endingAt: origin, people: people)`: a mirror of this
+    /// world is trained with the lines of that archive.
     ///
     /// - Parameters:
     ///   - seed: Another seed makes another world.
     ///   - origin: When the run begins.
-    ///   - days: How long it lasts.
-    ///   - timeZone: Where the human lives.
-    ///   - network: Where the bot lives.
-    ///   - people: How many people the human has answered, those of the sample included.
-    ///   - mentionsPerDay: How often they mention the bot.
+    ///   - days: The length of the run.
+    ///   - timeZone: The human's time zone.
+    ///   - network: The bot's network.
+    ///   - people: The number of people the human has answered, including those of the sample.
+    ///   - mentionsPerDay: The number of their mentions of the bot.
     /// - Returns: A configuration that may be changed further.
     package static func busy(
         seed: UInt64, origin: Date, days: Int, timeZone: TimeZone, network: NetworkName,
@@ -135,7 +133,7 @@ extension SandboxWorld.Configuration {
     package var end: Date { origin.addingTimeInterval(Double(days) * 86_400) }
 }
 
-/// Something that happens in the sandbox without the bot's doing.
+/// An event in the sandbox that the bot does not cause.
 struct SandboxEvent: Sendable {
     enum Action: Sendable {
         case post(ScriptedPost)
@@ -176,28 +174,28 @@ struct ScriptedPost: Sendable {
     var warning = ""
     var attachment: Attachment?
     var target: Target?
-    /// The number of the post that this one repeats.
+    /// The number of the reposted post.
     var repostOf: Int?
     /// Whether the human favorites posts like this; decided once for each post.
     var isLoved = false
     var mention: SandboxMention?
-    /// The id that the post must get, where an archive already names it.
+    /// The id that the post must get, if an archive already names it.
     var id: Int64?
 }
 
-/// How a post calls on the bot.
+/// The kind and circumstances of a mention of the bot.
 package struct SandboxMention: Equatable, Sendable {
     /// Why a mention deserves an answer or not.
     package enum Kind: String, CaseIterable, Sendable {
-        /// By somebody the human has answered.
+        /// By a person whom the human has answered.
         case friend
-        /// By somebody the human has never answered.
+        /// By a person whom the human has never answered.
         case stranger
         case automated
         case optedOut
         /// The request to be left alone.
         case stop
-        /// By somebody who has asked the bot to stop.
+        /// By a person who has asked the bot to stop.
         case afterStop
         /// From before the run began.
         case past

@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// A request that the gate has let in and whose parameters are known by name.
+/// A request that was admitted, with known parameters.
 struct XCall: Sendable {
     var request: WireRequest
     var endpoint: XEndpoint
@@ -18,7 +18,7 @@ struct XCall: Sendable {
     /// The server's own clock.
     var clock: Date
 
-    /// - Throws: 400 for a parameter that the endpoint does not have, or a value that is not known.
+    /// - Throws: 400 for a parameter that the endpoint does not have, or an unknown value.
     init(
         _ request: WireRequest, endpoint: XEndpoint, segments: [String], caller: Int,
         directory: SandboxDirectory,
@@ -61,13 +61,13 @@ struct XCall: Sendable {
     /// The number in the path at the place.
     func id(at place: Int = 0) throws(XRefusal) -> Int64 { try Self.id(segments[place], as: "id") }
 
-    /// The number that a parameter holds; nil without the parameter.
+    /// The number in a parameter; nil without the parameter.
     func id(_ name: String) throws(XRefusal) -> Int64? {
         guard let text = parameters[name] else { return nil }
         return try Self.id(text, as: name)
     }
 
-    /// How many posts a page may hold.
+    /// The number of posts on a page.
     func pageSize() throws(XRefusal) -> Int {
         guard let sizes = endpoint.pageSizes, let text = parameters["max_results"] else {
             return endpoint.usualPageSize
@@ -81,7 +81,7 @@ struct XCall: Sendable {
         return size
     }
 
-    /// An instant such as `2026-11-20T08:15:30Z`, not before X can tell.
+    /// A time such as `2026-11-20T08:15:30Z`, not before X's first possible id.
     func time(_ name: String) throws(XRefusal) -> Date? {
         guard let text = parameters[name] else { return nil }
         guard text.utf8.count == 20, text.hasSuffix("Z"), text.contains("T"),
@@ -111,7 +111,7 @@ struct XCall: Sendable {
     private static let earliest = Date(timeIntervalSince1970: 1_289_001_600)
 }
 
-/// One method and path of X's API, and the figures that its documentation gives.
+/// One method and path of X's API, with the figures in its documentation.
 enum XEndpoint: CaseIterable, Sendable {
     case me, userByName, userPosts, mentions, home, favorites, posts, post
     case publish, delete, favorite, unfavorite, upload, describe
@@ -124,7 +124,7 @@ enum XEndpoint: CaseIterable, Sendable {
         }
     }
 
-    /// Segments that are `:` stand for any value.
+    /// `:` stands for any segment.
     var path: String {
         switch self {
         case .me: "/2/users/me"
@@ -144,7 +144,7 @@ enum XEndpoint: CaseIterable, Sendable {
 
     var isWrite: Bool { method != "GET" }
 
-    /// How many requests an account may make in a quarter of an hour.
+    /// The number of requests that an account may make in a quarter of an hour.
     var limit: Int {
         switch self {
         case .me, .favorites: 75
@@ -167,10 +167,10 @@ enum XEndpoint: CaseIterable, Sendable {
         }
     }
 
-    /// How many posts `max_results` stands for when it is not sent.
+    /// The number of posts without `max_results`.
     var usualPageSize: Int { self == .home || self == .favorites ? 100 : 10 }
 
-    /// The parameters besides those that choose fields.
+    /// The parameters other than those that choose fields.
     var parameters: Set<String> {
         let paging: Set = ["max_results", "pagination_token"]
         let bounds: Set = ["since_id", "until_id", "start_time", "end_time"]
@@ -188,7 +188,7 @@ enum XEndpoint: CaseIterable, Sendable {
 
     /// The endpoint of a request and the values in its path.
     ///
-    /// - Throws: 404 for a path that is not known, 405 for a method that it does not have.
+    /// - Throws: 404 for an unknown path, 405 for a method that it does not have.
     static func of(_ request: WireRequest) throws(XRefusal) -> (XEndpoint, [String]) {
         var isKnownPath = false
         for endpoint in allCases {

@@ -3,24 +3,24 @@ import Foundation
 
 /// The access control, which keeps the tokens and checks the signature of every request.
 struct XGate: Sendable {
-    /// An access token's account and what it may do.
+    /// The account of an access token and its permissions.
     struct Grant: Sendable {
         var person: Int
         var secret: String
         var canWrite: Bool
     }
 
-    /// How far the timestamp may be from the server's clock, in seconds.
+    /// Seconds by which the timestamp may differ from the server's clock.
     var window: TimeInterval = 300
 
     let consumerKey: String
     let consumerSecret: String
     private(set) var grants: [String: Grant]
     private var revoked: Set<String> = []
-    /// Hashes of the nonces that could come again; a collision is one in 2⁶⁴.
+    /// Hashes of the nonces that could be repeated; the probability of a collision is 1 in 2⁶⁴.
     private var nonces = Nonces()
-    /// Those of requests whose answers were cut: HTTP clients send a read again by themselves, as
-    /// it is.
+    /// The nonces of requests whose answers were cut: HTTP clients repeat a read by themselves,
+    /// unchanged.
     private var interrupted: Set<UInt64> = []
     /// Whether the answer to the request at hand will not arrive whole.
     var cutsAnswer = false
@@ -45,13 +45,13 @@ struct XGate: Sendable {
         revoked.insert(token)
     }
 
-    /// Checks a request that an access token must have signed.
+    /// Checks a request that must be signed with an access token.
     ///
     /// - Parameters:
-    ///   - request: As it came.
+    ///   - request: The request as it arrived.
     ///   - clock: The server's own clock.
-    ///   - skew: How far that clock is ahead of everybody else's, in seconds.
-    /// - Returns: The token and what it grants.
+    ///   - skew: Seconds by which that clock is ahead of all others.
+    /// - Returns: The token and its grant.
     /// - Throws: 401.
     mutating func admit(
         _ request: WireRequest, clock: Date, skew: TimeInterval
@@ -64,8 +64,8 @@ struct XGate: Sendable {
         return (grant, token)
     }
 
-    /// Checks a request whose token, if it has one, has the secret that `secret` knows; without a
-    /// token the app signed for itself alone.
+    /// Checks a request; `secret` returns the secret of its token, if it has one; without a token
+    /// the app signed for itself.
     ///
     /// - Throws: 401.
     mutating func verify(
@@ -131,17 +131,16 @@ struct XGate: Sendable {
         reason: "the token was revoked", code: 89)
 }
 
-/// The nonces of the last few minutes: older ones would come with a timestamp that is refused.
+/// The nonces of the last few minutes: the timestamp of an older one would be refused.
 private struct Nonces: Sendable {
     private var older: Set<UInt64> = []
     private var newer: Set<UInt64> = []
     /// When `newer` was begun.
     private var begun = Date.distantPast
 
-    /// Whether the nonce is new; from then on it is not.
+    /// Whether the nonce is new; records it.
     mutating func insert(_ nonce: UInt64, at clock: Date, window: TimeInterval) -> Bool {
-        // A timestamp may be as far ahead as behind, so a nonce can come again for twice the
-        // window.
+        // A timestamp may be ahead or behind, so a nonce can be repeated for twice the window.
         if clock.timeIntervalSince(begun) > 2 * window {
             older = newer
             newer = []
@@ -156,10 +155,10 @@ struct XSignature: Sendable {
     var method: String
     /// Scheme, host and path, without query.
     var address: String
-    /// Everything that is signed: query, form and protocol parameters, decoded.
+    /// All signed values: query, form and protocol parameters, decoded.
     var parameters: [(name: String, value: String)]
 
-    /// Names and values escaped, in the order of their bytes.
+    /// Names and values, percent-encoded and sorted by their bytes.
     var parameterText: String {
         parameters.map { (Self.escaped($0.name), Self.escaped($0.value)) }
             .sorted { $0.0 == $1.0 ? Self.precedes($0.1, $1.1) : Self.precedes($0.0, $1.0) }
@@ -172,7 +171,7 @@ struct XSignature: Sendable {
             separator: "&")
     }
 
-    /// The signature in Base64; without a token its secret is empty.
+    /// The signature in Base64; the secret of a missing token is empty.
     func text(consumerSecret: String, tokenSecret: String) -> String {
         let key = Self.escaped(consumerSecret) + "&" + Self.escaped(tokenSecret)
         return Data(HashFunction.sha1.code(of: base.utf8, key: key.utf8)).base64EncodedString()
@@ -198,9 +197,9 @@ struct XSignature: Sendable {
 }
 
 extension XSignature {
-    /// Collects the values that a request over plain HTTP must have signed.
+    /// Collects the values that must be signed for a request over plain HTTP.
     ///
-    /// A JSON body takes no part, a form does.
+    /// A JSON body is not signed, a form is.
     init(_ request: WireRequest, authorization: XAuthorization) {
         let form =
             request.mediaType == "application/x-www-form-urlencoded"
@@ -223,8 +222,8 @@ struct XAuthorization: Sendable {
     /// Decoded, in the order they were sent.
     private(set) var parameters: [(name: String, value: String)] = []
 
-    /// - Parameter header: The value; nil or another scheme than OAuth gives nil, as does what
-    ///   cannot be read.
+    /// - Parameter header: The value; the result is nil for nil, for another scheme than OAuth, and
+    ///   for an unreadable header.
     init?(_ header: String?) {
         guard let header, header.prefix(6).lowercased() == "oauth " else { return nil }
         for part in header.dropFirst(6).split(separator: ",") {

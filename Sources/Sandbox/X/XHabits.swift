@@ -1,10 +1,9 @@
 package import Foundation
 
-/// Ways in which X's interface may differ from its documentation, and what an operator of the app
-/// has arranged.
+/// Deviations of X's interface from its documentation, and settings of the app's operator.
 package struct XHabits: Equatable, Sendable {
-    /// X renamed much of its interface in 2026, and no document says which name a live server
-    /// knows.
+    /// X renamed much of its interface in 2026, and no document says which names a live server
+    /// accepts.
     package enum Spelling: Sendable {
         /// `tweet.fields`, `referenced_tweets`, `note_tweet`.
         case tweet
@@ -16,50 +15,52 @@ package struct XHabits: Equatable, Sendable {
     package var parameterSpelling = Spelling.tweet
     /// The names in answers.
     package var answerSpelling = Spelling.tweet
-    /// Author, answered person and referenced posts cannot be asked for as fields, only as
+    /// Author, answered person and referenced posts cannot be requested as fields, only as
     /// expansions.
     package var referencesOnlyByExpansion = false
-    /// A single post or person that does not exist is a 200 with `errors` and without `data`.
+    /// The answer for a missing post or person is a 200 with `errors` and without `data`.
     package var answersMissingWith200 = false
     /// An empty list is `data: []` instead of no `data`.
     package var sendsEmptyData = false
-    /// Pages hold less than asked for although there is more.
+    /// Pages contain fewer items than requested although there are more.
     package var shortPages = false
-    /// Before every further page comes one without items.
+    /// An empty page comes before every further page.
     package var emptyPages = false
-    /// For so many seconds every other new post is missing from the lists.
+    /// Seconds for which every other new post is missing from the lists.
     package var hidesRecent: TimeInterval = 0
-    /// How many posts a person may publish in 24 hours; with a number the headers of that limit are
-    /// sent too.
+    /// The number of posts that a person may publish in 24 hours; if set, the headers of that limit
+    /// are sent too.
     package var postsPerDay: Int?
-    /// The rate limit headers always tell of a full allowance and of a reset that is over.
+    /// The rate limit headers always state a full allowance and a reset in the past.
     package var misstatesLimits = false
-    /// How many posts the app may read in a calendar month.
+    /// The number of posts that the app may read in a calendar month.
     package var postReadsPerMonth = 3_000_000
-    /// The credits that the app's owner has paid for in advance, in millionths of a US dollar;
-    /// `nil` for more than enough.
+    /// The credits that the app's owner has bought, in millionths of a US dollar; `nil` for more
+    /// than enough.
     package var credits: Int?
-    /// The last of every so many requests gets an error page of the edge instead of an answer.
+    /// The number of requests of which the last one gets an error page of the edge instead of an
+    /// answer.
     package var edgeFailsEvery: Int?
-    /// Favorites are not refused, as it was before April 2026.
+    /// Favorites are allowed, as before April 2026.
     package var allowsFavorites = false
-    /// The text of an answer begins with the name of the one answered even if that was not sent.
+    /// The text of an answer begins with the name of the answered person even if the client did not
+    /// send that.
     package var namesTheAnswered = false
     /// Errors 401 and 429 have the form of version 1.1.
     package var oldErrors = false
-    /// A text that the account has on X already is published again: no document promises the
+    /// A text that the account has published before is published again: no document promises the
     /// refusal.
     package var publishesRepeats = false
-    /// The account that owns the app and gets its own lists at the price of owned reads; `nil` if
-    /// the app belongs to neither account.
+    /// The account that owns the app and reads its own lists at the price of owned reads; `nil` if
+    /// neither account owns it.
     package var appOwner: SandboxRole?
-    /// Posts and people that come along in `includes` are billed too.
+    /// Posts and people in `includes` are billed too.
     package var billsIncludes = true
 
-    /// How many seconds the timestamp of a request may be from the server's clock.
+    /// Seconds by which the timestamp of a request may differ from the server's clock.
     ///
-    /// Five minutes as documented. Where the sandbox's clock runs many times faster than the real
-    /// one, a moment of delay in real time takes as long, so that a wider window may be needed.
+    /// Five minutes, as documented. If the sandbox's clock runs many times faster than real time, a
+    /// short real delay is that much longer by it, so a wider window may be needed.
     package var timestampWindow: TimeInterval = 300
 
     package init() {}

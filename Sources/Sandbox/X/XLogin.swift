@@ -1,12 +1,12 @@
 import Foundation
 
-/// How an app gets the keys of an account: request token, a number shown to the person, access
-/// token.
+/// The way in which an app gets the keys of an account: request token, a number shown to the
+/// person, access token.
 struct XLogin: Sendable {
     private struct Pending: Sendable {
         var secret: String
         var canWrite: Bool
-        /// Set when somebody has said yes.
+        /// Set when a person has agreed.
         var person: Int?
         var pin: String
     }
@@ -16,7 +16,7 @@ struct XLogin: Sendable {
 
     init(seed: UInt64) { generator = SampleGenerator(seed: seed) }
 
-    /// `/oauth/authorize` is Mastodon's too, without a token in the query.
+    /// `/oauth/authorize` without a token in the query is Mastodon's.
     static func owns(_ request: WireRequest) -> Bool {
         switch request.path {
         case "/oauth/request_token", "/oauth/access_token", "/1.1/oauth/invalidate_token": true
@@ -65,7 +65,7 @@ struct XLogin: Sendable {
         ])
     }
 
-    /// The page on which the person says yes; here everybody does, at once.
+    /// The page on which the person agrees; here everybody agrees at once.
     private mutating func page(_ request: WireRequest, _ directory: SandboxDirectory)
         throws(XRefusal) -> WireAnswer
     {
@@ -119,12 +119,12 @@ struct XLogin: Sendable {
         return .json(["access_token": .string(token)])
     }
 
-    /// A form, labelled as a page: that is how X sends it.
+    /// A form with the media type of a page, as X sends it.
     private static func form(_ pairs: [(String, String)]) -> WireAnswer {
         .text(pairs.map { "\($0.0)=\(XSignature.escaped($0.1))" }.joined(separator: "&"))
     }
 
-    /// An error in the form of version 1.1, which these endpoints belong to.
+    /// An error in the form of version 1.1, to which these endpoints belong.
     private static func old(_ status: Int, _ code: Int, _ message: String) -> XRefusal {
         XRefusal(
             status: status,

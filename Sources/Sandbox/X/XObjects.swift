@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// Posts and people as X writes them, with the fields that a request asks for.
+/// Posts and people in X's form, with the requested fields.
 struct XObjects {
     let state: SandboxState
     let directory: SandboxDirectory
@@ -17,20 +17,20 @@ struct XObjects {
 
     private static let epoch = Date(timeIntervalSince1970: 1_230_768_000)
 
-    /// The post, if it exists on X: only open posts do, and reposts of such.
+    /// The post, if it exists on X: only open posts do, and reposts of these.
     func visible(_ id: Int64) -> SandboxPost? {
         guard let post = state.posts[id], post.visibility.isOpen else { return nil }
         guard let original = post.repostOf else { return post }
         return state.posts[original].map(\.visibility.isOpen) == true ? post : nil
     }
 
-    /// The words of a post, whole; of a repost the words it repeats.
+    /// The full text of a post; for a repost, that of the original.
     func words(of post: SandboxPost) -> XText {
         let text = XText((original(of: post) ?? post).text, directory: directory)
         if let original = original(of: post) {
             return text.reposted(from: original.author, directory)
         }
-        // Only what came over the wire can lack the name of the one it answers.
+        // Only a post from a client can lack the name of the answered person.
         guard habits.namesTheAnswered, post.number == nil, let answered = post.replyToAuthor,
             answered != post.author, !text.mentions.contains(answered)
         else { return text }
@@ -149,7 +149,7 @@ struct XObjects {
         return counts.adding((name("retweet_count"), 0))
     }
 
-    /// Returns the language of a post, guessed as X does if the sandbox was not told.
+    /// Returns the language of a post, guessed as on X if it is unknown.
     private func language(of post: SandboxPost) -> String {
         if let language = post.language { return language }
         if post.text.unicodeScalars.contains(where: { (0x3040...0x30FF).contains($0.value) }) {
@@ -159,7 +159,7 @@ struct XObjects {
     }
 }
 
-/// The objects that come along with posts because a request expands them.
+/// The objects in an answer because the request expands them.
 struct XIncludes {
     private(set) var users: [Int] = []
     private(set) var posts: [SandboxPost] = []
@@ -194,7 +194,7 @@ struct XIncludes {
         }
     }
 
-    /// The object of the answer; nil when nothing comes along.
+    /// The object of the answer; nil if there are no expanded objects.
     func object(_ objects: XObjects) -> WireJSON? {
         let members = [
             ("users", users.map(objects.user)), (objects.name("tweets"), posts.map(objects.post)),
@@ -233,7 +233,7 @@ struct XIncludes {
         ]
     }
 
-    /// Returns the error for one requested object that does not exist, beside those that do.
+    /// Returns the error for one requested object that does not exist, next to those that do.
     static func missing(_ kind: String, _ id: String, parameter: String) -> WireJSON {
         [
             "resource_id": .string(id), "resource_type": .string(kind),
@@ -245,7 +245,7 @@ struct XIncludes {
     }
 }
 
-/// Which parts of posts and people a request asks for, under their names of before 2026.
+/// The requested parts of posts and people, by their names of before 2026.
 struct XFields: Sendable {
     private(set) var post: Set<String> = []
     private(set) var user: Set<String> = []
@@ -259,7 +259,7 @@ struct XFields: Sendable {
         ]
     }
 
-    /// - Throws: 400 for a value that is not known.
+    /// - Throws: 400 for an unknown value.
     init(_ parameters: [String: String], habits: XHabits) throws(XRefusal) {
         let usesNewNames = habits.parameterSpelling == .post
         let postName = Self.postParameter(habits)
@@ -277,7 +277,7 @@ struct XFields: Sendable {
         _ = try Self.values("place.fields", parameters, known: Self.placeFields, newNames: false)
     }
 
-    /// Whether a post shows the field: it was asked for, or what it leads to was.
+    /// Whether a post shows the field: it was requested, or the object that it refers to was.
     func shows(_ field: String) -> Bool {
         post.contains(field) || expansions.contains { $0 == field || $0.hasPrefix(field + ".") }
     }

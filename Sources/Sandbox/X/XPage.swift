@@ -1,21 +1,20 @@
 import Foundation
 
-/// A page of a list, cut as X cuts it: first the page is taken, then what was to be left out is
-/// dropped from it.
+/// A page of a list, cut as on X: first the page is cut, then excluded posts are removed from it.
 struct XPage: Sendable {
     /// The posts, newest first.
     var posts: [SandboxPost] = []
     var next: String?
     var previous: String?
 
-    /// Where a page begins, as its token says.
+    /// The position of a page, as in its token.
     private enum Start {
         case top
         /// Below the cursor.
         case older(Int64)
         /// Right above the cursor.
         case newer(Int64)
-        /// Nothing here; go on below the cursor.
+        /// An empty page, with a token that continues below the cursor.
         case pause(Int64)
     }
 
@@ -47,12 +46,12 @@ struct XPage: Sendable {
 
     /// - Parameters:
     ///   - cursors: The ids of the list in ascending order.
-    ///   - depth: How many posts the list reaches back.
+    ///   - depth: The number of posts in the list.
     ///   - oldest: Older posts are not in the list.
-    ///   - call: What part of it is asked for.
-    ///   - isLeftOut: Leaves posts out of the page once it is cut.
-    ///   - post: The post behind an id; nil where X shows no such post.
-    /// - Throws: 400 for parameters that are not as they should be.
+    ///   - call: The request for the page.
+    ///   - isLeftOut: Whether a post is removed from the page after it was cut.
+    ///   - post: Returns the post of an id; nil if X does not show it.
+    /// - Throws: 400 for invalid parameters.
     init(
         of cursors: [Int64], depth: Int, oldest: Date? = nil, for call: XCall,
         isLeftOut: (SandboxPost) -> Bool = { _ in false }, post: (Int64) -> SandboxPost?
@@ -80,7 +79,7 @@ struct XPage: Sendable {
             taken = items.prefix(room)
             isFromBelow = false
         }
-        // A page that was reached from below has more below it.
+        // A page that was reached from below has more items below it.
         if let last = taken.last, isFromBelow || items.count > room {
             next = Self.token(call.habits.emptyPages ? "e" : "n", last.cursor, call)
         }
@@ -115,7 +114,7 @@ struct XPage: Sendable {
         return items
     }
 
-    /// Every other young post is not in the lists yet.
+    /// Every other recent post is not in the lists yet.
     private static func isHidden(_ post: SandboxPost, _ call: XCall) -> Bool {
         guard call.habits.hidesRecent > 0 else { return false }
         let age = call.now.timeIntervalSince(post.createdAt)
@@ -142,7 +141,7 @@ extension XPage {
         }
     }
 
-    /// A token is good for one list only.
+    /// A token is valid for one list only.
     private static func token(_ kind: String, _ cursor: Int64, _ call: XCall) -> String {
         let list = SandboxIdentity.hash("\(kind) \(cursor) \(call.request.path)") % 1_000_000
         return kind + String(cursor, radix: 35) + "z" + String(list, radix: 35)

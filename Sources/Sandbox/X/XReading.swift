@@ -3,7 +3,7 @@ import Posts
 
 /// People, lists of posts, and single posts.
 extension XWire {
-    /// How many posts the lists reach back.
+    /// The number of posts in each list.
     private enum Depth {
         static let posts = 3_200
         static let postsWithoutReplies = 800
@@ -130,7 +130,7 @@ extension XWire {
     }
 }
 
-/// How answers are put together and paid for.
+/// Assembling and billing answers.
 extension XWire {
     private func page(
         of ids: [Int64], depth: Int, oldest: Date? = nil, _ state: SandboxState, _ call: XCall,
@@ -146,7 +146,7 @@ extension XWire {
             || (excluded.contains("replies") && post.replyTo != nil)
     }
 
-    /// The answer with a page of the list of `owner`, who is nil where the price of owned reads
+    /// The answer with a page of the list of `owner`, which is nil if the price of owned reads
     /// never applies.
     private mutating func list(
         _ page: XPage, _ state: inout SandboxState, _ call: XCall, owner: Int?
@@ -216,7 +216,7 @@ extension XWire {
         state.ledger.spentMicrodollars += sum
     }
 
-    /// A single thing that does not exist: 404, or by habit a 200 with `errors` and without `data`.
+    /// A missing single object: 404, or by habit a 200 with `errors` and without `data`.
     private func missing(
         _ kind: String, _ name: String, parameter: String, _ call: XCall, isExpected: Bool
     ) throws(XRefusal) -> WireAnswer {
@@ -230,7 +230,7 @@ extension XWire {
 }
 
 extension SandboxState {
-    /// Ascending ids of the posts that tell the person of themselves.
+    /// Sorted ids of the posts that notify the person.
     fileprivate func mentions(of person: Int) -> [Int64] {
         if person == SandboxPopulation.human || person == SandboxPopulation.bot {
             return mentions[person] ?? []

@@ -1,12 +1,12 @@
-/// Why X refuses a request: what the client is told and what the ledger notes.
+/// A refusal by X: the message for the client and the reason in the ledger.
 struct XRefusal: Error {
     var status: Int
     var body: WireJSON
-    /// The reason that the ledger notes.
+    /// The reason in the ledger.
     var reason: String
     /// Not the client's fault.
     var isExpected = false
-    /// The code of the error in version 1.1, where that has one.
+    /// The code of the error in version 1.1, if there is one.
     var code: Int?
 
     /// A problem document; `type` is the last part of the problem's address, nil stands for
@@ -25,7 +25,7 @@ struct XRefusal: Error {
                 ]), reason: detail, isExpected: isExpected, code: code)
     }
 
-    /// 400 with the parameter that is wrong.
+    /// 400 with the wrong parameter.
     static func invalid(_ name: String, _ value: String, _ message: String) -> XRefusal {
         XRefusal(
             status: 400,
@@ -42,7 +42,7 @@ struct XRefusal: Error {
             ], reason: message)
     }
 
-    /// 400 for a body that is not as it should be.
+    /// 400 for an invalid body.
     static func invalidBody(_ message: String) -> XRefusal {
         problem(400, "Invalid Request", message, type: "invalid-request", code: 214)
     }
@@ -76,7 +76,7 @@ struct XRefusal: Error {
 
     static func address(_ type: String) -> String { "https://api.x.com/2/problems/\(type)" }
 
-    /// Returns the answer to send; `isOld` asks for the form of version 1.1, where the error has a
+    /// Returns the answer to send; `isOld` requests the form of version 1.1, if the error has a
     /// code there.
     func answer(isOld: Bool) -> WireAnswer {
         if isOld, let code {

@@ -1,9 +1,9 @@
-/// A text as X shows it: people by their names there, links shortened, markup characters escaped.
+/// A text in X's form: people by their names there, links shortened, markup characters escaped.
 struct XText: Sendable {
     struct Link: Sendable {
         var expanded: String
         var display: String
-        /// Names the picture that the link stands for.
+        /// The key of the picture that the link stands for.
         var mediaKey: String?
     }
 
@@ -61,7 +61,7 @@ struct XText: Sendable {
                 + pieces)
     }
 
-    /// The text as a repost shows it.
+    /// The text in a repost.
     func reposted(from author: Int, _ directory: SandboxDirectory) -> XText {
         let head = [
             Piece(kind: .plain, text: "RT "),
@@ -71,7 +71,7 @@ struct XText: Sendable {
         return XText(head + pieces).cut(to: 140) { $0.unicodeScalars.count }
     }
 
-    /// The text as it stands where a long one has no place.
+    /// The text in the field for short texts.
     func shortened() -> XText { cut(to: XWeight.maximum, by: XWeight.weight(of:)) }
 
     mutating func attach(_ link: Link) {
@@ -79,8 +79,8 @@ struct XText: Sendable {
         pieces.append(Piece(kind: .link(link), text: Self.short(link.expanded)))
     }
 
-    /// The beginning with an ellipsis, unless the whole is short enough; links and names are not
-    /// cut in two.
+    /// The beginning with an ellipsis, unless the whole text is short enough; links and names are
+    /// not split.
     private func cut(to limit: Int, by measure: (String) -> Int) -> XText {
         guard pieces.reduce(0, { $0 + measure($1.text) }) > limit else { return self }
         var room = limit - measure("…")
@@ -140,7 +140,7 @@ struct XText: Sendable {
                 text: Self.short(expanded)))
     }
 
-    /// The short address that X puts in place of a link.
+    /// The short address that X substitutes for a link.
     private static func short(_ address: String) -> String {
         var rest = SandboxIdentity.hash(address)
         let code = (0..<10).map { _ in
@@ -154,13 +154,13 @@ struct XText: Sendable {
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 }
 
-/// A text as it goes over the wire.
+/// A text in answers.
 extension XText {
     /// The text with `&`, `<` and `>` escaped.
     var delivered: String { pieces.map { Self.escaped($0.text) }.joined() }
 
-    /// The places of names, links and hashtags, counted in code points of the text as delivered;
-    /// nil without any.
+    /// The positions of names, links and hashtags, in code points of the text as sent; nil if there
+    /// are none.
     func entities(_ directory: SandboxDirectory) -> WireJSON? {
         var links: [WireJSON] = []
         var people: [WireJSON] = []
@@ -189,7 +189,7 @@ extension XText {
         return members.isEmpty ? nil : .object(members)
     }
 
-    /// From after the names that an answer begins with to before the link of a picture.
+    /// From after the names at the beginning of an answer to before the link of a picture.
     func displayRange(isReply: Bool) -> WireJSON {
         let lengths = pieces.map { Self.escaped($0.text).unicodeScalars.count }
         var start = 0

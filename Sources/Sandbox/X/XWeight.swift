@@ -1,6 +1,6 @@
 import Foundation
 
-/// How long a text is for X: configuration 3 of twitter-text, in whole characters.
+/// The length of a text on X: configuration 3 of twitter-text, in whole characters.
 enum XWeight {
     /// The longest text of an account without a subscription.
     static let maximum = 280
@@ -18,7 +18,7 @@ enum XWeight {
         return sum + plainWeight(text[start...])
     }
 
-    /// Why X would not take the text; nil when it would.
+    /// The reason why X would refuse the text; nil if it would not.
     static func objection(to text: String) -> String? {
         if text.allSatisfy(\.isWhitespace) { return "the text is empty" }
         if text.unicodeScalars.contains(where: { [0xFFFE, 0xFEFF, 0xFFFF].contains($0.value) }) {
@@ -53,13 +53,13 @@ enum XWeight {
     }
 }
 
-/// The links that X finds in a text: an address with its scheme, or a bare domain of a top level
-/// that it knows.
+/// The links that X finds in a text: an address with its scheme, or a bare domain with a known top
+/// level.
 enum XLinks {
     /// The places of the links, in order.
     static func ranges(in text: String) -> [Range<String.Index>] {
         let scalars = text.unicodeScalars
-        // Without a full stop there is no domain; most texts are done here.
+        // Without a full stop there is no domain; most texts need no further search.
         guard scalars.contains(".") else { return [] }
         var ranges: [Range<String.Index>] = []
         var index = scalars.startIndex
@@ -79,7 +79,7 @@ enum XLinks {
         return ranges
     }
 
-    /// The end of the link that begins with `rest`; nil where none does.
+    /// The end of the link that begins with `rest`; nil if none does.
     private static func end(of rest: Substring.UnicodeScalarView) -> String.Index? {
         let start = String(String.UnicodeScalarView(rest.prefix(8))).lowercased()
         let scheme =

@@ -9,7 +9,7 @@ struct XWire: SandboxWire {
     private let limits: SandboxRateLimits
     var rates = RateCounter()
     var billing = XBilling()
-    /// The rate limit headers of the answer that is being made.
+    /// The rate limit headers of the current answer.
     var headers: [(name: String, value: String)] = []
     private var requests = 0
     private let directory: SandboxDirectory
@@ -116,7 +116,7 @@ struct XWire: SandboxWire {
             by: "\(endpoint) \(person)", of: .init(amount: limit, period: 900), at: clock)
     }
 
-    /// The headers of a limit, or those of a full allowance and of a reset that is over.
+    /// The headers of a limit, or those of a full allowance and of a reset in the past.
     static func headers(
         _ rate: RateCounter.Standing, _ prefix: String, isTrue: Bool = true, at clock: Date
     ) -> [(name: String, value: String)] {
@@ -157,10 +157,10 @@ struct XWire: SandboxWire {
         status: 503)
 }
 
-/// The writes that requests ask for, before they are checked.
+/// The requested writes, before they are checked.
 extension XWire {
     func draft(of request: WireRequest, at now: Date) -> SandboxLedger.Write? {
-        // A request that fits no endpoint writes nothing.
+        // A request to no known endpoint (nil here) writes nothing.
         guard let (endpoint, _) = try? XEndpoint.of(request) else { return nil }
         switch endpoint {
         case .publish:
@@ -191,12 +191,12 @@ struct XBilling: Sendable {
         static let summonedReply = 10_000
         static let interaction = 15_000
         static let removal = 10_000
-        /// The list has none; this is what it asks for anything that is made.
+        /// The list has no price for it, so this is its price for anything that is created.
         static let upload = 15_000
         static let metadata = 5_000
     }
 
-    /// The objects that were billed on the present day; the same object is billed once a day.
+    /// The objects that were billed today; the same object is billed once a day.
     private var billed: Set<String> = []
     private var day = 0
     private var month = ""
@@ -204,9 +204,9 @@ struct XBilling: Sendable {
     /// When a person was last told that credits or the month's reads are used up.
     private var told: [Int: Date] = [:]
 
-    /// How long somebody who was told must not ask again, in seconds.
+    /// Seconds for which a person who was told must not ask again.
     private static let patience = 3_600.0
-    /// Requests that were on their way already, in seconds.
+    /// Seconds for which requests that were already on their way are excused.
     private static let grace = 60.0
 
     /// Begins a new day or month of the server's clock, in UTC.
@@ -223,7 +223,7 @@ struct XBilling: Sendable {
         }
     }
 
-    /// The price of things that were read, without those already paid for today.
+    /// The price of the read objects, without those already paid for today.
     mutating func read(posts: [SandboxPost], users: [Int], price: Int) -> Int {
         var sum = 0
         for post in posts where billed.insert("post \(post.id)").inserted {
@@ -234,7 +234,7 @@ struct XBilling: Sendable {
         return sum
     }
 
-    /// Whether somebody who is told that there is no more could not know it yet.
+    /// Whether a person who is told that the credits are used up could not have known it.
     mutating func tell(_ person: Int, at clock: Date) -> Bool {
         guard let first = told[person], clock.timeIntervalSince(first) < Self.patience else {
             told[person] = clock

@@ -19,7 +19,7 @@ extension XWire {
         }
         let draft = SandboxState.Draft(
             text: request.text, warning: "", isSensitive: false,
-            // X has no levels: an answer is as open as what it answers.
+            // X has no visibilities: an answer is as public as the answered post.
             visibility: parent?.visibility ?? .public, replyTo: parent?.id, network: .x,
             mentions: named.reduce(into: []) { if !$0.contains($1) { $0.append($1) } },
             tellsParent: parent.map { !request.excluded.contains(call.directory.ids[$0.author]) }
@@ -71,7 +71,7 @@ extension XWire {
         else {
             throw .invalidBody("$.tweet_id: must be the id of a post")
         }
-        // Nothing may keep a copy of the state while it changes: all of it would be copied.
+        // No copy of the state may be kept while it changes, because all of it would be copied.
         let asked = XObjects(state, call).visible(id)
         guard let asked else {
             throw .problem(
@@ -98,7 +98,7 @@ extension XWire {
         return .json(["data": ["liked": false]])
     }
 
-    /// - Throws: 403, as since April 2026 for every app that serves itself.
+    /// - Throws: 403, as since April 2026 for every self-serve app.
     private func admitFavorite(_ call: XCall) throws(XRefusal) {
         guard call.habits.allowsFavorites else { throw .clientForbidden }
         guard call.directory.person(id: String(try call.id())) == call.caller else {
@@ -111,7 +111,7 @@ extension XWire {
 
     /// The post that is to be answered.
     ///
-    /// - Throws: 403 if it is gone, or if its author did not call on the caller in it.
+    /// - Throws: 403 if it is gone, or if its author did not mention the caller in it.
     private func answerable(
         _ id: Int64, _ state: SandboxState, _ call: XCall
     ) throws(XRefusal) -> SandboxPost {
@@ -131,7 +131,7 @@ extension XWire {
         return post
     }
 
-    /// - Throws: 403 for a text that the caller has on X already.
+    /// - Throws: 403 for a text that the caller has already published.
     private func refuseRepetition(
         of request: XPostRequest, in state: SandboxState, by caller: Int
     ) throws(XRefusal) {
@@ -140,7 +140,7 @@ extension XWire {
         guard let first = same.first else { return }
         var refusal = XRefusal.forbidden(
             "You are not allowed to create a Tweet with duplicate content.", code: 187)
-        // That the same words to somebody else are too much is for X alone to know.
+        // Only X can know when the same words to different people are too many.
         refusal.isExpected =
             first.replyTo != request.replyTo && !same.contains { $0.replyTo == request.replyTo }
         throw refusal
@@ -161,7 +161,7 @@ extension XWire {
         headers += Self.headers(everybody, "x-app-limit-24hour", at: call.clock)
         guard own.isExceeded else { return }
         var refusal = XRefusal.tooMany
-        // Whoever asks again before the day is over was told.
+        // A client that asks again before the day is over was told.
         refusal.isExpected = own.used == limit + 1
         throw refusal
     }
@@ -172,7 +172,7 @@ extension XWire {
     private static let largestPicture = 5 << 20
     private static let longestDescription = 1_000
 
-    /// Takes a whole picture at once, in base 64.
+    /// Accepts a whole picture at once, in base 64.
     mutating func upload(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer
     {
         let body = try XBody(
@@ -237,7 +237,7 @@ extension XWire {
 struct XPostRequest: Sendable {
     var text: String
     var replyTo: Int64?
-    /// The ids of people who are not to be told of the answer.
+    /// The ids of people who must not be notified of the answer.
     var excluded: Set<String> = []
     /// The numbers of uploaded files.
     var media: [Int64] = []
@@ -247,12 +247,14 @@ struct XPostRequest: Sendable {
         "poll",
         "quote_tweet_id", "community_id", "geo", "edit_options",
     ]
-    /// Fields that X has and the sandbox does not, and those that X withdrew from self-serve apps.
+    /// Fields that X has and the sandbox does not, and those that X no longer allows to self-serve
+    /// apps.
     private static let withheld = [
         "poll", "quote_tweet_id", "community_id", "geo", "edit_options", "nullcast",
     ]
 
-    /// - Throws: 400 for a body or a text that X does not take, 403 for what the app may not do.
+    /// - Throws: 400 for a body or a text that X refuses, 403 for an operation that the app may not
+    ///   do.
     init(_ request: WireRequest) throws(XRefusal) {
         let body = try XBody(request, known: Self.known)
         if Self.withheld.contains(where: body.has) { throw .clientForbidden }
@@ -304,7 +306,7 @@ struct XBody: Sendable {
     private let members: [String: RecordValue]
     private let place: String
 
-    /// - Throws: 400 for what is no JSON object, and for members that are not known.
+    /// - Throws: 400 for a body that is no JSON object, and for unknown members.
     init(_ request: WireRequest, known: Set<String>) throws(XRefusal) {
         guard request.mediaType == "application/json" else {
             throw .invalidBody("The content type must be application/json")

@@ -12,8 +12,7 @@ extension MastodonHabits {
             .favorites: PageSize(standard: 20, maximum: .max),
             .notifications: PageSize(standard: 15, maximum: 30),
         ]
-        // Module/Api/Mastodon/Notifications.php: min_id stands for since_id, and `types` is not
-        // read.
+        // Module/Api/Mastodon/Notifications.php: min_id works as since_id, and `types` is ignored.
         habits.takesMinIDForSinceID = [.notifications]
         habits.ignoresNotificationTypes = true
         // Seen: made by the background worker, all of a run at once.
@@ -22,14 +21,14 @@ extension MastodonHabits {
         habits.ordersFavoritesByPost = true
         // Module/Api/Mastodon/Statuses/Context.php: 40 of each.
         habits.contextSize = ContextSize(ancestors: 40, descendants: 40)
-        // Module/Api/Mastodon/Search.php: checkAllowedScope; all else is read by anybody.
+        // Module/Api/Mastodon/Search.php: checkAllowedScope; everything else is public.
         habits.needsTokenToRead = [.search]
-        // Module/BaseApi.php, checkAllowedScope and logAndJsonError: 403 for all that it refuses.
+        // Module/BaseApi.php, checkAllowedScope and logAndJsonError: 403 for every refusal.
         habits.badTokenStatus = 403
         habits.forbidsMissing = true
         habits.foreignPostStatus = 403
-        // Factory/Api/Mastodon/Status.php throws NotFoundException, of which
-        // Special/HTTPException.php makes a page.
+        // Factory/Api/Mastodon/Status.php throws NotFoundException, which Special/HTTPException.php
+        // turns into a page.
         habits.missingForm = .html
         // Nothing reads the key; seen: two posts.
         habits.keys = .ignored
@@ -47,8 +46,8 @@ extension MastodonHabits {
         habits.hidesEdits = true
         // Module/Api/Mastodon/Statuses.php, put: media that the request does not name is deleted.
         habits.editsDropMedia = true
-        // Module/Api/Mastodon/Statuses.php, delete: `[]`; rawContent: what was deleted is shown
-        // still.
+        // Module/Api/Mastodon/Statuses.php, delete: `[]`; rawContent: a deleted post is still
+        // shown.
         habits.answersDeletionWithList = true
         habits.showsDeletedTo = .everybody
         // Seen: 403 "Record not found".

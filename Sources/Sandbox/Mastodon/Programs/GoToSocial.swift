@@ -7,7 +7,7 @@ extension MastodonHabits {
     package static let gotosocial = program(.gotosocial) { habits in
         // Seen: every id is a ULID.
         habits.ids = .ulid
-        // Seen: the home repeats its items when fewer are there than asked for; source agrees.
+        // Seen: the home repeats its items if there are fewer than requested; the source agrees.
         habits.repeatsShortHome = true
         // db/bundb/account.go, GetAccountStatuses: takes max_id and min_id, and no since_id.
         habits.ignoresSinceID = [.ownPosts]

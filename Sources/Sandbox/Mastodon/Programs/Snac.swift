@@ -22,7 +22,7 @@ extension MastodonHabits {
         // timeline_link_header is called for the home alone, with since_id.
         habits.links = .missing
         habits.linksOf = [.home: .untilEmptySince]
-        // mastoapi_timeline: 20, and no maximum; notifications: one without a limit.
+        // mastoapi_timeline: 20, and no maximum; notifications: a single one if there is no limit.
         habits.pageSizes = [
             .ownPosts: PageSize(standard: 20, maximum: .max),
             .home: PageSize(standard: 20, maximum: .max),
@@ -32,18 +32,18 @@ extension MastodonHabits {
         habits.listedVisibilities = [.public, .unlisted]
         // mastoapi_get_handler, /v1/statuses and /v2/search: 401 without a login.
         habits.needsTokenToRead = [.post, .context, .search]
-        // mastoapi_get_handler, /v1/statuses: object_get_by_md5, whoever asks.
+        // mastoapi_get_handler, /v1/statuses: object_get_by_md5, for every caller.
         habits.showsHiddenPostsToAccounts = true
         // mastoapi_get_handler, /v2/search: content_search of the words.
         habits.searchesWordsOnly = true
-        // process_auth_token: a bad token is none; 401, and 422 of verify_credentials.
+        // process_auth_token: a bad token counts as none: 401, but 422 from verify_credentials.
         habits.badLoginStatus = 422
         // xs_httpd.h, xs_httpd_response: no content-length where the body has no bytes.
         habits.errorForm = .empty
         habits.omitsEmptyLength = true
         // httpd.c: the connection is closed after one answer.
         habits.closesConnections = true
-        // httpd.c: a page says 404.
+        // httpd.c: a 404 is a page.
         habits.missingForm = .html
         // Seen: the same Idempotency-Key twice makes two posts; the source does not name it.
         habits.keys = .ignored
@@ -62,7 +62,7 @@ extension MastodonHabits {
         // mastoapi_status: numbered; activitypub.c, msg_note: the answered author, then those of
         // the text.
         habits.numbersMentions = true
-        // mastoapi_status: leaves out who asks.
+        // mastoapi_status: leaves out the caller.
         habits.omitsViewerFromMentions = true
         // mastoapi_status: language is "en".
         habits.languages = .always("en")

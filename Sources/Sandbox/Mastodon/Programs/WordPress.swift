@@ -17,8 +17,8 @@ extension MastodonHabits {
         habits.ordersOwnPostsByDate = true
         // Seen: notifications are [] without another plugin.
         habits.listsAtMost = [.notifications: 0]
-        // class-mastodon-api.php, logged_in_for_private_permission: 401 for what is not published,
-        // 200 for the rest.
+        // class-mastodon-api.php, logged_in_for_private_permission: 401 for an unpublished post,
+        // 200 for the others.
         habits.refusesHiddenPosts = true
         // handler/class-search.php: "TODO allow lookup by URL".
         habits.searchesWordsOnly = true
@@ -29,7 +29,7 @@ extension MastodonHabits {
         habits.foreignPostStatus = 401
         // Nothing reads the key.
         habits.keys = .ignored
-        // handler/class-status.php, api_submit_comment: without a post to answer it becomes a post.
+        // handler/class-status.php, api_submit_comment: without an answered post it becomes a post.
         habits.publishesLostReplies = true
         habits.advertisedCharactersPerLink = nil
         // handler/class-status.php, api_status: no warning, `sensitive`, language or mention is
@@ -48,8 +48,8 @@ extension MastodonHabits {
         habits.hidesEdits = true
         // class-mastodon-api.php, api_edit_post: visibility is public unless the request says it.
         habits.publishesEdits = true
-        // class-mastodon-api.php, api_get_post: a post in the trash is for who may edit it, and
-        // api_delete_post puts it there again.
+        // class-mastodon-api.php, api_get_post: a post in the trash is visible to its editors, and
+        // api_delete_post moves it there again.
         habits.showsDeletedTo = .author
         habits.secondDeletion = .repeated
         // Seen: comments go to the trash with their post.
