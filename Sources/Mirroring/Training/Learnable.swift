@@ -3,8 +3,8 @@ import Conduct
 package import Networks
 package import Posts
 
-/// Filters the posts of others that the classifier may learn from: public posts of people who did
-/// not opt out.
+/// Filters the posts of others that the classifier may learn from: open posts (public or unlisted)
+/// of people who did not opt out.
 package struct Learnable: Sendable {
     let people: People
     /// The accounts of human and bot.
