@@ -5,12 +5,12 @@ package import Storage
 /// The result of bringing a database's tables up to date.
 package struct TablesUpdate: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/migrate/1"
-    /// Which database; without a password.
+    /// The database's name, without a password.
     package let database: String
     /// The ids of the steps that were applied now, in their order.
     package let applied: [String]
 
-    /// Opens a database and applies what is missing of its tables.
+    /// Opens a database and applies the steps that its tables lack.
     ///
     /// - Throws: The store's error.
     package init(of location: StorageLocation) async throws {
@@ -19,10 +19,9 @@ package struct TablesUpdate: Codable, Equatable, Sendable {
     }
 }
 
-/// Brings the names of Mastodon accounts that earlier versions stored into their one form.
+/// Converts the names of Mastodon accounts that earlier versions stored to their canonical form.
 ///
-/// Until step 0025 a host stood as whoever named it had spelled it, so that one person could be
-/// two.
+/// Before step 0025 a host was stored as it had been spelled, so one person could have two rows.
 package enum AccountSpelling {
     private static let step = "0025_accounts"
 
@@ -37,15 +36,14 @@ package enum AccountSpelling {
         ("posts", "mentions", "network"), ("actions", "bystanders", "target_network"),
     ]
 
-    /// Applies what is missing of the tables, and brings the names into their form with the step
-    /// that asks for it.
+    /// Applies the steps that the tables lack, and converts the account names with step 0025.
     ///
-    /// Where something was missing, all leases are revoked in the same transaction: workers of the
-    /// program before send nothing from then on.
+    /// If any step was missing, all leases are revoked in the same transaction, so that workers of
+    /// the earlier version send nothing more.
     ///
     /// - Parameters:
     ///   - storage: The database.
-    ///   - last: What to do in the same transaction once all tables are there.
+    ///   - last: Further work in the same transaction, once all tables exist.
     /// - Returns: The ids of the steps that were applied now.
     /// - Throws: The store's error.
     @discardableResult
@@ -53,7 +51,7 @@ package enum AccountSpelling {
         _ storage: any StorageEngine,
         and last: (@Sendable (any StorageConnection) throws -> Void)? = nil
     ) async throws -> [String] {
-        // Nearly every start finds nothing to do, and needs no lock for that.
+        // Nearly every start finds nothing to do, and then takes no lock.
         if last == nil, try await Migrations.pending(in: storage).isEmpty { return [] }
         return try await Migrations.apply(to: storage) { connection, applied in
             if applied.contains(step) { try unify(connection) }
@@ -62,7 +60,7 @@ package enum AccountSpelling {
         }
     }
 
-    /// Rewrites what is not in its form.
+    /// Rewrites the names that are not canonical.
     static func unify(_ connection: any StorageConnection) throws {
         for place in names {
             try rewrite(place, connection) { AccountID(network: .usual, value: $0).canonical.value }
@@ -101,7 +99,7 @@ package enum AccountSpelling {
         }
     }
 
-    /// Where somebody stood under two names, what forbids more is kept, and the later contact.
+    /// If a person had rows under two names, the stricter decision and the later contact are kept.
     private static func unifyPeople(_ connection: any StorageConnection) throws {
         let rows = try connection.query(
             "SELECT mirror, account_id FROM people WHERE network = 'mastodon'")

@@ -1,4 +1,4 @@
-/// Why something that a person asked for cannot be done; nothing was changed.
+/// The refusal of a change that a person asked for; nothing was changed.
 package struct ChangeRefusal: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of reasons, with stable names for programs.
     package enum Code: String, CaseIterable, Codable, Sendable {
@@ -10,21 +10,21 @@ package struct ChangeRefusal: Error, Equatable, Sendable, CustomStringConvertibl
         case ambiguous
         /// The day or the time has passed, or is too far away.
         case outOfTime = "out-of-time"
-        /// The thing is not any more as the person saw it.
+        /// The object changed after the person saw it.
         case changed
-        /// It was sent, or may have been; an undo takes it back.
+        /// The action was sent, or may have been; an undo takes it back.
         case sent
-        /// It has ended, or was decided before.
+        /// It has ended, or was already decided.
         case over
         /// The text is not to be sent, or not fit to be.
         case unfit
-        /// A setting or the network does not let the bot do it.
+        /// A setting or the network forbids it.
         case notAllowed = "not-allowed"
-        /// Nothing is known of the human's past, so that there is nothing to plan from.
+        /// Nothing is learned of the human's past, so a plan cannot be made.
         case nothingLearned = "nothing-learned"
-        /// Somebody else is changing the same.
+        /// Another process is changing the same object.
         case busy
-        /// No more of it can be kept.
+        /// The limit of stored entries is reached.
         case full
     }
 
@@ -44,6 +44,6 @@ package struct ChangeRefusal: Error, Equatable, Sendable, CustomStringConvertibl
     /// The sentence for a terminal.
     package var description: String { text.terminal }
 
-    /// Whether what was typed is wrong, rather than what is there.
+    /// Whether the request itself was wrong, rather than the state it met.
     package var isMisuse: Bool { [.unusable, .unknown, .ambiguous, .outOfTime].contains(code) }
 }

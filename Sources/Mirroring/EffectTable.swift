@@ -4,16 +4,16 @@ package import Posts
 import Settings
 package import Storage
 
-/// A change at the bot's network that is no action: posts of `doctor --probe`, or a change of the
-/// bot's profile.
+/// A change at the bot's network that is not an action: the posts of `doctor --probe`, or a change
+/// of the bot's profile.
 ///
-/// Its row is committed before the first request leaves, and goes when nothing is left to be taken
-/// back or finished. So whatever cuts the command, the next one or a worker knows of it.
+/// Its row is committed before the first request is sent, and removed when nothing is left to take
+/// back or finish. So after any interruption the next command, or a worker, finds it.
 package struct Effect: Equatable, Sendable {
     package enum Kind: String, Codable, Sendable {
-        /// Taken back: its posts are looked for and deleted.
+        /// To be taken back: its posts are searched for and deleted.
         case probe
-        /// Finished: the profile is compared, and written if it still says what it said then.
+        /// To be finished: the profile is compared, and written if it still has the former text.
         case profile
     }
 
@@ -21,47 +21,47 @@ package struct Effect: Equatable, Sendable {
     package let kind: Kind
     /// The reference of the bot's account.
     package let account: String
-    /// Words that only the probe's posts hold, or the digest of the change of the profile.
+    /// Words that only the probe's posts contain, or the digest of the change of the profile.
     package let mark: String
-    /// The network's identifier of the probe's post; `nil` until the network has told it.
+    /// The network's identifier of the probe's post; `nil` until the network has returned it.
     package var post: String?
-    /// The same for the answer to that post.
+    /// The network's identifier of the answer to that post; `nil` until the network has returned
+    /// it.
     package var answer: String?
     /// By the network's clock.
     package let begun: Date
-    /// When the latest request left whose outcome is unknown; nil if there is none.
+    /// The time of the latest request whose outcome is unknown; nil if there is none.
     package var sent: Date?
     /// When a worker takes it up; nil if it is not tried again.
     package var next: Date?
     package var attempts = 0
-    /// Why it is still open; nil if nothing has failed.
+    /// The last error; nil if nothing has failed.
     package var error: String?
     /// The random identifier of the effect's current holder.
     var holder: String
 
-    /// Whether a worker takes it up now.
+    /// Whether a worker should take it up now.
     package func isDue(at now: Date) -> Bool {
         guard let next else { return false }
         return next <= now || next > now + OutboxStore.longestEffectWait
     }
 
-    /// Whether it was given up so long ago that nothing is told of it any more.
+    /// Whether it was given up so long ago that it is no longer shown.
     package func isForgotten(at now: Date) -> Bool {
         next == nil && begun + OutboxStore.effectMemory <= now
     }
 }
 
-/// Another process has taken up an effect; nothing was changed here.
+/// The error that another process has taken up an effect; nothing was changed here.
 package struct EffectTaken: Error, CustomStringConvertible {
     package var description: String { "another command or a worker has taken it over" }
 }
 
 /// Reads and changes the effects of one mirror.
 ///
-/// Every change names the holder that its caller is, and changes nothing once another one has taken
-/// the effect up.
+/// Every change names its holder, and changes nothing if another process has taken the effect up.
 package struct EffectTable: Sendable {
-    /// The most effects that are read; a command makes one.
+    /// The most effects that are read; one command makes a single one.
     private static let most: Int64 = 100
 
     private let storage: any StorageEngine
@@ -102,7 +102,7 @@ package struct EffectTable: Sendable {
                     \(effect.mark), \(effect.begun.milliseconds), \(effect.sent?.milliseconds),
                     \(effect.next?.milliseconds), 0, \(effect.holder))
                 """)
-            // A worker of many mirrors looks for it then.
+            // A worker of many mirrors notices the new version and reads the effects.
             try MirrorVersion.raise(mirror, on: connection)
         }
         return effect
@@ -110,7 +110,7 @@ package struct EffectTable: Sendable {
 
     /// Stores the state of an effect that the caller holds.
     ///
-    /// - Throws: ``EffectTaken`` if another one holds it, or it has ended; the store's error.
+    /// - Throws: ``EffectTaken`` if another process holds it, or it has ended; the store's error.
     package func note(_ effect: Effect) async throws {
         let mirror = mirror
         let changed = try await storage.transaction { connection in
@@ -125,10 +125,11 @@ package struct EffectTable: Sendable {
         guard changed == 1 else { throw EffectTaken() }
     }
 
-    /// Takes an effect up, as it was read, so that whoever held it changes nothing any more.
+    /// Takes up an effect that was read before, so that its former holder can change nothing any
+    /// more.
     ///
     /// - Parameter next: When a worker takes it up, if the caller does not end it.
-    /// - Returns: The effect, held by the caller; nil if another one was faster.
+    /// - Returns: The effect, held by the caller; nil if another process was faster.
     /// - Throws: The store's error.
     package func take(_ effect: Effect, next: Date) async throws -> Effect? {
         var taken = effect
@@ -146,7 +147,7 @@ package struct EffectTable: Sendable {
         return changed == 1 ? taken : nil
     }
 
-    /// Removes an effect of which nothing is left to do; nothing happens if another one holds it.
+    /// Removes an effect that needs no further work; does nothing if another process holds it.
     ///
     /// - Throws: The store's error.
     package func end(_ effect: Effect) async throws {
@@ -158,7 +159,7 @@ package struct EffectTable: Sendable {
         )
     }
 
-    /// Removes the effects of a kind, whoever holds them: a person decides anew.
+    /// Removes the effects of a kind, whichever process holds them, because a person starts over.
     ///
     /// - Throws: The store's error.
     package func drop(_ kind: Effect.Kind) async throws {
@@ -179,7 +180,7 @@ package struct EffectTable: Sendable {
         ).compactMap(Self.effect)
     }
 
-    /// When a worker looks at the next one; nil if there is none.
+    /// When a worker should look at the next one; nil if there is none.
     ///
     /// - Throws: The store's error.
     package func next(now: Date) async throws -> Date? {

@@ -7,16 +7,16 @@ import Redis
 import Settings
 import Storage
 
-/// The faults of a worker's work: in memory for its own process, and as rows for every other.
+/// The faults in a worker's work: in memory for its own process, and as rows for all others.
 ///
 /// A row is written when a part fails for the first time, and again every few minutes while it
-/// does; the first success removes it. Where the database takes no rows, the process alone knows.
-/// The rows are kept in the table `refusals`, under the name of the part in place of that of an
-/// account.
+/// fails; the first success removes it. If the database cannot be written, only the process knows
+/// of the fault. The rows are stored in the table `refusals`, with the name of the part in place of
+/// that of an account.
 package actor FaultLog {
     /// Seconds between two writes of one row.
     private static let interval: TimeInterval = 300
-    /// Seconds after which a row of an earlier process is no longer taken for the beginning of the
+    /// Seconds after which a row of an earlier process no longer counts as the beginning of the
     /// same fault.
     private static let memory: TimeInterval = 1_200
 
@@ -30,8 +30,8 @@ package actor FaultLog {
     private var stored: [String: Date]?
 
     /// - Parameters:
-    ///   - mirror: The mirror whose worker it is.
-    ///   - pulse: Told of every change; nil for nobody.
+    ///   - mirror: The mirror that the worker acts for.
+    ///   - pulse: Receives every change; nil for no receiver.
     package init(of mirror: HumanMirror, pulse: WorkerPulse?) {
         storage = mirror.storage
         self.mirror = mirror.name
@@ -40,7 +40,7 @@ package actor FaultLog {
         live = mirror.installation.faults
     }
 
-    /// The log of a mirror that may be impossible to open.
+    /// The log of a mirror that perhaps cannot be opened.
     package init(
         of mirror: String, in installation: Installation, clock: any WallClock, pulse: WorkerPulse?
     ) {
@@ -53,7 +53,7 @@ package actor FaultLog {
 
     /// Notes that a part failed; an error of this write is ignored.
     package func fails(_ part: String, _ error: any Error) async {
-        // A database that is away is not asked again: that would be another wait.
+        // An unreachable database is not asked again, because that would be another wait.
         let isAway = (error as? StorageError)?.isTransient == true
         if !isAway { await load() }
         let now = clock.now
@@ -75,18 +75,18 @@ package actor FaultLog {
         if isWritten != nil { self.stored?[part] = now }
     }
 
-    /// Notes that a part succeeded, or is not to do anything.
+    /// Notes that a part succeeded, or that it has nothing to do.
     package func works(_ part: String) async {
         await load()
         note(nil, of: part)
         guard stored?[part] != nil else { return }
-        // A row that stays is deleted at the next success.
+        // A row that could not be deleted is deleted at the next success.
         let isGone = try? await storage.note(
             "DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(part)")
         if isGone != nil { stored?[part] = nil }
     }
 
-    /// Forgets the faults of all parts but these, which alone are done from now on.
+    /// Forgets the faults of all parts except these, which are the only ones that still run.
     package func begins(_ parts: [String]) async {
         await load()
         for part in Set(known.keys).union((stored ?? [:]).keys).subtracting(parts) {
@@ -105,9 +105,9 @@ package actor FaultLog {
         live.set(sorted, of: mirror)
     }
 
-    /// Reads what earlier processes noted, once.
+    /// Reads the faults that earlier processes stored, once.
     private func load() async {
-        // A database that does not answer is asked again at the next note.
+        // If the database does not answer, it is asked again at the next note.
         guard stored == nil,
             let rows = try? await FaultTable(storage: storage, mirror: mirror).rows().faults,
             stored == nil

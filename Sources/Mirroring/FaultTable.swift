@@ -6,11 +6,11 @@ package import Storage
 
 /// The stored failures of a mirror.
 package struct StoredFaults: Sendable {
-    /// Since when, and how, a network refuses the credentials of an account.
+    /// The refusals of each account's credentials by its network, and since when.
     package var refusals: [AccountRole: StoredFault] = [:]
     /// The parts of the work that fail.
     package var faults: [WorkFault] = []
-    /// The calls that the networks put off.
+    /// The waits that the networks imposed on calls.
     package var waits: [AccountRole: [AccountWait]] = [:]
 
     package init() {}
@@ -29,7 +29,7 @@ package struct FaultTable: Sendable {
         try Self.sorted(try await storage.query(Self.statement(SQL.condition(on: [mirror]))))
     }
 
-    /// The same of some mirrors of a database, by name, in one statement; mirrors without any are
+    /// The same for some mirrors of a database, by name, in one statement; mirrors without any are
     /// left out.
     ///
     /// - Parameter mirrors: The names; nil for all mirrors.
@@ -79,31 +79,33 @@ package struct FaultTable: Sendable {
 
     // MARK: Waits
 
-    /// Seconds after which a wait that nothing was heard of any more tells nothing.
+    /// Seconds after which a wait that was not renewed is ignored.
     private static let waitLasts: TimeInterval = 86_400
 
-    /// The waits of an account that may still hold; none if they cannot be read.
+    /// The waits of an account that may still be valid; none if they cannot be read.
     package func waits(of role: AccountRole, at now: Date) async -> [AccountWait] {
-        // Without them a call is made too early, and the network says so again.
+        // Without them (nil if they cannot be read) a call is made too early, and the network
+        // imposes the wait again.
         let stored = try? await rows().waits[role]
         return (stored ?? []).filter {
             now.timeIntervalSince(max($0.until, $0.noted)) < Self.waitLasts
         }
     }
 
-    /// Stores the wait of an account, or that there is none for a scope; an error of this write is
+    /// Stores the wait of an account, or removes that of a scope; an error of this write is
     /// ignored.
     package func note(_ wait: AccountWait?, _ scope: AccountWait.Scope, of role: AccountRole) async
     {
         guard let wait else {
-            // The row ends by its own time too.
+            // A row that could not be deleted expires by its time.
             _ = try? await storage.note(
                 """
                 DELETE FROM waits WHERE mirror = \(mirror) AND role = \(role.rawValue) AND scope = \(scope.rawValue)
                 """)
             return
         }
-        // The process itself waits, and the next one asks the network.
+        // If the row is not stored, this process waits all the same, and the next one asks the
+        // network; the error is ignored.
         _ = try? await storage.note(
             """
             INSERT INTO waits (mirror, role, scope, code, error, since_ms, noted_ms, until_ms)
@@ -116,7 +118,7 @@ package struct FaultTable: Sendable {
 
     // MARK: Refusals
 
-    /// Notes that a network refuses an account's credentials; an error of this write is ignored.
+    /// Stores that a network refuses an account's credentials; an error of this write is ignored.
     package func note(_ error: NetworkError, of role: AccountRole, at now: Date) async {
         _ = try? await storage.note(
             """
@@ -128,7 +130,7 @@ package struct FaultTable: Sendable {
             """)
     }
 
-    /// Notes that an account is let in; an error of this write is ignored.
+    /// Removes the stored refusal of an account; an error of this write is ignored.
     package func clear(_ role: AccountRole) async {
         _ = try? await storage.note(
             "DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")

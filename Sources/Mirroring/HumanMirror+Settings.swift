@@ -6,12 +6,12 @@ extension HumanMirror {
     /// Sets values for this mirror, all or none.
     ///
     /// - Parameters:
-    ///   - values: By the names of their variables.
-    ///   - seen: `SettingTable.seen(_:in:)` of these names that the person was shown; nil to change
-    ///     without comparing.
-    ///   - now: Recorded with them.
-    /// - Throws: `ConfigurationError` for the first that cannot be set or used; `SeenChanged`; the
-    ///   store's error.
+    ///   - values: The values by the names of their variables.
+    ///   - seen: `SettingTable.seen(_:in:)` of the settings that the person was shown; nil to
+    ///     change without comparing.
+    ///   - now: The time that is stored with the values.
+    /// - Throws: `ConfigurationError` for the first value that cannot be set or used;
+    ///   `SeenChanged`; the store's error.
     package func set(_ values: [String: String], seen: Seen? = nil, now: Date) async throws {
         let table = SettingTable(storage: storage, mirror: name)
         try given.check(values, besides: try await table.all())
@@ -19,13 +19,13 @@ extension HumanMirror {
         try await table.store(values, seen: seen, now: now)
     }
 
-    /// The values of all settings as they are stored now, or as they would be after a change that
+    /// The values of all settings as they are stored now, or as they would be after a change, which
     /// is not made.
     ///
     /// - Parameters:
     ///   - changed: Values that would be set, by the names of their variables; checked as
     ///     ``set(_:seen:now:)`` does.
-    ///   - removed: The names of those that would be forgotten.
+    ///   - removed: The names of the settings that would be removed.
     /// - Throws: `ConfigurationError` for a value that cannot be used; the store's error.
     package func settingValues(
         setting changed: [String: String] = [:], removing removed: Set<String> = []

@@ -7,18 +7,18 @@ package import Posts
 package import Settings
 
 extension HumanMirror {
-    /// How many texts of the archive are not posted by themselves, and why not.
+    /// The numbers of archived texts that are not posted without a person's request, by reason.
     ///
-    /// - Parameter mode: How fit they have to be; nil for what is set.
+    /// - Parameter mode: The required fitness; nil for the setting.
     /// - Returns: The numbers.
     /// - Throws: The store's error.
     package func unsentTexts(_ mode: FitnessMode? = nil) async throws -> Archive.Unsent {
         try await archive.unsent(textFilter(mode))
     }
 
-    /// Returns the filter for texts that the bot may post by itself, at any time.
+    /// Returns the filter for texts that the bot may post without a person's request, at any time.
     ///
-    /// - Parameter mode: How fit a text has to be; nil for what is set.
+    /// - Parameter mode: The required fitness; nil for the setting.
     package func textFilter(_ mode: FitnessMode? = nil) -> Archive.TextFilter {
         let mode = mode ?? configuration.fitness
         let limits = PublishingLimits.usual(of: configuration.botNetwork)
@@ -29,7 +29,7 @@ extension HumanMirror {
 
     /// Returns the learned opinions of archived texts, by post.
     ///
-    /// - Returns: Nothing while too little was said, and while texts cannot be judged.
+    /// - Returns: Empty if a person has given too few labels, and while texts cannot be judged.
     /// - Throws: The store's error.
     package func opinions(on texts: [(id: PostID, text: String)]) async throws -> [PostID:
         TextOpinion]
@@ -39,7 +39,7 @@ extension HumanMirror {
             let opinions = try await session.opinions(on: texts)
             return Dictionary(opinions.map { ($0.id, $0) }) { first, _ in first }
         } catch is FavoritesError {
-            // Redis is away: nothing comes after others until it is back, and health tells of it.
+            // Without Redis no text is demoted; the health report names the fault.
             return [:]
         }
     }

@@ -14,14 +14,14 @@ package struct ProposedTimeZone: Equatable, Sendable {
 }
 
 extension HumanMirror {
-    /// Gives a mirror without a time zone the one that its archive names, else the one that fits
-    /// the archived posts best.
+    /// Sets the zone of a mirror without one: the zone that its archive names, or else the one that
+    /// fits the archived posts best.
     ///
     /// A wrong guess does little harm: posts leave at the times of day at which the human posted,
-    /// whatever the zone is called, but for summer time and the borders between days.
+    /// whatever the zone is called, except for daylight saving time and the borders between days.
     ///
     /// - Parameter now: Recorded with the change.
-    /// - Returns: The mirror's zone, also one that it had before; nil if there are too few posts to
+    /// - Returns: The mirror's zone, also if it was set before; nil if there are too few posts to
     ///   guess from.
     /// - Throws: The store's error.
     @discardableResult
@@ -32,22 +32,23 @@ extension HumanMirror {
         else {
             return nil
         }
-        // In this order: a zone that is stored is the one in which the minutes are.
+        // First the times, then the zone: a stored zone states that the minutes are recorded in it.
         try await archive.rewriteTimes(in: zone)
         try await table.setTimeZone(proposal.name, from: proposal.source, now: now)
         return zone
     }
 
-    /// Returns a proposal for `TIME_ZONE`, from the archive where possible: a sentence for an error
+    /// Returns a proposal for `TIME_ZONE`, from the archive if possible: a sentence for an error
     /// message.
     package func timeZoneProposal() async throws -> String {
         try await archivedTimeZone()?.reason
             ?? "set it to the human's IANA zone, such as Europe/Berlin"
     }
 
-    /// The zone that an archive or the hours of the posts tell, else the one of this computer.
+    /// The zone that an archive names or that its posts' hours suggest, else the zone of this
+    /// computer.
     ///
-    /// - Returns: Nil if nothing tells one; a computer in UTC is probably a server.
+    /// - Returns: Nil if nothing suggests one; a computer in UTC is probably a server.
     /// - Throws: The store's error.
     package func proposedTimeZone() async throws -> ProposedTimeZone? {
         if let proposal = try await archivedTimeZone() { return proposal }

@@ -11,9 +11,9 @@ package import Settings
 package import Storage
 import Transport
 
-/// One mirror: its name and settings, its accounts, its data, and the networks it is on.
+/// A mirror: its name and settings, its accounts, its data and its networks.
 package struct HumanMirror: Sendable {
-    /// The mirror's effective settings: those of the process, its stored ones, and the networks of
+    /// The mirror's effective settings: those of the process, the stored ones, and the networks of
     /// stored logins.
     package let configuration: MirrorSettings
     /// The settings without the stored ones.
@@ -26,29 +26,29 @@ package struct HumanMirror: Sendable {
     let stores: MirrorStores
     /// Differences from normal operation, for demos and tests: clock, fault points.
     package private(set) var rehearsal = Rehearsal.off
-    /// The contact that the user agent of the mirror's requests names.
+    /// The contact in the user agent of the mirror's requests.
     let contact: RequestContact
-    /// Where events go.
+    /// The destination of log events.
     package let logger: Logger
     /// The resources that ``close()`` closes.
     private let holding: Holding
 
-    /// The part that goes with a mirror.
+    /// The resources that closing a mirror closes.
     private enum Holding: Sendable {
-        /// Nothing: an installation that others use.
+        /// Nothing: other mirrors share the installation.
         case nothing
         /// The installation, which was opened for the mirror.
         case installation
-        /// The scratch copy of its data. Changes are discarded; counts are then kept in the
-        /// database, because Redis cannot roll back.
+        /// The scratch copy of the mirror's data. Changes are discarded; counts are then kept in
+        /// the database, because Redis has no rollback.
         case scratch
     }
 
-    /// The parts that opening may create if they are missing.
+    /// The parts that opening a mirror may create if they are missing.
     package enum Making: Sendable {
         /// A mirror of a new name, as for training and logging in.
         case mirror
-        /// The embedded database, for a mirror that is known.
+        /// The embedded database, for a mirror that exists.
         case database
         /// Nothing.
         case nothing
@@ -58,10 +58,10 @@ package struct HumanMirror: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The settings, including the place of the data.
-    ///   - making: What may be created if it is missing.
+    ///   - making: The parts that may be created if they are missing.
     ///   - clock: The clock for times and waits, unless `rehearsal` has its own.
     ///   - rehearsal: Differences from normal operation, unless the environment sets them.
-    ///   - logger: Where events go.
+    ///   - logger: The destination of log events.
     ///   - opening: Opens the database at a location.
     /// - Returns: The opened mirror; close it with ``close()`` or ``closing(after:)``.
     /// - Throws: `StorageError`; `.outOfDate` names the command that migrates. `ConfigurationError`
@@ -88,7 +88,7 @@ package struct HumanMirror: Sendable {
         }
     }
 
-    /// Opens an empty mirror in memory, to tell what is missing where there is no database yet.
+    /// Opens an empty mirror in memory, to report what is missing if there is no database yet.
     ///
     /// - Throws: `ConfigurationError`; `StorageError`.
     package static func openEmpty(_ configuration: MirrorConfiguration) async throws -> HumanMirror
@@ -96,11 +96,12 @@ package struct HumanMirror: Sendable {
         try await open(configuration) { _ in try await Storage.openInMemory() }
     }
 
-    /// Opens a mirror, and waits for an unreachable database server, as when both start at once.
+    /// Opens a mirror, and waits for an unreachable database server, which may be starting at the
+    /// same time.
     ///
     /// - Parameters:
-    ///   - configuration: Where the data is, and what the mirror is told.
-    ///   - logger: Where events go, and every attempt.
+    ///   - configuration: The address of the data, and the settings of the process.
+    ///   - logger: The destination of log events, including every attempt.
     /// - Returns: The opened mirror; close it with ``close()`` or ``closing(after:)``.
     /// - Throws: As ``open(_:making:clock:rehearsal:logger:opening:)``.
     package static func openWhenReachable(
@@ -111,8 +112,8 @@ package struct HumanMirror: Sendable {
         }
     }
 
-    /// Makes a mirror of an open installation with one statement, with the networks of its stored
-    /// logins.
+    /// Opens a mirror of an open installation with one statement, including the networks of its
+    /// stored logins.
     ///
     /// - Throws: `ConfigurationError` for a missing mirror that may not be created; the store's
     ///   error.
@@ -152,7 +153,7 @@ package struct HumanMirror: Sendable {
         ).sharing(installation.faultPoints)
     }
 
-    /// The contact that the settings name, else the bot's handle as far as it is known.
+    /// The contact in the settings, or else the bot's handle if it is known.
     private static func contact(_ configuration: MirrorSettings, _ stored: StoredConfiguration)
         -> String?
     {
@@ -184,7 +185,8 @@ package struct HumanMirror: Sendable {
         self.holding = holding
     }
 
-    /// Returns the same mirror on a scratch copy, whose changes are discarded when it is closed.
+    /// Returns the same mirror on a scratch copy; the changes to it are discarded when it is
+    /// closed.
     package func scratch() async throws -> HumanMirror {
         let copy = try await storage.scratch(of: configuration.mirror)
         var mirror = HumanMirror(
@@ -198,8 +200,8 @@ package struct HumanMirror: Sendable {
     /// Returns the same open mirror with the settings and the networks of the logins that are
     /// stored now.
     ///
-    /// For a process that outlives a change of them; see ``stamp()``. ``account(_:)`` reads the
-    /// logins each time.
+    /// For a process that keeps running after they changed; see ``stamp()``. ``account(_:)`` reads
+    /// the logins each time.
     ///
     /// - Throws: `ConfigurationError` for a value that cannot be used; the store's error.
     package func withCurrentSettings() async throws -> HumanMirror {
@@ -214,16 +216,15 @@ package struct HumanMirror: Sendable {
         return mirror
     }
 
-    /// Another mirror of the same database and process, with its stored settings and logins; one
-    /// that is not stored is empty.
+    /// Another mirror in the same database and process, with its stored settings and logins; an
+    /// empty one if it is not stored.
     ///
     /// - Throws: `ConfigurationError` for a stored setting that cannot be used; the store's error.
     package func other(_ name: String) async throws -> HumanMirror {
         try await HumanMirror(try installation.settings(of: name), in: installation)
     }
 
-    /// A mirror of an open installation with effective settings under its name that were read
-    /// already.
+    /// A mirror of an open installation whose effective settings were already read.
     ///
     /// - Throws: `ConfigurationError` as `Installation.mirror(named:rehearsal:)`.
     package init(_ configuration: MirrorSettings, settledIn installation: Installation) throws {
@@ -236,8 +237,8 @@ package struct HumanMirror: Sendable {
             contact: RequestContact(configuration.operatorContact), holding: .nothing)
     }
 
-    /// Closes what was opened for this mirror: its installation, the scratch copy, or nothing that
-    /// others share.
+    /// Closes the resources that were opened for this mirror: its installation, the scratch copy,
+    /// or none.
     package func close() async {
         switch holding {
         case .nothing: break
@@ -259,7 +260,7 @@ package struct HumanMirror: Sendable {
     /// The name of the mirror.
     package var name: String { configuration.mirror }
 
-    /// The clock of everything about this mirror.
+    /// The clock for everything about this mirror.
     package var clock: any WallClock { rehearsal.clock ?? installation.clock }
 
     /// Returns the outbox: for reading, or with a lease also for changes.
@@ -293,13 +294,13 @@ package struct HumanMirror: Sendable {
         FeatureExtractor(tokenizer: try installation.tokenizer(), words: configuration.featureWords)
     }
 
-    /// Unlearns what was learned from a person who objects.
+    /// Unlearns the posts of a person who objects.
     ///
-    /// Makes a few queries if there is nothing to unlearn. Later posts of the person are learned
-    /// again unless a rule forbids it then.
+    /// Costs a few queries if there is nothing to unlearn. Later posts of the person are learned
+    /// again unless a rule forbids it by then.
     ///
     /// - Parameters:
-    ///   - person: One of their accounts; linked accounts are included.
+    ///   - person: One of the person's accounts; linked accounts are included.
     ///   - handle: Their present handle; nil for the stored one.
     ///   - now: The time of the decision.
     /// - Returns: How many posts were unlearned.
@@ -317,7 +318,8 @@ package struct HumanMirror: Sendable {
         return unlearned
     }
 
-    /// Unlearns posts of one account, and posts whose author is known only by one of these names.
+    /// Unlearns the posts of one account, and posts whose author is stored only as one of these
+    /// names.
     package func forgetLearning(of account: AccountID, called names: Set<String>, now: Date)
         async throws -> Int
     {
@@ -326,7 +328,7 @@ package struct HumanMirror: Sendable {
         return try await favorites().forget(account, called: names, at: now).unlearned
     }
 
-    /// Returns the names of an account on posts that have only a name as their author: its known
+    /// Returns the names of an account on posts whose author is stored only as a name: its known
     /// handles and its identity, which is the name on Mastodon and in files of labelled posts.
     package func names(of account: AccountID) async throws -> Set<String> {
         var names = try await Favorites.names(of: account, of: name, in: storage)
@@ -343,11 +345,11 @@ package struct HumanMirror: Sendable {
         return RedisCountStore(client: client, mirror: name, namespace)
     }
 
-    /// Returns the taste in the human's texts that is learned from a person's decisions; `nil`
-    /// where texts are not judged (`FITNESS=off`), or cannot be.
+    /// Returns the taste in the human's texts that is learned from a person's decisions; `nil` if
+    /// texts are not judged (`FITNESS=off`), or cannot be judged.
     ///
     /// They cannot be judged without the dictionary, or if `REDIS_URL` is wrong. Without a taste,
-    /// no text comes after others.
+    /// no text is demoted.
     package func textTaste() -> TextTaste? {
         guard configuration.fitness != .off, let tokenizer = try? installation.tokenizer(),
             let counts = try? counts(.texts)
@@ -358,9 +360,10 @@ package struct HumanMirror: Sendable {
             configuration: configuration.favorites)
     }
 
-    /// Writes a label of the text that an action posts, in the transaction that changes the action.
+    /// Stores a label for the text that an action posts, in the transaction that changes the
+    /// action.
     ///
-    /// Actions that are no posts, further parts of threads and slots without a text get none.
+    /// Actions other than posts, further parts of threads and slots without a text get no label.
     package func labelling(_ label: PersonLabel, now: Date) -> OutboxStore.Note {
         { [labels] action, connection in
             guard let id = action.labelled else { return }
@@ -368,7 +371,7 @@ package struct HumanMirror: Sendable {
         }
     }
 
-    /// Removes such a label again, whichever of some it is.
+    /// Removes the label if it is one of these.
     package func unlabelling(_ which: PersonLabel...) -> OutboxStore.Note {
         { [labels] action, connection in
             guard let id = action.labelled else { return }
@@ -376,8 +379,8 @@ package struct HumanMirror: Sendable {
         }
     }
 
-    /// Returns the zone in which minutes are recorded, after converting them if it or the noted
-    /// zones changed.
+    /// Returns the zone in which minutes are recorded, after converting them if that zone or the
+    /// noted ones changed.
     ///
     /// - Parameter now: The time recorded with the change.
     /// - Returns: The configured zone, else the stored one, else nil.
@@ -399,7 +402,7 @@ package struct HumanMirror: Sendable {
     }
 
     /// Returns the zone in which minutes are recorded, for commands that must not convert them
-    /// while a worker may use them.
+    /// because a worker may use them.
     ///
     /// If none is recorded yet, it is the configured one. Only training and the worker convert
     /// minutes to another zone; an interrupted conversion is finished.
@@ -411,7 +414,7 @@ package struct HumanMirror: Sendable {
         try await recordedTimeZone(try await table.record(), now: now)
     }
 
-    /// The same, from a record that was read already.
+    /// The same, from a record that was already read.
     package func recordedTimeZone(_ record: MirrorRecord, now: Date) async throws -> TimeZone? {
         guard let zone = record.zone, !overrulesAdoptedZone(record) else {
             return try await settleTimeZone(record, now: now)
@@ -431,27 +434,27 @@ package struct HumanMirror: Sendable {
             """
     }
 
-    /// Returns the zone in which minutes are recorded, else the configured one.
+    /// Returns the zone in which minutes are recorded, or else the configured one.
     ///
     /// - Throws: The store's error.
     package func knownTimeZone() async throws -> TimeZone? {
         knownTimeZone(try await table.record())
     }
 
-    /// The same, from a record that was read already.
+    /// The same, from a record that was already read.
     package func knownTimeZone(_ record: MirrorRecord) -> TimeZone? {
         overrulesAdoptedZone(record)
             ? configuration.timeZone : record.zone ?? configuration.timeZone
     }
 
-    /// The name of that zone; one that this machine does not know is named as it is stored.
+    /// The name of that zone; the stored name if this machine does not know the zone.
     package func timeZoneName(_ record: MirrorRecord) -> String? {
         overrulesAdoptedZone(record)
             ? configuration.timeZoneName : record.timeZone ?? configuration.timeZoneName
     }
 
-    /// Returns the zone that the mirror adopted and its source, as a sentence; nil if a person
-    /// named the zone.
+    /// Returns the zone that the mirror adopted and its source, as a sentence; nil if a person set
+    /// the zone.
     package func adoptedZone(_ record: MirrorRecord) -> String? {
         guard configuration.timeZone == nil, let zone = record.timeZone,
             let source = record.timeZoneSource
@@ -461,7 +464,7 @@ package struct HumanMirror: Sendable {
         return "the time zone is \(zone), \(source.words)"
     }
 
-    /// Whether a person named a zone after the mirror had adopted one by which no worker has gone
+    /// Whether a person set a zone after the mirror had adopted another one that no worker has used
     /// yet.
     private func overrulesAdoptedZone(_ record: MirrorRecord) -> Bool {
         configuration.timeZone != nil && record.timeZoneSource != nil && record.activated == nil
@@ -470,10 +473,11 @@ package struct HumanMirror: Sendable {
     /// Returns the host in the human's verified name, which completes local names and may differ
     /// from the server's host.
     ///
-    /// Nil before the account is verified, or where names have no hosts.
+    /// The host of the human's server; nil before the account is verified, or if names have no
+    /// hosts.
     package func humanHost() async throws -> String? { try await table.record().human?.addressHost }
 
-    /// Returns the host of local names at the bot's server; nil where names have no hosts.
+    /// Returns the host of local names at the bot's server; nil if names have no hosts.
     ///
     /// - Throws: `ConfigurationError` for an unusable login; the store's error.
     package func botHost() async throws -> String? {
@@ -491,15 +495,15 @@ package struct HumanMirror: Sendable {
 
     // MARK: Networks
 
-    /// The mirror as the servers that it asks see it.
+    /// The origin that this mirror's requests name to servers.
     package var origin: RequestOrigin {
         RequestOrigin(
             mirror: name, contact: contact, gates: installation.gates,
             uptime: { [clock] in clock.uptime })
     }
 
-    /// Brings the contact in the user agent of requests up to date after a verification, which may
-    /// have told the bot's handle: `OPERATOR_CONTACT`, else that handle.
+    /// Updates the contact in the user agent of requests after a verification, which may have
+    /// returned the bot's handle: `OPERATOR_CONTACT`, or else that handle.
     ///
     /// - Throws: The store's error.
     package func tellContact() async throws {
@@ -535,12 +539,12 @@ package struct HumanMirror: Sendable {
         try await measuredNetwork(for: try await requiredAccount(role))
     }
 
-    /// Returns the network of one account, which goes by the findings of `doctor --probe` about its
+    /// Returns the network of one account, which uses the findings of `doctor --probe` about its
     /// server.
     ///
     /// - Parameters:
     ///   - account: The account's server and credentials.
-    ///   - sessions: Where to store the session; nil for the mirror's.
+    ///   - sessions: The storage of the session; nil for the mirror's.
     /// - Returns: A client that acts as that account.
     /// - Throws: `NetworkError` for an unusable server; the store's error.
     package func measuredNetwork(
@@ -549,8 +553,8 @@ package struct HumanMirror: Sendable {
         try network(for: account, sessions: sessions, findings: try await findings(about: account))
     }
 
-    /// The findings of `doctor --probe` about an account's server: that of the bot, which the
-    /// human's may be too.
+    /// The findings of `doctor --probe` about an account's server: it probes the bot's, which may
+    /// also be the human's.
     private func findings(about account: AccountConfiguration) async throws -> [ServerPromise: Bool]
     {
         if account.role == .human {
@@ -564,7 +568,7 @@ package struct HumanMirror: Sendable {
     ///
     /// - Parameters:
     ///   - account: The account's server and credentials.
-    ///   - sessions: Where to store the session; nil for the mirror's.
+    ///   - sessions: The storage of the session; nil for the mirror's.
     ///   - findings: Whether the server was found to keep a promise.
     /// - Returns: A client that acts as that account.
     /// - Throws: `NetworkError` for an unusable server.
@@ -589,7 +593,7 @@ extension HumanMirror {
     ///
     /// - Parameters:
     ///   - server: The account's server.
-    ///   - apiBaseURL: Where calls go instead; nil for the server itself.
+    ///   - apiBaseURL: The address for calls if it is not the server's; nil for the server's.
     /// - Returns: The steps of the login.
     /// - Throws: `NetworkError` for an address that cannot be used.
     package func mastodonLogin(server: String, apiBaseURL: String?) throws -> MastodonLogin {
@@ -603,7 +607,7 @@ extension HumanMirror {
     /// - Parameters:
     ///   - consumerKey: The developer app's key.
     ///   - consumerSecret: The developer app's secret.
-    ///   - apiBaseURL: Where calls go instead of X.
+    ///   - apiBaseURL: The address for calls if it is not X's; nil for X's.
     /// - Returns: The steps of the login.
     /// - Throws: `NetworkError` for an address that cannot be used.
     package func xLogin(consumerKey: String, consumerSecret: Secret, apiBaseURL: String?) throws
@@ -616,6 +620,7 @@ extension HumanMirror {
 }
 
 extension Action {
-    /// The human's post whose text is judged with what becomes of the action; nil where none is.
+    /// The human's post whose text the decision about the action labels; nil if the action has
+    /// none.
     fileprivate var labelled: PostID? { kind == .post && parent == nil ? wording?.source : nil }
 }

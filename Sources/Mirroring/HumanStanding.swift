@@ -3,20 +3,20 @@ package import Networks
 package import Posts
 import Storage
 
-/// The state in which the network has named the human's account, where that is not the usual one.
+/// A state of the human's account other than active, as the network reports it.
 package struct HumanStanding: Equatable, Sendable {
-    /// Seconds after which the network's second word confirms the first one.
+    /// Seconds after which a second report by the network confirms the first one.
     package static let confirmation: TimeInterval = 86_400
 
     /// Never `active`.
     package let state: AccountStanding
-    /// When the network named it first.
+    /// When the network first reported it.
     package let since: Date
-    /// When the network named it again, at least a day later.
+    /// When the network reported it again, at least a day later.
     package var confirmed: Date?
-    /// When a person was asked whether the copies of a deleted account are taken back.
+    /// When a person was asked whether to take back the copies of a deleted account.
     package var asked: Date?
-    /// When a person said that the mirror goes on all the same.
+    /// When a person decided that the mirror goes on regardless.
     package var goesOn: Date?
 
     package init(_ state: AccountStanding, since: Date) {
@@ -24,11 +24,11 @@ package struct HumanStanding: Equatable, Sendable {
         self.since = Date(milliseconds: since.milliseconds)
     }
 
-    /// Whether nothing is sent until a person, or the network, says otherwise.
+    /// Whether nothing is sent until a person or the network ends the hold.
     package var isHold: Bool { goesOn == nil && state.holdsMirror }
 
-    /// Whether a person is to be asked about the copies: the network said twice that the account is
-    /// gone, and nobody wants the mirror to go on.
+    /// Whether a person has to be asked about the copies: the network has reported twice that the
+    /// account is gone, and no person wants the mirror to go on.
     package var isToBeFollowed: Bool {
         isHold && state == .deleted && confirmed != nil && asked == nil
     }
@@ -36,7 +36,7 @@ package struct HumanStanding: Equatable, Sendable {
     /// The state in a stable word, for programs.
     package var name: String { state.stored.state ?? "active" }
 
-    /// The name of the new account of a human who has moved; nil for another state.
+    /// The name of the new account of a human who has moved; nil in other states.
     package var successor: String? { state.stored.to }
 
     /// The state as a part of a sentence.
@@ -51,7 +51,7 @@ package struct HumanStanding: Equatable, Sendable {
         }
     }
 
-    /// The digest of the state as a person or a look has seen it; nil for the usual one.
+    /// The digest of the state as a person or a look has seen it; nil for an active account.
     package static func seen(_ standing: HumanStanding?) -> Seen {
         Seen(
             of: "standing", standing?.state.stored.state, standing?.state.stored.to,
@@ -59,11 +59,11 @@ package struct HumanStanding: Equatable, Sendable {
             standing?.goesOn?.milliseconds.description)
     }
 
-    /// The state after a look.
+    /// The state after the account was looked up.
     ///
     /// - Parameters:
-    ///   - found: What the network names now.
-    ///   - known: The state before the look; nil for the usual one.
+    ///   - found: The state that the network reports now.
+    ///   - known: The state before; nil for an active account.
     static func after(_ found: AccountStanding, _ known: HumanStanding?, at now: Date)
         -> HumanStanding?
     {
@@ -79,9 +79,10 @@ package struct HumanStanding: Equatable, Sendable {
         return found == .active ? nil : HumanStanding(found, since: now)
     }
 
-    /// Whether only a person ends the hold, and not a network that calls the account active.
+    /// Whether only a person can end the hold; a report of the network that the account is active
+    /// does not.
     ///
-    /// A deletion that the next look contradicts was a mistake: an account that was deleted does
+    /// A deletion that the next report contradicts was a mistake, because a deleted account does
     /// not come back.
     private var waitsForPerson: Bool {
         guard isHold else { return false }
@@ -94,7 +95,7 @@ package struct HumanStanding: Equatable, Sendable {
 }
 
 extension AccountStanding {
-    /// Whether a mirror whose human has such an account sends nothing.
+    /// Whether the mirror of a human with such an account sends nothing.
     fileprivate var holdsMirror: Bool {
         switch self {
         case .active, .moved: false
@@ -120,7 +121,7 @@ extension AccountStanding {
         case "moved": self = .moved(to: to ?? "")
         case "deactivated": self = .deactivated
         case "deleted": self = .deleted
-        // The gate also holds a mirror for a state that only a newer version knows.
+        // A state that only a newer version knows also holds the mirror.
         default: self = .suspended
         }
     }
@@ -131,10 +132,10 @@ extension HumanStanding {
         standing, standing_to, standing_ms, standing_again_ms, standing_asked_ms, standing_goes_on_ms, standing_look_ms
         """
 
-    /// How the names of its columns in `mirrors` begin.
+    /// The prefix of its columns in `mirrors`.
     static let prefix = "standing"
 
-    /// The state in a row of `mirrors`; nil for the usual one.
+    /// The state in a row of `mirrors`; nil for an active account.
     init?(row: SQLRow) throws {
         guard let stored = try row.optionalText("standing"),
             let since = try row.optionalDate("standing_ms")
@@ -150,8 +151,8 @@ extension HumanStanding {
 }
 
 extension MirrorRecord {
-    /// The digest of the pause that holds and of the state of the human's account, which `resume`
-    /// ends.
+    /// The digest of what `resume` ends: the current pause, and a hold because of the human's
+    /// account.
     package func pauseSeen(at now: Date) -> Seen {
         let pauseSeen = Pause.seen(pause(at: now))
         guard let standing, standing.isHold else { return pauseSeen }
@@ -160,13 +161,13 @@ extension MirrorRecord {
 }
 
 extension MirrorTable {
-    /// Stores what a look at the human's account found.
+    /// Stores the result of looking up the human's account.
     ///
     /// - Parameters:
-    ///   - found: The state that the network named; nil if it named none clearly.
-    ///   - seen: ``HumanStanding/seen(_:)`` of the state before the look.
+    ///   - found: The state that the network reported; nil if its report was unclear.
+    ///   - seen: ``HumanStanding/seen(_:)`` of the state before.
     ///   - now: When the network was asked.
-    /// - Returns: The state afterwards; nil for the usual one.
+    /// - Returns: The new state; nil for an active account.
     /// - Throws: `SeenChanged`, without any change, if the stored state is another one; the store's
     ///   error.
     package func noteStanding(_ found: AccountStanding?, seen: Seen, now: Date) async throws
@@ -197,7 +198,7 @@ extension MirrorTable {
         }
     }
 
-    /// Notes that a person was asked about the copies of a deleted account.
+    /// Stores that a person was asked about the copies of a deleted account.
     ///
     /// - Throws: The store's error.
     package func noteAsked(about standing: HumanStanding, now: Date) async throws {
@@ -209,7 +210,7 @@ extension MirrorTable {
             """)
     }
 
-    /// Notes that a person wants the mirror to go on though the human's account is not as it was.
+    /// Stores that a person wants the mirror to go on although the human's account is not active.
     static func goOn(_ mirror: String, on connection: any StorageConnection, now: Date) throws {
         try connection.execute(
             """
@@ -218,7 +219,7 @@ extension MirrorTable {
             """)
     }
 
-    /// Forgets the state of an account that is the human's no more.
+    /// Removes the state, because the account is no longer the human's.
     static func forgetStanding(_ mirror: String, on connection: any StorageConnection) throws {
         try connection.execute(
             """

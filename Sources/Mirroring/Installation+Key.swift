@@ -3,15 +3,14 @@ import Settings
 import Storage
 
 extension Installation {
-    /// Stored logins that are read at a time.
+    /// Stored logins in one read.
     private static let loginsAtOnce = 500
 
-    /// Requires that the key of this process opens one of the logins that are stored, if there are
-    /// any.
+    /// Requires that the key of this process opens at least one stored login, if there are any.
     ///
-    /// A worker with another key could do nothing for the mirrors that it holds.
+    /// A worker with the wrong key could do nothing for the mirrors that it holds.
     ///
-    /// - Throws: `ConfigurationError` for a key that opens none of them; the store's error.
+    /// - Throws: `ConfigurationError` if the key opens none of them; the store's error.
     package func requireFittingKey() async throws {
         let vault = try vault(of: MirrorSettings.usualMirror).keyed()
         let roles = AccountRole.allCases.map(\.rawValue)
@@ -33,8 +32,8 @@ extension Installation {
                 last = (mirror, role)
                 guard let role = AccountRole(rawValue: role) else { continue }
                 let sealed = try row.text("sealed")
-                // One that cannot be opened is a mirror's own trouble, unless it is the trouble of
-                // all.
+                // If one login opens, the key fits, and the others (nil if they cannot be opened)
+                // are faults of single mirrors.
                 if (try? vault.of(mirror).opened(sealed, of: role)) != nil { return }
             }
         }

@@ -13,40 +13,39 @@ package enum Version {
     package static let current = "0.2.0"
 }
 
-/// The resources that all mirrors of a process share: the database, Redis, the HTTP client and the
-/// gates of hosts, the dictionary, the clock and the log.
+/// The resources that all mirrors of a process share: the database, Redis, the HTTP client, the
+/// host limits, the dictionary, the clock and the log.
 ///
-/// Opened once in a process; ``mirror(named:rehearsal:)`` opens the mirrors, any number of them,
-/// and ``close()`` ends the shared parts after the last one. Closing a mirror ends none of them.
+/// A process opens it once; ``mirror(named:rehearsal:)`` opens the mirrors, any number of them, and
+/// ``close()`` closes the shared parts after the last one. Closing a mirror closes none of them.
 package final class Installation: Sendable {
     package let storage: any StorageEngine
     /// The settings of the process.
     package let process: ProcessSettings
-    /// The process's settings for its mirrors: all those of the mirror that it names, and the
+    /// The settings that the process was given: all settings of the mirror that it names, and the
     /// defaults of the others.
     private let given: MirrorSettings
-    /// Where events go that are about no single mirror.
+    /// The destination of log events that are about no single mirror.
     package let logger: Logger
-    /// Whether every line of the log that is about a mirror says which, and not only those of a
-    /// named mirror.
+    /// Whether every log line about a mirror names it, even the usual one.
     private let logsEveryName: Bool
-    /// Tells the time and waits; a mirror that rehearses has its own.
+    /// Provides the time and waits; a mirror in a rehearsal has its own.
     package let clock: any WallClock
     package let client = HTTPClient(
         configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
-    /// The limits by address of the hosts that the mirrors send requests to.
+    /// The request limits of the hosts, by address.
     let gates: HostGates
-    /// Whether any server answers the requests of this process.
+    /// The servers that requests of this process may reach.
     package var reach: NetworkReach { gates.reach }
-    /// The faults in the work of this process, by mirror.
+    /// The current faults in the work of this process, by mirror.
     package let faults = LiveFaults()
-    /// How long calls take, by mirror.
+    /// The durations of calls, by mirror.
     let requests = RequestTallies()
-    /// When feeds were read, until that is stored.
+    /// When feeds were read, until these times are stored.
     package let readTimes = ReadTimes()
     let replyHabits = KeptHabits()
     private let lock = NSLock()
-    // These are only touched under `lock`.
+    // The following variables are accessed only under `lock`.
     private(set) nonisolated(unsafe) var openTokenizer: Tokenizer?
     private nonisolated(unsafe) var redisClient: RedisClient?
     private nonisolated(unsafe) var furtherSettings: MirrorSettings?
@@ -54,15 +53,15 @@ package final class Installation: Sendable {
 
     /// Opens the database and checks its tables.
     ///
-    /// The embedded database, which nobody else looks after, is migrated here; a server's is only
-    /// checked.
+    /// The embedded database, which has no administrator, is migrated here; that of a server is
+    /// only checked.
     ///
     /// - Parameters:
-    ///   - configuration: Where the data is, and what the process is told of its mirrors.
-    ///   - logsEveryName: Whether the log names the mirror of a line even if it has the usual name:
+    ///   - configuration: The address of the data, and the settings for the mirrors.
+    ///   - logsEveryName: Whether each log line names its mirror even if that has the usual name,
     ///     for a process that works for several.
-    ///   - clock: Tells the time and waits.
-    ///   - logger: Where events go.
+    ///   - clock: Provides the time and waits.
+    ///   - logger: The destination of log events.
     ///   - opening: Opens the database at a location.
     /// - Returns: The installation, to be closed with ``close()``.
     /// - Throws: `StorageError`; `.outOfDate` names the command that migrates.
@@ -80,7 +79,7 @@ package final class Installation: Sendable {
             logger: logger)
         do {
             switch configuration.process.storage {
-            // Afterwards the tables are those of this version.
+            // After this the tables have this version.
             case .sqlite: try await AccountSpelling.migrate(installation.storage)
             case .postgres: try await Migrations.check(installation.storage)
             }
@@ -91,7 +90,7 @@ package final class Installation: Sendable {
         return installation
     }
 
-    /// Opens an empty database in memory, of which nothing is kept.
+    /// Opens an empty database in memory, which is lost at the end.
     ///
     /// - Throws: `StorageError`.
     package static func openEmpty(_ configuration: MirrorConfiguration) async throws -> Installation
@@ -100,7 +99,7 @@ package final class Installation: Sendable {
     }
 
     /// Opens the database as ``open(_:logsEveryName:clock:logger:opening:)`` does, and waits for an
-    /// unreachable server, as when both start at once.
+    /// unreachable server, which may be starting at the same time.
     ///
     /// - Throws: As that, once the patience of `RetryRule.opening` is over; `CancellationError`.
     package static func openWhenReachable(
@@ -112,8 +111,8 @@ package final class Installation: Sendable {
         }
     }
 
-    /// Runs `opening`, again after waits as long as the database server is unreachable; an embedded
-    /// database always is.
+    /// Runs `opening`, and repeats it while the database server is unreachable; an embedded
+    /// database is opened once.
     static func whenReachable<Value: Sendable>(
         _ process: ProcessSettings, logger: Logger, _ opening: () async throws -> Value
     ) async throws -> Value {
@@ -140,7 +139,7 @@ package final class Installation: Sendable {
         }
     }
 
-    /// An installation on a database that is open, and has the tables of this version.
+    /// Creates an installation on an open database that has the tables of this version.
     init(
         _ storage: any StorageEngine, _ configuration: MirrorConfiguration,
         logsEveryName: Bool = false,
@@ -157,18 +156,18 @@ package final class Installation: Sendable {
 
     /// Opens a mirror that is stored in the database, with one statement.
     ///
-    /// Its settings are those that are stored for it, over what the process is told. The accounts
-    /// and networks that the process is told are those of the mirror that it names (`MIRROR`);
-    /// every other mirror has its stored logins only. Closing the mirror ends nothing that is
-    /// shared; it may as well be let go.
+    /// Its settings are the stored ones, over those of the process. The accounts and networks in
+    /// the settings of the process belong to the mirror that it names (`MIRROR`); every other
+    /// mirror has only its stored logins. Closing the mirror closes nothing that is shared, and may
+    /// be omitted.
     ///
     /// - Parameters:
     ///   - name: The mirror's name.
-    ///   - mayBeNew: Whether there may be no such mirror yet.
+    ///   - mayBeNew: Whether the mirror may be missing in the database.
     ///   - rehearsal: Differences from normal operation, unless the environment sets them.
     /// - Returns: The opened mirror.
-    /// - Throws: `ConfigurationError` for another name than a mirror can have, or if there is no
-    ///   such mirror, or for a stored setting that cannot be used; the store's error.
+    /// - Throws: `ConfigurationError` for a name that no mirror can have, if there is no such
+    ///   mirror, or for a stored setting that cannot be used; the store's error.
     package func mirror(
         named name: String, mayBeNew: Bool = false, rehearsal: Rehearsal = .off
     ) async throws -> HumanMirror {
@@ -190,14 +189,13 @@ package final class Installation: Sendable {
     /// The name of the mirror that the settings of the process name.
     package var namedMirror: String { given.mirror }
 
-    /// Whether a mirror is the one that the settings of the process name, so that their accounts
-    /// are its accounts.
+    /// Whether a mirror is the one that the settings of the process name, so that the accounts in
+    /// them are its accounts.
     package func isNamed(_ mirror: String) -> Bool { mirror == given.mirror }
 
     /// Returns the process's settings for a mirror.
     ///
-    /// - Throws: `ConfigurationError` for a value that is not usable for other mirrors than the one
-    ///   that is named.
+    /// - Throws: `ConfigurationError` for a value that other mirrors than the named one cannot use.
     package func settings(of name: String) throws -> MirrorSettings {
         guard name != given.mirror else { return given }
         return try lock.withLock {
@@ -208,17 +206,16 @@ package final class Installation: Sendable {
         }
     }
 
-    /// The flags without which a proposed command would mean another mirror; see
-    /// `MirrorSettings.flagWords`.
+    /// The flags that a proposed command needs to mean this mirror; see `MirrorSettings.flagWords`.
     package func flagWords(of mirror: String) -> [String] {
-        // Settings that cannot be used for it end nothing here.
+        // Without flags if its settings cannot be used.
         (try? settings(of: mirror))?.flagWords ?? []
     }
 
-    /// Where the events of a mirror go.
+    /// The logger for the events of a mirror.
     ///
-    /// Each line has the mirror's name under ``LogKeys/mirror``, but for the only mirror of a
-    /// process that has the usual name.
+    /// Each line has the mirror's name under ``LogKeys/mirror``, unless the process has only one
+    /// mirror and that has the usual name.
     package func logger(of mirror: String) -> Logger {
         guard logsEveryName || mirror != MirrorSettings.usualMirror else { return logger }
         var named = logger
@@ -226,8 +223,8 @@ package final class Installation: Sendable {
         return named
     }
 
-    /// The fault points of the process, which count for all its mirrors together: those of the
-    /// first that opens.
+    /// The fault points of the process, which all its mirrors share: those of the first mirror that
+    /// opens.
     func faultPoints(_ own: FaultPoints) -> FaultPoints {
         lock.withLock {
             let points = sharedFaultPoints ?? own
@@ -236,9 +233,9 @@ package final class Installation: Sendable {
         }
     }
 
-    /// The tokenizer on the dictionary, which is opened once.
+    /// The tokenizer with the dictionary, which is opened once.
     ///
-    /// - Throws: `MeCabError` if it cannot be opened; another try may find it.
+    /// - Throws: `MeCabError` if it cannot be opened; a later call tries again.
     package func tokenizer() throws -> Tokenizer {
         try lock.withLock {
             if let openTokenizer { return openTokenizer }
@@ -248,18 +245,18 @@ package final class Installation: Sendable {
         }
     }
 
-    /// How the work of the process itself differs from one in earnest.
+    /// The rehearsal of the process itself.
     ///
-    /// Whether the accounts of a mirror are on this machine is checked when the mirror is opened.
+    /// That the accounts of a mirror are on this machine is checked when the mirror is opened.
     ///
     /// - Throws: `ConfigurationError` if a variable of the rehearsal has no meaning.
     package func rehearsal() throws -> Rehearsal {
         try Rehearsal(variables: process.rehearsal, accounts: [:])
     }
 
-    /// The client of the Redis server that is configured; nil if none is.
+    /// The client of the configured Redis server; nil if none is configured.
     ///
-    /// - Throws: `RedisError` for a `REDIS_URL` that is none.
+    /// - Throws: `RedisError` if `REDIS_URL` is invalid.
     package func redis() throws -> RedisClient? {
         guard let url = process.redisURL?.reveal() else { return nil }
         return try lock.withLock {
@@ -273,11 +270,10 @@ package final class Installation: Sendable {
         }
     }
 
-    /// Stores when feeds were read, as far as that was kept; a store that does not take it loses
-    /// the times.
+    /// Stores the collected times of reading feeds; an error is ignored and loses the times.
     package func storeReadTimes() async { try? await readTimes.store(in: storage) }
 
-    /// Stores the same for the last time, at the end of a worker.
+    /// Stores the collected times for the last time, at the end of a worker.
     package func endCollectingReadTimes() async {
         readTimes.endCollecting()
         await storeReadTimes()

@@ -5,10 +5,11 @@ package import Outbox
 import ServiceLifecycle
 import Storage
 
-/// Holds one mirror for the time of a command, beating beside it: `Claims` of a single mirror.
+/// Holds one mirror for the duration of a command, and beats meanwhile: `Claims` of a single
+/// mirror.
 ///
-/// Beats and waits are counted in real time even where the mirror's own clock
-/// is a virtual one: they guard against other processes.
+/// Beats and waits use real time even if the mirror's own clock is virtual, because they guard
+/// against other processes.
 package struct LeaseKeeper: Sendable {
     private let table: LeaseTable
     private let claims: Claims
@@ -37,13 +38,13 @@ package struct LeaseKeeper: Sendable {
         return claims.lease(of: table.mirror)
     }
 
-    /// Takes the lease if nobody holds it, or if its holder is silent.
+    /// Takes the lease if nobody holds it, or once its holder has been silent for the patience.
     ///
-    /// A holder that lives shows it within seconds; one that died is replaced after the patience.
+    /// A live holder shows itself within seconds; a dead one is replaced after the patience.
     package func acquireNow() async throws -> Lease? {
         claims.drop(table.mirror)
-        // Some more than a silent holder takes: what may not be taken for another reason is not
-        // waited for.
+        // Longer than a silent holder keeps its lease; after this, something else must prevent the
+        // claim.
         let end = ContinuousClock.now + claims.timing.patience * 2
         var seen: LeaseRecord?
         while true {
@@ -57,7 +58,7 @@ package struct LeaseKeeper: Sendable {
 
     /// Beats until cancelled.
     ///
-    /// A database that cannot be reached does not end the lease: nobody else can take it there
+    /// An unreachable database does not end the lease, because no other process can take it there
     /// either.
     ///
     /// - Throws: `OutboxError` with code `.leaseLost` if another worker has taken the lease, and
@@ -78,11 +79,11 @@ package struct LeaseKeeper: Sendable {
         }
     }
 
-    /// Does work that needs the lease, beating beside it.
+    /// Runs work that needs the lease, and beats meanwhile.
     ///
     /// - Returns: What the work returns.
-    /// - Throws: What the work throws; `OutboxError` as soon as another worker has taken the lease,
-    ///   and then the work is cancelled.
+    /// - Throws: The error of the work; `OutboxError` as soon as another worker has taken the
+    ///   lease, and then the work is cancelled.
     package func holding<Value: Sendable>(
         _ lease: Lease, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -100,9 +101,10 @@ package struct LeaseKeeper: Sendable {
         }
     }
 
-    /// Does work with the lease, beating beside it, and gives it back whatever comes of that.
+    /// Runs work with the lease, beats meanwhile, and releases the lease in any case.
     ///
-    /// - Returns: What the work returns; nil if a holder lives, so that nothing was done.
+    /// - Returns: The result of the work; nil if a live holder has the lease, so that nothing was
+    ///   done.
     /// - Throws: As ``holding(_:_:)``; the store's error.
     package func holdingNow<Value: Sendable>(
         _ work: @escaping @Sendable (Lease) async throws -> Value
@@ -113,9 +115,9 @@ package struct LeaseKeeper: Sendable {
         }
     }
 
-    /// Gives the lease back, so that the next worker need not wait.
+    /// Releases the lease, so that the next worker need not wait.
     ///
-    /// A database that does not answer is not waited for: the process is to end.
+    /// A database that does not answer is not waited for, because the process is about to end.
     package func release(_ lease: Lease) async {
         do {
             try await claims.endInTime()

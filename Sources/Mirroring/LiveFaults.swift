@@ -1,6 +1,7 @@
 import Foundation
 
-/// The faults of the workers of this process, by mirror: also what the database would not take.
+/// The current faults of the workers of this process, by mirror, including those that the database
+/// could not store.
 package final class LiveFaults: @unchecked Sendable {
     // Sendable because `faults` is only touched under `lock`.
     private let lock = NSLock()

@@ -3,7 +3,7 @@ package import Logging
 package import Outbox
 import Posts
 
-/// The names under which values appear in the log, declared once.
+/// The names under which values appear in the log.
 package enum LogKeys {
     package static let account = "account"
     package static let action = "action.id"
@@ -24,7 +24,7 @@ package enum LogKeys {
 }
 
 extension People {
-    /// Returns the metadata of every log line about an action: its identity, its state, and the
+    /// Returns the metadata of every log line about an action: its identity, its state and the
     /// person it is about.
     package func metadata(of action: Action) async -> Logger.Metadata {
         var metadata: Logger.Metadata = [
@@ -35,17 +35,17 @@ extension People {
         return metadata
     }
 
-    /// The person an action is about, as they are called where they live: for the log.
+    /// The handle of the person an action is about, for the log.
     ///
-    /// - Parameter action: What was decided or done.
-    /// - Returns: The handle, or the identity where no handle is known; nil for what is about
+    /// - Parameter action: The action that was decided or done.
+    /// - Returns: The handle, or the identity if no handle is known; nil if the action is about
     ///   nobody.
     package func name(of action: Action) async -> String? {
         guard let target = action.target else { return nil }
         if let name = target.name { return "@\(name)" }
         let id = target.author
         if id.network.traits.namesAreIdentities { return "@\(id.value)" }
-        // A store that does not answer knows no handle.
+        // If the store does not answer, no handle is known: nil if it is unreadable.
         let handle = try? await person(id)?.handle
         return handle.map { "@\($0)" } ?? id.value
     }

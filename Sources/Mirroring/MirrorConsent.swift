@@ -3,15 +3,16 @@ package import Posts
 package import Settings
 import Storage
 
-/// How the human's account was opened by its owner's login.
+/// The kind of login with which the owner opened the human's account.
 package enum OwnerLogin: Sendable {
-    /// By credentials in the settings or of an earlier login: after a stop they say nothing new.
+    /// With credentials from the settings or an earlier login; after a stop they are no new
+    /// consent.
     case standing
-    /// By a login that a person has just made, with other secrets than those that were there.
+    /// With a new login of a person, whose secrets differ from the earlier ones.
     case fresh
 
-    /// The login of an account in the settings or of an earlier login; nil without one, or if it
-    /// needs no secret.
+    /// The login of an account in the settings or of an earlier login; nil without an account, or
+    /// if it needs no secret.
     init?(of account: AccountConfiguration?) {
         guard account?.credentials.opensAccount == true else { return nil }
         self = .standing
@@ -19,7 +20,8 @@ package enum OwnerLogin: Sendable {
 }
 
 extension MirrorRecord {
-    /// Takes up that the owner's login opened the human's account.
+    /// Counts the owner's login to the human's account as consent, unless the human has stopped the
+    /// mirror.
     mutating func agree(by login: OwnerLogin, at now: Date) {
         guard stopped == nil || login == .fresh, consent?.isByAccount != true else { return }
         consent = HumanConsent(.login, at: now)
@@ -34,11 +36,11 @@ extension HumanConsent {
 
 /// The consent to mirror the human, and its withdrawal.
 extension MirrorTable {
-    /// Stores the statement that the settings of a starting process make, unless the human's
-    /// account agreed itself.
+    /// Stores the consent that the settings of a starting process state, unless the human's account
+    /// has given its own.
     ///
-    /// After a stop it is not heard: nobody knows when it was made. `mirror-bot set` makes a new
-    /// one.
+    /// After a stop the statement is ignored, because it may be older than the stop; `mirror-bot
+    /// set` makes a new one.
     ///
     /// - Throws: The store's error.
     package func noteStatement(_ ground: HumanConsent.Ground?, now: Date) async throws {
@@ -53,8 +55,8 @@ extension MirrorTable {
         }
     }
 
-    /// Notes that the human's account said the words with which it agrees, in the transaction that
-    /// records the mention; from another account nothing follows.
+    /// Stores that the human's account said the words of consent, in the transaction that records
+    /// the mention; does nothing for another account.
     static func agree(
         by account: AccountID, to mirror: String, on connection: any StorageConnection, now: Date
     ) throws {
@@ -67,7 +69,7 @@ extension MirrorTable {
             """)
     }
 
-    /// Ends the consent, for the human wants it: nothing leaves until somebody agrees anew.
+    /// Ends the consent at the human's request: nothing is sent until somebody consents again.
     ///
     /// - Throws: The store's error.
     package func stop(now: Date) async throws {
@@ -83,7 +85,8 @@ extension MirrorTable {
             """)
     }
 
-    /// Whether an account is the human's: the one that is bound, or the author of an archive.
+    /// Whether an account is the human's: the account that the mirror is bound to, or the author of
+    /// its archive.
     ///
     /// - Throws: The store's error.
     package func isHuman(_ account: AccountID) async throws -> Bool {
@@ -96,8 +99,8 @@ extension MirrorTable {
         let account = account.canonical
         guard !account.value.isEmpty else { return false }
         if try record(mirror, connection)?.human?.canonical == account { return true }
-        // An archive has at most ARCHIVE_LIMIT posts, and only who says the words makes anybody
-        // look.
+        // Fast enough: an archive has at most ARCHIVE_LIMIT posts, and this runs only when somebody
+        // says the words.
         return try !connection.query(
             """
             SELECT 1 AS found FROM posts

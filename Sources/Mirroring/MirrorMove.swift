@@ -5,21 +5,21 @@ import Posts
 import Settings
 package import Storage
 
-/// Takes everything of one mirror from one database to another.
+/// Moves all data of one mirror from one database to another.
 ///
-/// The rows of every table are compared key by key, in both directions, and what is missing,
-/// different or too much at the new place is put right, until a whole look finds nothing. So a move
-/// that was interrupted goes on by being begun again. Then the old copy is marked as left, in one
-/// transaction that finds in it exactly what the new one has; only after that is the new one marked
-/// as being there. Of the two copies no worker accepts one that is marked, so that at every moment
-/// one at most is used.
+/// The rows of every table are compared key by key, in both directions, and missing, different or
+/// superfluous rows at the new place are corrected, until a whole comparison finds no difference.
+/// So an interrupted move is continued by starting it again. Then the old copy is marked as left,
+/// in one transaction that compares it with the new copy once more; only after that the new copy's
+/// mark is removed. No worker accepts a marked copy, so at most one of the two is in use at any
+/// time.
 package struct MirrorMove: Sendable {
     /// The outcome of a move.
     package enum Outcome: Equatable, Sendable {
         case moved(Receipt)
         /// A worker acts for the mirror.
         case held
-        /// Something else kept changing the old copy.
+        /// Another process kept changing the old copy.
         case restless
     }
 
@@ -27,16 +27,16 @@ package struct MirrorMove: Sendable {
     package struct Receipt: Codable, Equatable, Sendable {
         package var mirror: String
         package var to: String
-        /// How many rows there are in each table; tables without any are left out.
+        /// The number of rows in each table; tables without any are left out.
         package var rows: [String: Int] = [:]
-        /// How many of them were written by this call; those of an interrupted move before it are
-        /// not counted again.
+        /// The number of rows that this call wrote; those of an interrupted move before it are not
+        /// included.
         package var written = 0
     }
 
-    /// How many rows are compared at once.
+    /// Rows that are compared at once.
     static let pageSize = 500
-    /// How often the old copy may change before the move is given up.
+    /// Changes of the old copy after which the move is given up.
     private static let attempts = 5
 
     private let source: Place
@@ -61,13 +61,13 @@ package struct MirrorMove: Sendable {
 
     /// - Parameters:
     ///   - mirror: The mirror's name, in both databases.
-    ///   - source: Where it lives.
-    ///   - target: Where it shall live; has the tables of this program.
-    ///   - replaces: Whether a copy at the new place that is not in use may be written over, see
+    ///   - source: The database that the mirror is in.
+    ///   - target: The new database, with the tables of this program.
+    ///   - replaces: Whether a copy in the new database that is not in use may be overwritten, see
     ///     ``leftover()``.
-    ///   - clock: Tells when it moved.
-    ///   - timing: How long a silent worker is waited for.
-    ///   - report: Told how many rows of which table are compared.
+    ///   - clock: Provides the time of the move.
+    ///   - timing: Determines how long a silent worker is waited for.
+    ///   - report: Called with a table and the number of its rows that were compared.
     package init(
         of mirror: String, from source: Place, to target: Place, replaces: Bool = false,
         clock: any WallClock = SystemClock(), timing: LeaseTiming = LeaseTiming(),
@@ -94,11 +94,12 @@ package struct MirrorMove: Sendable {
         return there
     }
 
-    /// Moves the mirror, or goes on with a move that was interrupted.
+    /// Moves the mirror, or continues an interrupted move.
     ///
-    /// - Returns: What came of it; `.held` has moved nothing.
-    /// - Throws: `ConfigurationError` for a mirror that does not live here, or a place where it
-    ///   cannot go; the error of either store. Nothing is lost then, and the same call goes on.
+    /// - Returns: The outcome; with `.held` nothing was moved.
+    /// - Throws: `ConfigurationError` for a mirror that is not in this database, or a place where
+    ///   it cannot go; the error of either store. No data are lost then, and the same call
+    ///   continues.
     package func run() async throws -> Outcome {
         try await keeper.holdingNow { _ in try await move() } ?? .held
     }
@@ -113,7 +114,8 @@ package struct MirrorMove: Sendable {
                 for shape in shapes { written += try await copy(shape) }
                 receipt.written += written
             }
-            // What was written is looked at again: a move ends with a look that finds nothing.
+            // Written rows are compared again: a move ends with a comparison that finds no
+            // difference.
             guard written == 0 else { continue }
             let there = try await target.storage.read { try Census(of: mirror, shapes, on: $0) }
             if !isSettled {
@@ -128,17 +130,17 @@ package struct MirrorMove: Sendable {
 
     // MARK: The marks
 
-    /// Makes the tables at the new place, and in the same transaction marks the mirrors that are
-    /// not there yet as arriving: at no moment is there a database in which a worker could begin a
-    /// mirror of its own.
+    /// Creates the tables at the new place, and in the same transaction marks the mirrors that are
+    /// missing there as arriving, so that no worker can create mirrors of the same names in
+    /// between.
     ///
     /// - Parameters:
-    ///   - mirrors: The names of all mirrors that are to be moved.
-    ///   - source: Where they live.
-    ///   - target: Where they shall live; empty, or a database of this program or an older one.
+    ///   - mirrors: The names of all mirrors to move.
+    ///   - source: The database that they are in.
+    ///   - target: The new database; empty, or one of this program or an older version.
     ///   - now: Noted with the marks.
-    /// - Throws: `ConfigurationError` for a place where a mirror cannot go, which is then left as
-    ///   it was; the error of either store.
+    /// - Throws: `ConfigurationError` for a place where a mirror cannot go, which is left
+    ///   unchanged; the error of either store.
     package static func announce(
         _ mirrors: [String], from source: Place, to target: Place, now: Date
     ) async throws {
@@ -158,7 +160,7 @@ package struct MirrorMove: Sendable {
         }
         try await AccountSpelling.migrate(target.storage) { [marks] connection in
             for (mirror, id, bot) in marks {
-                // Somebody may have begun one meanwhile.
+                // A mirror of this name may have been created in the meantime.
                 guard
                     try connection.query("SELECT 1 AS found FROM mirrors WHERE mirror = \(mirror)")
                         .isEmpty
@@ -189,8 +191,8 @@ package struct MirrorMove: Sendable {
             """)
     }
 
-    /// Gives the copy of a mirror a number, so that an earlier copy elsewhere can never be taken
-    /// for this one.
+    /// Stores a new id with the copy of a mirror, so that an earlier copy elsewhere can never be
+    /// mistaken for this one.
     ///
     /// - Returns: The mirror's bot.
     private static func number(
@@ -210,7 +212,8 @@ package struct MirrorMove: Sendable {
 
     /// Marks the new copy as arriving.
     ///
-    /// - Returns: Whether an earlier call came to its end, but for saying so.
+    /// - Returns: Whether an earlier call has already completed the move except for removing the
+    ///   mark.
     private func begin() async throws -> Bool {
         let (here, there) = try await marks()
         if let here, let there, here.id == there.id {
@@ -222,10 +225,10 @@ package struct MirrorMove: Sendable {
         return false
     }
 
-    /// Gives both copies a new number, so that an earlier copy elsewhere can never be taken for
-    /// this one.
+    /// Stores a new id with both copies, so that an earlier copy elsewhere can never be mistaken
+    /// for this one.
     ///
-    /// - Parameter known: What is noted of the mirror at the new place.
+    /// - Parameter known: The mark of the mirror at the new place.
     /// - Throws: `ConfigurationError` for a place where the mirror cannot go; the error of either
     ///   store.
     private func tie(over known: MoveMark?) async throws {
@@ -233,7 +236,7 @@ package struct MirrorMove: Sendable {
         let id = UUID().uuidString.lowercased()
         let now = clock.now
         let bot = try await Self.number(id, for: mirror, in: source.storage, now: now)
-        // Two ways may lead to one database; its own number tells.
+        // Two addresses may lead to one database; then the id that was just stored is found there.
         guard try await marks().there?.id != id else {
             throw ConfigurationError(
                 "--to", "is the database where mirror \(mirror) lives already, \(target.name)")
@@ -250,14 +253,13 @@ package struct MirrorMove: Sendable {
         }
     }
 
-    /// Marks the old copy as left if it holds just what the new one does, at the moment of the
-    /// mark.
+    /// Marks the old copy as left if it still equals the new copy in the same transaction.
     private func leave(with there: Census, _ shapes: [TableShape]) async throws -> Bool {
         let mirror = mirror
         let place = target.name
         let now = clock.now.milliseconds
-        // Whoever writes at this moment is waited for, and who comes then waits until the mark can
-        // be seen. SQLite has one writer anyway.
+        // Waits for all current writers, and makes new ones wait until the mark is visible. SQLite
+        // has only one writer anyway.
         let tables = shapes.map(\.name).sorted().joined(separator: ", ")
         let locks = source.storage.kind == .postgres
         return try await source.storage.run(.exclusive) { connection in
@@ -289,7 +291,7 @@ package struct MirrorMove: Sendable {
 
     // MARK: The rows
 
-    /// The tables with what is copied of them, the same in both databases.
+    /// The tables with the columns to copy, which are the same in both databases.
     private func shapes() async throws -> [TableShape] {
         let here = try await TableShape.ofMirrors(in: source.storage)
         let there = try await TableShape.ofMirrors(in: target.storage)
@@ -298,19 +300,18 @@ package struct MirrorMove: Sendable {
                 "--to",
                 "has other tables at \(target.name); something else than mirror-bot made them")
         }
-        // Who works for a mirror, and which copy is the one, is about the copy and not about the
-        // mirror.
+        // The worker of a mirror and the marks of its copies belong to a copy, and are not moved.
         return here.filter { $0.duty.removal != .ofCopy }.map { $0.without(MoveMark.columns) }
     }
 
-    /// Brings one table into the state that it has at the old place.
+    /// Makes one table at the new place equal to the old one.
     ///
-    /// - Returns: How many rows were not in it.
+    /// - Returns: The number of rows that differed.
     private func copy(_ shape: TableShape) async throws -> Int {
         let here = MirrorRows(of: mirror, shape, in: source.storage)
         let there = MirrorRows(of: mirror, shape, in: target.storage)
         var changed = 0
-        // First what must go: it might stand in the way of what comes.
+        // Rows are removed first, because they might conflict with new ones.
         var last: MirrorRows.Key?
         while let page = try await there.page(after: last) {
             last = page.keys.last
@@ -334,7 +335,7 @@ package struct MirrorMove: Sendable {
     }
 }
 
-/// The rows of one mirror in one table, whatever the table holds.
+/// The rows of one mirror in one table of any shape.
 private struct MirrorRows: Sendable {
     typealias Key = [SQLValue]
     typealias Row = [SQLValue]
@@ -354,7 +355,7 @@ private struct MirrorRows: Sendable {
         self.storage = storage
     }
 
-    /// The next rows in the order in which this database has the keys; nil behind the last one.
+    /// The next rows, in the key order of this database; nil after the last one.
     func page(after last: Key?) async throws -> Page? {
         let key: SQL = "\(unsafe: shape.key.map(\.name).joined(separator: ", "))"
         let behind: SQL = last.map { "AND (\(key)) > \(tuple($0))" } ?? ""
@@ -364,7 +365,7 @@ private struct MirrorRows: Sendable {
         return rows.isEmpty ? nil : Page(keys: rows.map(key(of:)), rows: rows)
     }
 
-    /// The rows with these keys, as far as there are any.
+    /// The existing rows with these keys.
     func rows(with keys: [Key]) async throws -> [Key: Row] {
         let rows = try await storage.query("\(selection) AND \(condition(keys))").map(row)
         return Dictionary(uniqueKeysWithValues: rows.map { (key(of: $0), $0) })
@@ -376,7 +377,7 @@ private struct MirrorRows: Sendable {
             "DELETE FROM \(unsafe: shape.name) WHERE mirror = \(mirror) AND \(condition(keys))")
     }
 
-    /// Writes rows, over those with the same keys.
+    /// Writes rows, and overwrites those with the same keys.
     func write(_ rows: [Row]) async throws {
         guard !rows.isEmpty else { return }
         let key = shape.key.map(\.name)
@@ -414,12 +415,12 @@ private struct MirrorRows: Sendable {
     }
 }
 
-/// How many rows of a mirror each table has, and what tells those rows from any others, in whatever
-/// order they come.
+/// The number of a mirror's rows in each table and a checksum of them, which does not depend on
+/// their order.
 private struct Census: Equatable, Sendable {
     /// Tables without a row are left out.
     private(set) var rows: [String: Int] = [:]
-    /// For each table the sum of its rows' SHA-256, in two halves of 64 bits.
+    /// For each table the sum of the first 128 bits of its rows' SHA-256, in two halves.
     private var sums: [String: [UInt64]] = [:]
 
     init(of mirror: String, _ shapes: [TableShape], on connection: any StorageConnection) throws {
@@ -439,8 +440,8 @@ private struct Census: Equatable, Sendable {
         }
     }
 
-    /// No two rows make the same text: each value says what it is, and none holds the NUL that
-    /// stands between them.
+    /// Different rows have different texts: each value states its type, and none contains the NUL
+    /// that separates them.
     private static func digest(_ row: [SQLValue]) -> (UInt64, UInt64) {
         let digest = StableHash.digest(
             of: row.map { value in

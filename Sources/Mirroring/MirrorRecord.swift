@@ -10,40 +10,40 @@ package struct MirrorRecord: Equatable, Sendable {
     package var humanHandle: String?
     package var botHandle: String?
     package var timeZone: String?
-    /// The zone in which minutes are recorded; nil too for one that this machine does not know.
+    /// The zone in which minutes are recorded; nil also if this machine does not know it.
     package var zone: TimeZone? { timeZone.flatMap(TimeZone.init(identifier:)) }
-    /// Why the mirror has that zone though no person named it; nil for a person's.
+    /// The source of a zone that no person set; nil if a person set it.
     package var timeZoneSource: TimeZoneSource?
     /// The zone that the last archive named, which is only a proposal.
     package var archiveTimeZone: String?
-    /// When the bot first ran; nothing older is ever answered or favorited.
+    /// When the bot first ran; older posts are never answered or favorited.
     package var activated: Date?
     /// Fingerprints of the credentials that were verified last, by role.
     var verified: [AccountRole: String] = [:]
-    /// How much of the human's past is known; nil before any of it was read on purpose.
+    /// How much of the human's past is known; nil before a training or import.
     package var past: KnownPast?
-    /// When the bot's profile was written, or a person chose to leave it; nil before.
+    /// When the bot's profile was written, or a person chose to leave it; nil before that.
     package var profileSettled: Date?
-    /// The consent to mirror the human; `nil` if nobody gave it, and then nothing leaves.
+    /// The consent to mirror the human; `nil` if there is none, and then nothing is sent.
     package var consent: HumanConsent?
-    /// When the human said that the mirror is to stop, as long as nobody has agreed anew.
+    /// When the human stopped the mirror; nil if somebody has consented since.
     package var stopped: Date?
-    /// The state of the human's account where that is not the usual one.
+    /// The state of the human's account; nil if it is active.
     package var standing: HumanStanding?
-    /// When the network was last asked for that state; nil if it never was.
+    /// When the network was last asked for that state; nil for never.
     package var standingLook: Date?
-    /// That the mirror is to end, or has; nil if it goes on.
+    /// The planned or completed end of the mirror; nil if it goes on.
     package var retirement: Retirement?
     /// The mark of a move to or from another database; `nil` if there was none.
     package var move: MoveMark?
     /// The stored pause, also if its end has passed; `nil` if there is none.
     package var pause: Pause?
 
-    /// The pause that holds; nil if none does.
+    /// The pause that applies now; nil if none does.
     package func pause(at now: Date) -> Pause? { pause.flatMap { $0.holds(at: now) ? $0 : nil } }
 }
 
-/// Where a time zone comes from that no person named.
+/// The source of a time zone that no person set.
 package enum TimeZoneSource: String, Codable, Sendable {
     /// The human's archive names it.
     case archive
@@ -60,33 +60,32 @@ package enum TimeZoneSource: String, Codable, Sendable {
     }
 }
 
-/// How much of what the human posted before the mirror began is known.
+/// How much of the human's posts from before the mirror began is known.
 ///
-/// Of a worker's first looks the archive has only the newest posts, which nobody should see again
-/// at once. So nothing is planned or answered before the past was read, and only what is known
-/// whole may be used for want of older posts.
+/// A worker's first looks archive only the newest posts, and a reader should not see these again at
+/// once. So nothing is planned or answered before the past was read, and young posts may be used
+/// for lack of older ones only if all of it is known.
 package enum KnownPast: String, Codable, Sendable {
-    /// The part that the network or the budget allowed to be read.
+    /// The part that the network or the budget allowed to read.
     case some
-    /// All that the network shows, or an archive.
+    /// Everything that the network shows, or an archive.
     case whole
 }
 
-/// A wish that the mirror does nothing for a while: a person's, or its own until a person has
-/// looked.
+/// A temporary stop of the mirror: at a person's wish, or its own until a person has looked.
 package struct Pause: Equatable, Sendable {
     /// Why a mirror pauses by itself.
     package enum Code: String, Sendable {
         /// The bot's first post is not shown to the public.
         case firstPostHidden = "first-post-hidden"
-        /// An older state of the mirror was put back, and a person is to look at it first.
+        /// An older state of the mirror was restored, and a person has to check it first.
         case restored
         /// The mirror is being removed; see `RemoveMirror`.
         case removing
     }
 
     package let since: Date
-    /// Nil until somebody resumes it.
+    /// Nil until a person resumes the mirror.
     package let until: Date?
     package let reason: String?
     /// Nil for a person's wish.
@@ -99,21 +98,21 @@ package struct Pause: Equatable, Sendable {
         self.code = code
     }
 
-    /// When it ends, for people; on the clock of a zone where it is known.
+    /// The end of the pause, for people; in a zone if it is known.
     package func ending(in zone: TimeZone?) -> String {
         until.map { "until \(Self.words($0, in: zone))" } ?? "until mirror-bot resume"
     }
 
-    /// When it began, in the same words.
+    /// The beginning of the pause, in the same form.
     package func beginning(in zone: TimeZone?) -> String { Self.words(since, in: zone) }
 
     private static func words(_ date: Date, in zone: TimeZone?) -> String {
         zone.map { LocalTime(date, in: $0).description } ?? date.rfc3339
     }
 
-    /// The digest of whether and how a mirror pauses, as a person is shown it.
+    /// The digest of a mirror's pause as it was shown to a person.
     ///
-    /// - Parameter pause: Nil where none holds.
+    /// - Parameter pause: Nil if there is no pause.
     package static func seen(_ pause: Pause?) -> Seen {
         Seen(
             of: "pause", pause?.since.milliseconds.description,
@@ -121,33 +120,33 @@ package struct Pause: Equatable, Sendable {
             pause?.code?.rawValue)
     }
 
-    /// Whether it holds at that time.
+    /// Whether the pause applies at that time.
     package func holds(at now: Date) -> Bool { until.map { now < $0 } ?? true }
 }
 
 /// The mark that links the copies of a mirror in two databases.
 package struct MoveMark: Equatable, Sendable {
-    /// Why this copy is not the one to be used.
+    /// The reason why this copy is not to be used.
     package enum State: String, Sendable {
-        /// It is not all here yet.
+        /// The copy is not complete yet.
         case arriving
-        /// It lives elsewhere now.
+        /// The mirror has moved to another database.
         case left
     }
 
-    /// The same in both databases.
+    /// The move's id, the same in both databases.
     let id: String
-    /// Nil for the copy that is used.
+    /// Nil for the copy in use.
     package let state: State?
-    /// Where it comes from or went, without a password.
+    /// The other database of the move, without a password.
     package let place: String
-    /// Since when it is in this state.
+    /// When the state began.
     package let since: Date?
 
     /// The columns of `mirrors` that are about a copy, not about the mirror.
     static let columns: Set = ["move_id", "move_state", "move_place", "move_ms"]
 
-    /// Why this copy cannot be used, and what to do; nil if it can.
+    /// The reason why this copy cannot be used, and what to do; nil if it can.
     package var problem: String? {
         let day = since.map { " since \($0.rfc3339)" } ?? ""
         return switch state {

@@ -5,26 +5,26 @@ package import Posts
 import Settings
 package import Storage
 
-/// Puts the state of a backup back into a database, mirror by mirror, in one transaction.
+/// Restores the state of a backup in a database, mirror by mirror, in one transaction.
 ///
-/// An older state cannot undo actions and statements that were made since the backup: `TableDuty`
-/// tells for each table whether its rows are replaced, kept, or added to. An effect that was taken
-/// back since is looked for once more.
+/// An older state must not undo actions and statements that were made since the backup: `TableDuty`
+/// states for each table whether its rows are replaced, kept, or added to. An effect that was taken
+/// back since the backup is searched for once more.
 ///
-/// Afterwards the mirror pauses, and counts as started now: no older mention is answered, no slot
-/// that has passed is sent.
+/// Afterwards the mirror pauses, and counts as started now: older mentions are not answered, and
+/// past slots are not sent.
 package struct MirrorRestore: Sendable {
     /// The outcome for one mirror.
     package struct Receipt: Equatable, Sendable {
         package let mirror: String
-        /// How many rows each table has now; tables without any are left out.
+        /// The number of rows that each table has now; tables without any are left out.
         package var rows: [String: Int] = [:]
-        /// When the mirror of the backup last did anything; nil if it never did.
+        /// The last activity of the backup's mirror; nil if there was none.
         package var knownUntil: Date?
-        /// Whether what the mirror did since is known from the database; if not, its network is
-        /// asked with the next start.
+        /// Whether the database knows the mirror's actions since the backup; if not, the network is
+        /// asked at the next start.
         package var knowsRest = false
-        /// Actions that waited and were left out.
+        /// The number of waiting actions that were left out.
         package var leftOut = 0
         /// People who were denied since the backup.
         package var denied: [AccountID] = []
@@ -34,7 +34,7 @@ package struct MirrorRestore: Sendable {
 
     /// The schema name of the attached backup, see `Storage.open(_:beside:)`.
     private static let backup = "restored"
-    /// The counter that says until when a restored mirror knows what it did; see
+    /// The counter with the time until which a restored mirror knows its actions; see
     /// ``MirrorTable/gap()``.
     static let gap = "restored.known-until"
 
@@ -42,15 +42,15 @@ package struct MirrorRestore: Sendable {
     private let now: Date
 
     /// - Parameters:
-    ///   - storage: The database, with a prepared backup as `restored` beside it, see
+    ///   - storage: The database, with a prepared backup attached as `restored`, see
     ///     ``prepare(_:now:)``.
-    ///   - now: When it is done.
+    ///   - now: The time of the restore.
     package init(into storage: any StorageEngine, now: Date) {
         self.storage = storage
         self.now = now
     }
 
-    /// Brings the tables of a copied backup up to date, and ends what waits in it.
+    /// Migrates the tables of a copied backup, and ends the actions that wait in it.
     ///
     /// - Returns: The names of its mirrors.
     /// - Throws: `ConfigurationError` for a name that no mirror can have; the store's error.
@@ -62,14 +62,14 @@ package struct MirrorRestore: Sendable {
         return names
     }
 
-    /// Puts the mirrors of the backup back, all or none of them.
+    /// Restores the mirrors of the backup, all or none.
     ///
     /// The caller holds their leases.
     ///
-    /// - Throws: `ConfigurationError` for a mirror that lives elsewhere or has other accounts; the
-    ///   store's error.
+    /// - Throws: `ConfigurationError` for a mirror that is in another database now or has other
+    ///   accounts; the store's error.
     ///
-    /// - Parameter knowsPeople: Whether ``salvage()`` found out what people said.
+    /// - Parameter knowsPeople: The result of ``salvage()``.
     package func run(_ mirrors: [String], knowsPeople: Bool = false) async throws -> [Receipt] {
         let shapes = try await TableShape.ofMirrors(in: storage)
         return try await storage.transaction { connection in
@@ -77,12 +77,11 @@ package struct MirrorRestore: Sendable {
         }
     }
 
-    /// Copies what can be read of another database's actions and people, whatever else is wrong
-    /// with it.
+    /// Copies the readable actions and people of another database, even if that is damaged.
     ///
-    /// - Returns: Whether all of the people and of what is forgotten was read.
+    /// - Returns: Whether all people and all tombstones of forgotten ones were read.
     package func salvage() async -> Bool {
-        // Without the shapes of the tables nothing is read.
+        // Without the shapes of the tables (none if they are unreadable) nothing is read.
         guard let shapes = try? await TableShape.ofMirrors(in: storage) else { return false }
         var failed: Set<String> = []
         for shape in shapes where shape.duty.restore == .added && shape.name != "credentials" {
@@ -144,7 +143,7 @@ package struct MirrorRestore: Sendable {
         return receipt
     }
 
-    /// Whether the mirror worked here from before the backup ends, so that nothing it did can be
+    /// Whether the mirror worked here before the backup ends, so that none of its actions can be
     /// missing.
     private func isKnown(until end: Date?, _ started: Date?) -> Bool {
         guard let end else { return true }
@@ -174,7 +173,7 @@ package struct MirrorRestore: Sendable {
             .first
     }
 
-    /// Fails where the database's mirror of that name is another one, or is not to be changed here.
+    /// Fails if the database's mirror of that name is another one, or may not be changed here.
     private func requireSame(
         _ mirror: String, _ here: SQLRow?, _ there: SQLRow?, on connection: any StorageConnection
     ) throws {
@@ -194,9 +193,9 @@ package struct MirrorRestore: Sendable {
             try there?.optionalText("bot_account"), of: mirror, setting: "the backup", connection)
     }
 
-    /// Takes over what the backup says of the mirror, but not when it began, where it lives and
-    /// that it pauses; nor the state of the human's account, who agreed to it or stopped it, and
-    /// whether it retires, where that is known here.
+    /// Takes over the mirror's row of the backup, except the mirror's start, place and pause; the
+    /// state of the human's account, the consent or stop, and a retirement are taken over only if
+    /// this database does not know them.
     private func bind(_ mirror: String, _ shape: TableShape, on connection: any StorageConnection)
         throws
     {
@@ -235,7 +234,7 @@ package struct MirrorRestore: Sendable {
             ON CONFLICT (mirror) DO UPDATE SET \(unsafe: changes.joined(separator: ", ")),
                 activated_ms = COALESCE(mirrors.activated_ms, excluded.activated_ms)
             """)
-        // A mirror of which a backup has posts alone.
+        // For a mirror of which the backup has nothing but posts.
         try connection.execute(
             """
             INSERT INTO mirrors (mirror, created_ms) VALUES (\(mirror), \(now.milliseconds))
@@ -243,7 +242,7 @@ package struct MirrorRestore: Sendable {
             """)
     }
 
-    /// Lets the mirror pause until a person has looked, and listen to nothing older than now.
+    /// Pauses the mirror until a person has looked, and sets its start to now.
     private func pause(
         _ mirror: String, _ receipt: Receipt, knowsPeople: Bool,
         on connection: any StorageConnection
@@ -264,10 +263,10 @@ package struct MirrorRestore: Sendable {
 
     // MARK: What is known
 
-    /// When the mirror of the backup last did anything.
+    /// The last activity of the backup's mirror.
     private func lastWork(of mirror: String, on connection: any StorageConnection) throws -> Date? {
         let backup: SQL = "\(unsafe: Self.backup)"
-        // What waited was ended a moment ago, and has that time now.
+        // Waiting actions were ended a moment ago, and have that time now.
         return try connection.query(
             """
             SELECT MAX(at_ms) AS last_ms FROM (
@@ -311,8 +310,8 @@ package struct MirrorRestore: Sendable {
 }
 
 extension MirrorTable {
-    /// From when on the database does not know what the mirror did, after an older state was put
-    /// back; nil if it knows all.
+    /// The time from which the database does not know the mirror's actions, after an older state
+    /// was restored; nil if it knows all.
     ///
     /// - Throws: The store's error.
     package func gap() async throws -> Date? {
@@ -326,7 +325,7 @@ extension MirrorTable {
         .first?.optionalDate("value")
     }
 
-    /// Notes that the database knows all that the mirror did.
+    /// Stores that the database knows all actions of the mirror.
     ///
     /// - Throws: The store's error.
     package func closeGap() async throws {

@@ -11,17 +11,17 @@ package struct MirrorStores: Sendable {
     package let labels: LabelTable
     /// The mirror's accounts, time zone and starting time.
     package let table: MirrorTable
-    /// How far each feed was read, and how well.
+    /// The progress and the health of each feed.
     package let feeds: FeedTable
-    /// Proofs that visitors of the public page ask for.
+    /// The proofs of account ownership by visitors of the public page.
     package let proofs: ProofTable
-    /// Changes at the bot's network that are no actions.
+    /// Changes at the bot's network that are not actions.
     package let effects: EffectTable
-    /// Since when the networks refuse credentials, and what fails in the work.
+    /// The refusals of credentials by the networks, and the faults in the work.
     package let refusals: FaultTable
     /// Stored logins and sessions.
     ///
-    /// Those of a scratch mirror are the real ones: a token that was renewed must stay.
+    /// A scratch mirror uses the real table: a renewed token must be kept.
     package let vault: CredentialVault
     /// The costs of calls.
     ///
@@ -62,7 +62,7 @@ package struct MirrorStores: Sendable {
     }
 }
 
-/// The tables by their names.
+/// The stores of the mirror, by name.
 extension HumanMirror {
     package var archive: Archive { stores.archive }
     package var people: People { stores.people }

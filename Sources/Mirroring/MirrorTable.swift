@@ -15,13 +15,13 @@ package struct MirrorTable: Sendable {
         self.mirror = mirror
     }
 
-    /// The stored record; all empty before the first command that needs it.
+    /// The stored record; an empty one before the first command that stores it.
     package func record() async throws -> MirrorRecord {
         try Self.record(in: try await storage.query(Self.selection(of: mirror))) ?? MirrorRecord()
     }
 
-    /// Fails for a mirror that is not in the database, unless it is the first one and has the usual
-    /// name.
+    /// Fails for a mirror that is not in the database, unless the database is empty and the mirror
+    /// has the usual name.
     ///
     /// - Throws: `ConfigurationError` that names the mirrors of the database; the store's error.
     static func requireFirst(_ configuration: MirrorSettings, in storage: any StorageEngine)
@@ -59,11 +59,11 @@ package struct MirrorTable: Sendable {
     /// The names of the mirrors in a database, in order.
     ///
     /// A mirror of which only an archive was imported may have no row of its own. The large tables
-    /// are not read for it: each name leads to the next one by the index.
+    /// are not scanned for it: the index leads from each name to the next.
     ///
     /// - Parameters:
     ///   - storage: The database.
-    ///   - limit: How many at most.
+    ///   - limit: The most names to return.
     /// - Returns: The names.
     /// - Throws: The store's error.
     package static func names(in storage: any StorageEngine, limit: Int64 = 100_000) async throws
@@ -90,13 +90,13 @@ package struct MirrorTable: Sendable {
         return try rows.map { try $0.text("mirror") }
     }
 
-    /// The versions (`MirrorVersion`) of the mirrors of a database that a worker may work for, by
-    /// name.
+    /// The versions (`MirrorVersion`) of those mirrors that a worker may work for, by name.
     ///
-    /// Those that moved away, are not all here yet or have retired are left out, and so are those
-    /// that pause, unless something of theirs is to be taken back or finished: they need no worker.
+    /// Mirrors that moved away, that are not complete yet or that have retired are left out. Paused
+    /// mirrors too, unless an action or effect of theirs is to be taken back or finished: they need
+    /// no worker.
     ///
-    /// - Parameter names: Those that are asked about; nil for all.
+    /// - Parameter names: The mirrors to consider; nil for all.
     /// - Throws: The store's error.
     package static func versionsOfLiving(
         in storage: any StorageEngine, among names: [String]? = nil, now: Date
@@ -129,8 +129,8 @@ package struct MirrorTable: Sendable {
         return try await names(in: storage).map { ($0, records[$0] ?? MirrorRecord()) }
     }
 
-    /// Reads the records of some mirrors, in the order of their names; an empty record for one that
-    /// is not stored.
+    /// Reads the records of some mirrors, in the order of their names; an empty record for a mirror
+    /// that is not stored.
     ///
     /// - Throws: The store's error.
     package static func records(
@@ -145,10 +145,10 @@ package struct MirrorTable: Sendable {
         return names.map { ($0, records[$0] ?? MirrorRecord()) }
     }
 
-    /// Fails for a mirror that was moved to another database, or is not all in this one yet.
+    /// Fails for a mirror that was moved to another database, or is not completely in this one yet.
     ///
     /// - Returns: The mirror's record.
-    /// - Throws: `ConfigurationError` that says where it is; the store's error.
+    /// - Throws: `ConfigurationError` that names the other database; the store's error.
     @discardableResult
     package func requireHere() async throws -> MirrorRecord {
         let record = try await record()
@@ -156,14 +156,14 @@ package struct MirrorTable: Sendable {
         throw ConfigurationError("mirror \(mirror)", problem)
     }
 
-    /// Takes back that the mirror was moved away from here: for a new place that is lost.
+    /// Cancels the mark of a move away from here, if the new database is lost.
     ///
-    /// - Returns: Where it lived; nil if it was not moved away, and nothing was changed.
+    /// - Returns: The other database; nil if the mirror was not moved away, and nothing was
+    ///   changed.
     /// - Throws: The store's error.
     package func stay() async throws -> String? {
         guard let move = try await record().move, move.state == .left else { return nil }
-        // Without the number the copy at the other place can never come to be taken for the one
-        // that goes on.
+        // Without the id, the copy at the other place can never be mistaken for the one in use.
         try await storage.execute(
             """
             UPDATE mirrors SET move_id = NULL, move_state = NULL, move_place = NULL, move_ms = NULL
@@ -172,20 +172,20 @@ package struct MirrorTable: Sendable {
         return move.place
     }
 
-    /// Reads the pause that holds at `now`; `nil` if none does.
+    /// Reads the pause that applies at `now`; `nil` if none does.
     ///
     /// - Throws: The store's error.
     package func pause(at now: Date) async throws -> Pause? {
         try await record().pause(at: now)
     }
 
-    /// Lets the mirror pause: once this returns, no further request is recorded as leaving;
-    /// `LastWord` waits for those that are.
+    /// Pauses the mirror: once this returns, no further request is recorded as being sent;
+    /// `LastWord` waits for those in flight.
     ///
     /// - Parameters:
-    ///   - until: When it goes on by itself; nil for when somebody resumes it.
-    ///   - reason: What a person wants to be told of later.
-    ///   - code: Why the mirror pauses by itself; nil for a person's wish.
+    ///   - until: When the mirror resumes by itself; nil to wait for a person.
+    ///   - reason: A person's note, to be shown later.
+    ///   - code: The mirror's own reason to pause; nil for a person's wish.
     ///   - seen: ``MirrorRecord/pauseSeen(at:)`` that the person was shown; nil to change without
     ///     comparing.
     ///   - now: Since when.
@@ -222,8 +222,11 @@ package struct MirrorTable: Sendable {
     package struct Resumption: Equatable, Sendable {
         /// The pause, which has ended.
         package let pause: Pause?
-        /// The state of the human's account that holds the mirror, which ends only if the person
-        /// knew of it; or one that a person knew and wants to hear no more of.
+        /// The state of the human's account that held the mirror; the hold ends only if the person
+        /// knew of it.
+        ///
+        /// This is also a state without a hold, if the person knew of it and wants to hear no more
+        /// of it.
         package let standing: HumanStanding?
     }
 
@@ -231,10 +234,10 @@ package struct MirrorTable: Sendable {
     ///
     /// - Parameters:
     ///   - knowing: Whether the person knows the state of the human's account, and wants the mirror
-    ///     to go on all the same.
+    ///     to go on regardless.
     ///   - seen: ``MirrorRecord/pauseSeen(at:)`` that the person was shown; nil to change without
     ///     comparing.
-    /// - Returns: What held the mirror; nil if nothing did.
+    /// - Returns: The hold that the mirror had; nil if it had none.
     /// - Throws: `SeenChanged`; `ChangeRefusal` for a mirror that is being removed; the store's
     ///   error.
     package func resume(knowing: Bool = false, seen: Seen? = nil, now: Date) async throws
@@ -264,8 +267,8 @@ package struct MirrorTable: Sendable {
         }
     }
 
-    /// Lets whatever was prepared to be sent be checked once more: a person has changed what may
-    /// be.
+    /// Requires prepared actions to be checked again before they are sent, because a person changed
+    /// the rules.
     ///
     /// - Throws: The store's error.
     package func raiseVersion() async throws {
@@ -273,7 +276,7 @@ package struct MirrorTable: Sendable {
         try await storage.transaction { try MirrorVersion.raise(mirror, on: $0) }
     }
 
-    /// Notes how much of the human's past is known; what is known whole stays so.
+    /// Stores how much of the human's past is known; this never decreases from `.whole`.
     ///
     /// - Returns: Whether more is known than before.
     /// - Throws: The store's error.
@@ -285,34 +288,34 @@ package struct MirrorTable: Sendable {
             "UPDATE mirrors SET past = \(past.rawValue) WHERE mirror = \(mirror) AND \(known)") == 1
     }
 
-    /// Notes that nothing of the human's past is known any more.
+    /// Stores that nothing of the human's past is known any more.
     ///
     /// - Throws: The store's error.
     func forgetPast() async throws {
         try await storage.execute("UPDATE mirrors SET past = NULL WHERE mirror = \(mirror)")
     }
 
-    /// Makes the mirror known, though nothing is stored about it yet.
+    /// Creates the mirror's row, although nothing else is stored about it yet.
     ///
     /// - Parameter now: Recorded for a new mirror.
     /// - Throws: The store's error.
     package func add(now: Date) async throws { try await update(now: now) { _, _ in } }
 
-    /// How many mirrors an error names.
+    /// The most mirrors that an error names.
     private static let named: Int64 = 50
 
-    /// Stores the verified accounts, or refuses other accounts under the same name.
+    /// Stores the verified accounts; refuses accounts other than those the mirror is bound to.
     ///
     /// - Parameters:
-    ///   - human: The human's account; nil if it was not asked.
-    ///   - bot: The bot's account; nil if it was not asked.
-    ///   - settings: What decides whose account each is, for errors; nil for the usual setting of
-    ///     its network.
-    ///   - credentials: What tells those that opened the accounts from others.
-    ///   - login: How the human's account was opened by its owner's login; nil if it was only read.
+    ///   - human: The human's account; nil if it was not verified.
+    ///   - bot: The bot's account; nil if it was not verified.
+    ///   - settings: The setting or login that each account comes from, for errors; nil for the
+    ///     usual setting of its network.
+    ///   - credentials: Fingerprints of the credentials that opened the accounts.
+    ///   - login: The kind of login that opened the human's account; nil if it was only looked up.
     ///   - now: Recorded for a new mirror, and with a consent.
-    /// - Throws: `ConfigurationError` if human and bot are one account, or if this mirror knows
-    ///   other accounts.
+    /// - Throws: `ConfigurationError` if human and bot are one account, or if this mirror is bound
+    ///   to other accounts.
     package func bind(
         human: Account?, bot: Account?, settings: [AccountRole: String] = [:],
         credentials: [AccountRole: String] = [:], login: OwnerLogin? = nil, now: Date
@@ -346,19 +349,19 @@ package struct MirrorTable: Sendable {
         }
     }
 
-    /// Binds the mirror to other accounts than those that it knows, and drops what was about those.
+    /// Binds the mirror to other accounts, and removes the data that were about the former ones.
     ///
-    /// Where feeds were read up to is forgotten. Another human has agreed by the login alone that
-    /// opened their account. For another bot, nothing older than `now` is answered or favorited,
-    /// and what was still to be done for the one before never happens, see
+    /// The positions in feeds are forgotten. Another human consents only by the login that opened
+    /// their account. For another bot, nothing older than `now` is answered or favorited, and
+    /// unsent actions of the former bot are dropped, see
     /// ``Outbox/OutboxStore/leaveUnsent(of:on:now:)``.
     ///
     /// - Parameters:
-    ///   - accounts: The verified accounts; a role that is missing stays as it is.
-    ///   - settings: What decides whose account each is, for errors.
-    ///   - credentials: What tells those that opened the accounts from others.
+    ///   - accounts: The verified accounts; a missing role stays as it is.
+    ///   - settings: The setting or login that each account comes from, for errors.
+    ///   - credentials: Fingerprints of the credentials that opened the accounts.
     ///   - login: As for ``bind(human:bot:settings:credentials:login:now:)``.
-    ///   - now: When it is done.
+    ///   - now: The time of the rebinding.
     /// - Throws: `ConfigurationError` if human and bot are one account, or another mirror has this
     ///   bot.
     func rebind(
@@ -382,7 +385,7 @@ package struct MirrorTable: Sendable {
                 try Self.forgetFeeds(of: role, mirror, connection)
             }
             if accounts[.human] != nil {
-                // What was stated was said of the person before; a stop stays.
+                // A stated consent was about the former human, and ends; a stop stays.
                 record.consent = nil
                 try Self.forgetStanding(mirror, on: connection)
                 try connection.execute(
@@ -404,8 +407,8 @@ package struct MirrorTable: Sendable {
         }
     }
 
-    /// Forgets where the feeds of a role were read up to, what waited in them, and what was noted
-    /// of its credentials.
+    /// Removes the positions in the feeds of a role, the items that waited in them, and the stored
+    /// refusals and waits of its credentials.
     private static func forgetFeeds(
         of role: AccountRole, _ mirror: String, _ connection: any StorageConnection
     ) throws {
@@ -424,14 +427,14 @@ package struct MirrorTable: Sendable {
         }
     }
 
-    /// Fails if another mirror in the database has the same bot: both would answer.
+    /// Fails if another mirror in the database has the same bot, because both would answer.
     private static func requireOwnBot(
         _ bot: AccountID?, of mirror: String, setting: String, _ connection: any StorageConnection
     ) throws {
         try requireOwnBot(stored(bot), of: mirror, setting: setting, connection)
     }
 
-    /// The same of an account in the form in which it is stored.
+    /// The same for an account in its stored form.
     static func requireOwnBot(
         _ bot: String?, of mirror: String, setting: String, _ connection: any StorageConnection
     ) throws {
@@ -449,7 +452,7 @@ package struct MirrorTable: Sendable {
     /// The error for a mirror whose two accounts are one.
     ///
     /// - Parameters:
-    ///   - setting: What decides whose account it is.
+    ///   - setting: The setting or login that the account comes from.
     ///   - isHuman: Whether that is the human's account; usually it is the bot's.
     /// - Returns: The error.
     static func sameAccount(as setting: String, isHuman: Bool = false) -> ConfigurationError {
@@ -464,7 +467,7 @@ package struct MirrorTable: Sendable {
     ///
     /// - Parameters:
     ///   - identifier: Its IANA name.
-    ///   - source: Why it is that one; nil if a person named it.
+    ///   - source: The source of a zone that no person set; nil if a person set it.
     ///   - now: Recorded for a new mirror.
     /// - Throws: The store's error.
     package func setTimeZone(_ identifier: String, from source: TimeZoneSource? = nil, now: Date)
@@ -476,19 +479,20 @@ package struct MirrorTable: Sendable {
         }
     }
 
-    /// Keeps the zone that an archive names, to be proposed where none is set.
+    /// Stores the zone that an archive names, as the proposal if no zone is set.
     func proposeTimeZone(_ identifier: String, now: Date) async throws {
         try await update(now: now) { record, _ in record.archiveTimeZone = identifier }
     }
 
-    /// Records that the bot's profile was written, or that a person leaves it as it is.
+    /// Stores that the bot's profile was written, or that a person leaves it as it is.
     package func settleProfile(now: Date) async throws {
         try await update(now: now) { record, _ in
             record.profileSettled = record.profileSettled ?? now
         }
     }
 
-    /// Records the first start, once; one that is still to come was told by a clock that ran ahead.
+    /// Stores the first start, once; a stored time in the future, from a clock that was ahead, is
+    /// replaced.
     package func activate(now: Date) async throws -> Date {
         if let activated = try await record().activated, activated <= now { return activated }
         try await update(now: now) { record, _ in
@@ -500,15 +504,15 @@ package struct MirrorTable: Sendable {
     /// - Parameters:
     ///   - now: Recorded for a new mirror.
     ///   - writesMore: Whether `change` writes other tables; if not, and it changes nothing,
-    ///     nothing is written at all.
+    ///     nothing is written.
     ///   - change: Changes the record, or throws.
-    /// - Throws: What `change` throws; the store's error.
+    /// - Throws: The error of `change`; the store's error.
     func update(
         now: Date, writesMore: Bool = false,
         _ change: @escaping @Sendable (inout MirrorRecord, any StorageConnection) throws -> Void
     ) async throws {
         let mirror = mirror
-        // Nearly every start finds what it would store.
+        // Nearly every start finds the values that it would store.
         let isKnown = try await storage.read { connection in
             guard !writesMore, let old = try Self.record(mirror, connection) else { return false }
             var new = old
@@ -540,7 +544,7 @@ package struct MirrorTable: Sendable {
         }
     }
 
-    /// Fails if an account that was found is another one than the one that the mirror knows.
+    /// Fails if a found account differs from the one that the mirror is bound to.
     private static func requireSame(_ known: BoundAccount?, _ found: BoundAccount?, setting: String)
         throws
     {
@@ -553,8 +557,8 @@ package struct MirrorTable: Sendable {
                 + "accounts with mirror-bot rebind")
     }
 
-    /// Whether something was learned of the account of a role, or sent by it: then another account
-    /// takes its place only if a person says so in full knowledge.
+    /// Whether anything was learned of the account of a role, or sent by it; then another account
+    /// replaces it only on a person's explicit request.
     ///
     /// - Throws: The store's error.
     package func isBound(_ role: AccountRole) async throws -> Bool {
@@ -584,8 +588,7 @@ package struct MirrorTable: Sendable {
         return AccountID(network: network, value: String(text[text.index(after: colon)...]))
     }
 
-    /// The consent in a row; one on a ground that only a newer version knows counts as an earlier
-    /// one.
+    /// The consent in a row; a ground that only a newer version knows counts as `.earlier`.
     private static func consent(in row: SQLRow) throws -> HumanConsent? {
         guard let ground = try row.optionalText("consent") else { return nil }
         return HumanConsent(
@@ -659,7 +662,7 @@ package struct MirrorTable: Sendable {
     }
 }
 
-/// The stored part of a mirror's configuration: one statement reads all of it when the mirror is
+/// The stored part of a mirror's configuration, which one statement reads when the mirror is
 /// opened.
 struct StoredConfiguration {
     /// Whether anything is stored under the mirror's name.
@@ -704,15 +707,15 @@ package struct BoundAccount: Equatable, Sendable {
         handle = account.handle
     }
 
-    /// Nil where no account is known.
+    /// Nil if no account is known.
     package init?(_ id: AccountID?, called handle: String?) {
         guard let id else { return nil }
         self.id = id.canonical
         self.handle = handle
     }
 
-    /// Returns the account's display name, without `@`: its name with the server where names have
-    /// one, else its handle.
+    /// Returns the account's display name, without `@`: its name with the server if names have one,
+    /// else its handle.
     package func name(withNetwork: Bool = false) -> String {
         let name = id.network.traits.namesAreIdentities ? id.value : handle ?? id.value
         return withNetwork ? "\(name) on \(id.network.displayName)" : name

@@ -4,15 +4,16 @@ package import Posts
 import Settings
 import Storage
 
-/// The findings of `doctor --probe`, and of the look at the bot's first post, about a bot's server.
+/// The findings about a bot's server by `doctor --probe`, and by the check after the bot's first
+/// post.
 package struct ProbeTable: Sendable {
     let storage: any StorageEngine
     let mirror: String
 
     /// Reads the findings about an account's server.
     ///
-    /// - Returns: Nil as a value where the server does not let it be seen; nil if nothing was
-    ///   found.
+    /// - Returns: An inner nil for a promise that the server does not let the probe check; nil if
+    ///   nothing was found.
     /// - Throws: The store's error.
     package func findings(of account: AccountID) async throws -> (
         kept: [ServerPromise: Bool?], at: Date
@@ -32,7 +33,7 @@ package struct ProbeTable: Sendable {
         return kept.isEmpty ? nil : (kept, latest)
     }
 
-    /// Reads what was measured at the server of the mirror's bot, for its client to go by.
+    /// Reads the findings about the server of the mirror's bot that its client uses.
     ///
     /// - Throws: The store's error.
     func measured() async throws -> [ServerPromise: Bool] {
@@ -53,9 +54,9 @@ package struct ProbeTable: Sendable {
         return kept
     }
 
-    /// Stores what was found, in place of what was found of these promises before.
+    /// Stores findings, and replaces earlier ones about the same promises.
     ///
-    /// A worker goes by it from its next look on.
+    /// A worker uses them from its next look on.
     ///
     /// - Throws: The store's error.
     package func note(_ kept: [ServerPromise: Bool?], of account: AccountID, now: Date) async throws

@@ -4,26 +4,26 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// Proofs that an account belongs to a visitor of the public page.
+/// Proofs by visitors of the public page that an account is theirs.
 ///
 /// A visitor types an account and is shown three words. Once the bot reads them in a mention by
-/// that account, the visitor is shown what is stored about its owner. A visitor is known by the
-/// secret of a cookie, of which a digest is stored; the words follow from the secret and a stored
-/// random number, so that a page can be loaded again and a leaked database does not show words that
-/// are still good.
+/// that account, the visitor is shown the stored data about its owner. The secret of a cookie
+/// identifies the visitor, and only its digest is stored. The words are derived from the secret and
+/// a stored random number: so a page can be reloaded, and a leaked database does not reveal words
+/// that are still valid.
 package struct ProofTable: Sendable {
-    /// Seconds in which the words must be said.
+    /// Seconds in which the account must say the words.
     package static let wordsLast: TimeInterval = 600
-    /// Seconds for which a proof holds, and for which a mention that was written in time may be
+    /// Seconds for which a proof is valid, and by which a mention that was written in time may be
     /// read late.
     package static let proofLasts: TimeInterval = 3_600
-    /// Limit of the open proofs of one visitor.
+    /// The most open proofs of one visitor.
     package static let mostOfVisitor = 5
-    /// Limit of the open proofs of one account.
+    /// The most open proofs of one account.
     package static let mostOfAccount = 20
     /// Limit of the open proofs of a mirror.
     package static let mostOfMirror = 1_000
-    /// Of a proof that is one too many.
+    /// The refusal of a proof beyond a limit.
     package static let tooMany = ChangeRefusal(
         .full, "too many proofs were asked for; try again in ten minutes")
     /// Bytes of the random number of a proof.
@@ -39,13 +39,13 @@ package struct ProofTable: Sendable {
         self.mirror = mirror
     }
 
-    /// A proof as its visitor sees it.
+    /// A proof as it is shown to its visitor.
     package struct Proof: Equatable, Sendable {
-        /// How far it is.
+        /// The state of a proof.
         package enum Progress: Equatable, Sendable {
-            /// The words are to be said until then.
+            /// The words have to be said by then.
             case open(ProofWords, until: Date)
-            /// The words were not said in time, or the mention is not read yet.
+            /// The words were not said in time, or their mention has not been read yet.
             case over
             /// The account said the words.
             case proven(AccountID)
@@ -53,24 +53,24 @@ package struct ProofTable: Sendable {
 
         package let account: ProvedAccount
         package let progress: Progress
-        /// Whether the words say, too, that the human agrees to the mirror.
+        /// Whether the words are also the human's consent to the mirror.
         package let agrees: Bool
     }
 
     // MARK: Asking
 
-    /// Stores that a visitor wants to prove an account.
+    /// Stores a visitor's request to prove an account.
     ///
-    /// An open proof of the same account by the same visitor with more than half of its time left
-    /// stays as it is, so that pressing a button twice asks once.
+    /// An open proof of the same account by the same visitor stays as it is if more than half of
+    /// its time is left, so that pressing a button twice makes one request.
     ///
     /// - Parameters:
     ///   - visitor: The secret of the visitor's cookie.
-    ///   - agrees: Whether the visitor says to be the human, and agrees to the mirror by saying the
+    ///   - agrees: Whether the visitor claims to be the human, and consents to the mirror with the
     ///     words.
     ///   - nonce: ``nonceSize`` random bytes.
     /// - Throws: `ChangeRefusal` with `.full` if too many proofs are open, or with `.unknown` if
-    ///   the mirror is not in this database any more; the store's error.
+    ///   the mirror is no longer in this database; the store's error.
     package func ask(
         for account: ProvedAccount, by visitor: String, agrees: Bool = false, nonce: [UInt8],
         now: Date
@@ -119,8 +119,8 @@ package struct ProofTable: Sendable {
         }
     }
 
-    /// Returns the latest proof that a visitor asked for; nil if there is none, or an hour has
-    /// passed since it ended.
+    /// Returns the latest proof of a visitor; nil if there is none, or if it ended over an hour
+    /// ago.
     ///
     /// - Parameter visitor: The secret of the visitor's cookie.
     /// - Throws: The store's error.
@@ -152,12 +152,12 @@ package struct ProofTable: Sendable {
 
     // MARK: Mentions
 
-    /// An open proof whose words a mention says.
+    /// An open proof whose words occur in a mention.
     package struct Match: Equatable, Sendable {
         fileprivate let nonce: String
         /// The author of the mention.
         fileprivate let author: AccountID
-        /// Whether the words were asked for to agree to the mirror.
+        /// Whether the words are also the consent to the mirror.
         fileprivate let agrees: Bool
     }
 
@@ -168,12 +168,12 @@ package struct ProofTable: Sendable {
         fileprivate let written: Date
         fileprivate let words: [String]
 
-        /// Nil for a mention in which no three words of the list follow each other.
+        /// Nil for a mention without three consecutive words of the list.
         ///
         /// - Parameters:
         ///   - mention: The identity of the mention.
-        ///   - author: Who wrote it, as the network says.
-        ///   - written: When it named the bot, by the clock of this machine.
+        ///   - author: The author, according to the network.
+        ///   - written: When it first named the bot, by the clock of this machine.
         package init?(_ mention: PostID, by author: Account, _ text: String, written: Date) {
             let said = ProofWords.said(in: text)
             guard !said.isEmpty else { return nil }
@@ -184,10 +184,10 @@ package struct ProofTable: Sendable {
         }
     }
 
-    /// Returns the open proofs that some mentions prove, by the identities of the mentions.
+    /// Returns the open proofs that some mentions complete, by the identities of the mentions.
     ///
-    /// A proof is matched only by a mention of the account for which it was asked, written while
-    /// its words were good or read by then.
+    /// A proof is completed only by a mention by the account for which it was requested, written
+    /// while its words were valid and read in time.
     ///
     /// - Throws: The store's error.
     package static func matches(
@@ -222,9 +222,10 @@ package struct ProofTable: Sendable {
         return matches
     }
 
-    /// Notes that an account said its words; a proof that was noted before stays as it is.
+    /// Stores that an account said its words; a proof that is already complete stays as it is.
     ///
-    /// If the words were asked for to agree, the human's account agrees by them to the mirror.
+    /// If the words were requested as a consent, and the account is the human's, the human consents
+    /// to the mirror.
     ///
     /// - Throws: The store's error.
     package static func prove(
@@ -243,11 +244,11 @@ package struct ProofTable: Sendable {
 
     // MARK: Removing
 
-    /// Removes the proofs of which nothing can come any more.
+    /// Removes the proofs that can no longer be completed or shown.
     ///
     /// - Throws: The store's error.
     package func tidy(now: Date) async throws {
-        // Most of the time there is nothing, and reading takes no lock.
+        // Usually there are none, and reading takes no lock.
         let ended = try await storage.query(
             "SELECT 1 AS found FROM proofs WHERE \(Self.ended(mirror, now)) LIMIT 1")
         guard !ended.isEmpty else { return }
@@ -260,7 +261,7 @@ package struct ProofTable: Sendable {
         try connection.execute("DELETE FROM proofs WHERE \(ended(mirror, now))")
     }
 
-    /// The condition that nothing can come of a proof any more.
+    /// The condition that a proof can no longer be completed or shown.
     private static func ended(_ mirror: String, _ now: Date) -> SQL {
         """
         mirror = \(mirror) AND (proven_ms <= \((now - proofLasts).milliseconds)
@@ -268,8 +269,7 @@ package struct ProofTable: Sendable {
         """
     }
 
-    /// Removes the proofs of some accounts, under their identities and the names that they were
-    /// seen under.
+    /// Removes the proofs of some accounts, under their identities and the names that they had.
     ///
     /// - Throws: The store's error.
     package func forget(_ accounts: [AccountID: Set<String>]) async throws {
@@ -307,10 +307,10 @@ package struct ProofTable: Sendable {
     }
 }
 
-/// The account that a visitor of the public page names as theirs.
+/// The account that a visitor of the public page claims.
 package struct ProvedAccount: Hashable, Sendable {
     package let network: NetworkName
-    /// The identity, or the name without `@` in lower case where names are not identities.
+    /// The identity, or the name without `@` in lower case if names are not identities.
     package let name: String
 
     init(network: NetworkName, name: String) {
@@ -318,16 +318,15 @@ package struct ProvedAccount: Hashable, Sendable {
         self.name = name
     }
 
-    /// The account that a person typed.
+    /// The account that a person typed, whether or not anything is stored about it.
     ///
-    /// Whether anything is stored about it makes no difference.
     ///
     /// - Parameters:
-    ///   - text: As a person types it: `@ann@social.example`, `@ann`, `x:12345`, a DID.
-    ///   - network: Where the bot is.
-    ///   - localHost: The host of the bot's server, which completes a name without a host; nil
-    ///     where there is none.
-    /// - Throws: `ChangeRefusal` with `.unusable` for what is no account of that network.
+    ///   - text: The account as a person types it: `@ann@social.example`, `@ann`, `x:12345`, a DID.
+    ///   - network: The bot's network.
+    ///   - localHost: The host of the bot's server, which completes a name without a host; nil if
+    ///     there is none.
+    /// - Throws: `ChangeRefusal` with `.unusable` if the text names no account of that network.
     package init(_ text: String, on network: NetworkName, localHost: String?) throws {
         let traits = network.traits
         let shown = text.prefix(60)

@@ -2,20 +2,20 @@ import Foundation
 package import Networks
 package import Storage
 
-/// How long the calls of a mirror took, and what its networks let it ask still: for metrics, as
-/// named numbers.
+/// The durations of a mirror's calls and the remaining requests that its networks allow, as named
+/// numbers for metrics.
 package struct RequestTable: Sendable {
     /// Everything that was counted.
     package struct Counted: Sendable {
         /// By network.
         package var durations: [String: Histogram] = [:]
-        /// In the order of their names.
+        /// The remaining requests, sorted by name.
         package var limits: [(network: String, window: String, remaining: Int)] = []
 
         package init() {}
     }
 
-    /// How many calls took how long.
+    /// The number of calls by duration.
     package struct Histogram: Sendable {
         private let counts: [Int64]
         /// In seconds.
@@ -28,7 +28,7 @@ package struct RequestTable: Sendable {
 
         package var count: Int64 { counts.reduce(0, +) }
 
-        /// How many took at most each bound, which is in seconds; the last one is `+Inf`.
+        /// The number of calls that took at most each bound, in seconds; the last bound is `+Inf`.
         package var cumulative: [(bound: String, count: Int64)] {
             var total: Int64 = 0
             let bounds = RequestTally.bounds.map { "\(Double($0) / 1_000)" } + ["+Inf"]
@@ -51,14 +51,14 @@ package struct RequestTable: Sendable {
         self.mirror = mirror
     }
 
-    /// Adds what was counted since the last time.
+    /// Adds the counts since the last call.
     ///
     /// - Throws: The store's error.
     package func add(_ changes: RequestTally.Changes) async throws {
         try await Self.add([(mirror, changes)], in: storage)
     }
 
-    /// Adds what was counted of several mirrors, in one transaction.
+    /// Adds the counts of several mirrors, in one transaction.
     fileprivate static func add(
         _ changes: [(mirror: String, changes: RequestTally.Changes)], in storage: any StorageEngine
     ) async throws {
@@ -93,8 +93,8 @@ package struct RequestTable: Sendable {
         }
     }
 
-    /// Returns everything that was counted of some mirrors, by name, in one statement; mirrors
-    /// without any are missing.
+    /// Returns all counts of some mirrors, by name, in one statement; mirrors without any are left
+    /// out.
     ///
     /// - Parameter mirrors: The names, some hundred at most.
     /// - Throws: The store's error.
@@ -109,7 +109,8 @@ package struct RequestTable: Sendable {
         return try Dictionary(grouping: rows) { try $0.text("mirror") }.mapValues(counted)
     }
 
-    /// Returns how long the calls of all mirrors of a database took, by network, in one statement.
+    /// Returns the durations of the calls of all mirrors of a database, by network, in one
+    /// statement.
     ///
     /// - Throws: The store's error.
     package static func allDurations(
@@ -163,7 +164,7 @@ package struct RequestTable: Sendable {
     }
 }
 
-/// The tallies of the mirrors of a process, which outlive a worker that begins anew.
+/// The tallies of the mirrors of a process, which are kept when a worker restarts.
 package final class RequestTallies: @unchecked Sendable {
     // Sendable because `tallies` is only touched under `lock`.
     private let lock = NSLock()
@@ -182,15 +183,14 @@ package final class RequestTallies: @unchecked Sendable {
 }
 
 extension Installation {
-    /// How many mirrors' counts one transaction stores: each has up to 40 rows of three values.
+    /// Mirrors whose counts one transaction stores: each has up to 40 rows of three values.
     private static let mirrorsAtOnce = 200
 
-    /// Stores what was counted of the calls of all mirrors, as `HumanMirror.storeRequests` does for
-    /// one.
+    /// Stores the counts of the calls of all mirrors, as `HumanMirror.storeRequests` does for one.
     package func storeRequests() async {
         let tallies = requests.all.sorted { $0.key < $1.key }
         for part in tallies.portions(of: Self.mirrorsAtOnce) {
-            // A store that does not take the counts loses them.
+            // An error is ignored and loses the counts.
             try? await RequestTable.add(part.map { ($0.key, $0.value.take()) }, in: storage)
         }
     }
@@ -200,8 +200,7 @@ extension HumanMirror {
     /// Counts the calls that this process makes for the mirror.
     package var requests: RequestTally { installation.requests.of(name) }
 
-    /// Stores what was counted of calls, for metrics; a store that does not take it loses the
-    /// count.
+    /// Stores the counts of calls, for metrics; an error is ignored and loses the counts.
     package func storeRequests() async {
         try? await RequestTable(storage: storage, mirror: name).add(requests.take())
     }

@@ -4,12 +4,12 @@ package import Posts
 package import Settings
 import Storage
 
-/// That a mirror ends, as a person asked for it, and how far that has come.
+/// The planned or completed end of a mirror.
 ///
-/// All of it is in the mirror's row, so that whoever works for the mirror next goes on where the
-/// last one was cut.
+/// All of it is stored in the mirror's row, so that the next worker continues where the last one
+/// stopped.
 package struct Retirement: Equatable, Sendable {
-    /// The last thing that the bot posts.
+    /// The last post of the bot.
     package enum Last: Equatable, Sendable {
         /// A text that the person typed.
         case text(String)
@@ -17,24 +17,24 @@ package struct Retirement: Equatable, Sendable {
         case post(PostID)
     }
 
-    /// From when on nothing leaves but the last post.
+    /// The time from which nothing except the last post is sent.
     package let date: Date
     package let asked: Date
     /// Nil for no last post.
     package let last: Last?
-    /// Whether everything else that the bot did is taken back.
+    /// Whether all other actions of the bot are taken back.
     package let takesBack: Bool
-    /// When a worker began it, after which it cannot be called off.
+    /// When a worker began the retirement, after which it cannot be cancelled.
     package var begun: Date?
     /// The id of the last post's action; nil before ``begun``, and if there is none.
     package var post: String?
     /// When the bot's profile was written, or could not be.
     package var profile: Date?
-    /// Why the profile was not written; nil if it was.
+    /// The reason why the profile was not written; nil if it was.
     package var profileNote: String?
-    /// When the wishes to take everything back were noted.
+    /// When the requests to take everything back were stored.
     package var wished: Date?
-    /// When all of it was done, and the logins were removed.
+    /// When everything was done and the logins were removed.
     package var ended: Date?
 
     package init(date: Date, asked: Date, last: Last? = nil, takesBack: Bool = false) {
@@ -44,12 +44,12 @@ package struct Retirement: Equatable, Sendable {
         self.takesBack = takesBack
     }
 
-    /// Whether nothing but the last post leaves any more.
+    /// Whether nothing except the last post may be sent any more.
     package func isDue(at now: Date) -> Bool { begun != nil || date <= now }
 
     package var isOver: Bool { ended != nil }
 
-    /// The digest of a retirement as a person is shown it; nil where none is asked for.
+    /// The digest of a retirement as it is shown to a person; nil if none is planned.
     package static func seen(_ retirement: Retirement?) -> Seen {
         Seen(
             of: "retirement", retirement?.date.milliseconds.description, retirement?.stored.text,
@@ -58,7 +58,7 @@ package struct Retirement: Equatable, Sendable {
             retirement?.ended?.milliseconds.description)
     }
 
-    /// The last words as they are stored.
+    /// The last post as it is stored.
     fileprivate var stored: (text: String?, source: String?) {
         switch last {
         case .text(let text): (text, nil)
@@ -72,10 +72,10 @@ package struct Retirement: Equatable, Sendable {
             retire_profile_ms, retire_profile_note, retire_undo_ms, retired_ms
         """
 
-    /// How the names of its columns in `mirrors` begin.
+    /// The prefix of its columns in `mirrors`.
     static let prefix = "retire"
 
-    /// The retirement in a row of `mirrors`; nil if none is asked for.
+    /// The retirement in a row of `mirrors`; nil if none is planned.
     init?(row: SQLRow) throws {
         guard let date = try row.optionalDate("retire_ms") else { return nil }
         var last: Last?
@@ -100,7 +100,7 @@ package struct Retirement: Equatable, Sendable {
         return PostID(network: network, value: parts[1])
     }
 
-    /// The error of a worker that is to work for a mirror that has retired.
+    /// The error for a worker of a mirror that has retired.
     package func over(_ mirror: String) -> ConfigurationError {
         ConfigurationError(
             "mirror \(mirror)",
@@ -110,12 +110,12 @@ package struct Retirement: Equatable, Sendable {
 }
 
 extension MirrorTable {
-    /// Stores that the mirror is to retire: once this returns, nothing else is recorded as leaving
+    /// Stores the planned retirement: once this returns, no other action is recorded as being sent
     /// from its date on.
     ///
     /// - Parameter seen: ``Retirement/seen(_:)`` that the person was shown; nil to change without
     ///   comparing.
-    /// - Throws: ``ChangeRefusal`` if it has begun to; `SeenChanged`; the store's error.
+    /// - Throws: ``ChangeRefusal`` if the retirement has begun; `SeenChanged`; the store's error.
     package func retire(_ retirement: Retirement, seen: Seen? = nil, now: Date) async throws {
         let mirror = mirror
         let last = retirement.stored
@@ -138,9 +138,9 @@ extension MirrorTable {
         }
     }
 
-    /// Takes back that the mirror is to retire.
+    /// Cancels the planned retirement.
     ///
-    /// - Returns: What was asked for; nil if nothing was.
+    /// - Returns: The retirement that was planned; nil if there was none.
     /// - Throws: As ``retire(_:seen:now:)``.
     package func cancelRetirement(seen: Seen? = nil) async throws -> Retirement? {
         let mirror = mirror
@@ -170,7 +170,7 @@ extension MirrorTable {
         }
     }
 
-    /// Notes that the bot's profile says that the mirror has retired, or why it cannot.
+    /// Stores that the bot's profile says that the mirror has retired, or why it cannot.
     ///
     /// - Throws: The store's error.
     package func noteRetiredProfile(_ note: String?, now: Date) async throws {
@@ -181,7 +181,7 @@ extension MirrorTable {
             """)
     }
 
-    /// Notes that all that is to be taken back is noted as such.
+    /// Stores that the requests to take everything back are recorded.
     ///
     /// - Throws: The store's error.
     package func noteRetiredWishes(now: Date) async throws {
@@ -192,7 +192,7 @@ extension MirrorTable {
             """)
     }
 
-    /// Ends a retirement of which nothing is left to do, and removes the stored logins.
+    /// Ends a retirement that has nothing left to do, and removes the stored logins.
     ///
     /// - Throws: The store's error.
     package func endRetirement(now: Date) async throws {
@@ -207,7 +207,7 @@ extension MirrorTable {
         }
     }
 
-    /// Removes the logins of a mirror that has retired: no backup brings them back.
+    /// Removes the logins of a retired mirror, so that a restored backup does not bring them back.
     static func removeLoginsIfRetired(_ mirror: String, on connection: any StorageConnection) throws
     {
         try connection.execute(

@@ -7,15 +7,14 @@ import Redis
 import Settings
 import Storage
 
-/// Which failures are tried again; how is said by `RetryRule`.
+/// The failures that are tried again; `RetryRule` determines the schedule.
 package enum Retry {
-    /// Errors that no retry can fix; a replaced file is another database, which the next start
-    /// opens.
+    /// Errors that no retry can fix; a replaced database file is opened at the next start.
     private static let finalStorageCodes: [StorageError.Code] = [
         .outOfDate, .authentication, .configuration, .corrupt, .replaced,
     ]
 
-    /// Whether trying again cannot help, so that the worker ends.
+    /// Whether a retry cannot help, so that the worker ends.
     package static func isInVain(_ error: any Error) -> Bool {
         switch error {
         case is ConfigurationError, is UnusableAccount, is MirrorChanged: true
@@ -29,15 +28,16 @@ package enum Retry {
 }
 
 extension RetryRule {
-    /// When to try something again that failed so many times in a row, the last time with this
-    /// error.
+    /// The next try after a number of failures in a row, the last one with this error.
     package func next(after failures: Int, of name: String, _ error: any Error, now: Date) -> Date {
         next(after: failures, key: name, asked: (error as? NetworkError)?.retryAfter, now: now)
     }
 }
 
-/// Somebody logged in or out, bound the mirror anew, paused it or changed a setting while the
-/// worker ran; it begins again with what is stored now.
+/// The error that the stored state changed while the worker ran: a login, logout, rebinding, pause
+/// or setting.
+///
+/// The worker restarts with the new state.
 package struct MirrorChanged: Error {
     package init() {}
 }

@@ -5,40 +5,40 @@ package import Posts
 import Settings
 package import Storage
 
-/// The sentences of the bot's server that concern a bot, as they were last read, and what a person
-/// was shown of them.
+/// The sentences about bots in the rules of the bot's server, as last read, and which of them a
+/// person was shown.
 package struct ServerRuleTable: Sendable {
     /// A sentence of the server.
     package struct Sentence: Codable, Equatable, Sendable {
         package let text: String
-        /// When it was first read.
+        /// When the sentence was first read.
         package let since: Date
-        /// Since when the server does not say it any more; nil if it does.
+        /// When the sentence was first missing; nil if the server still has it.
         package let gone: Date?
-        /// Whether a person was shown it before.
+        /// Whether a person was already shown it.
         package let wasShown: Bool
     }
 
-    /// The sentences, those that are gone last, and when the server was last read.
+    /// The sentences, removed ones last, and the time of the last read.
     package struct Look: Equatable, Sendable {
         package let sentences: [Sentence]
         package let read: Date
 
-        /// Whether a person was not shown yet that it says this, or that it does not any more.
+        /// Whether a person has not been shown a new sentence, or the removal of one.
         package var hasNews: Bool { sentences.contains { !$0.wasShown || $0.gone != nil } }
     }
 
-    /// How often a worker reads the server, in seconds.
+    /// Seconds between two reads of the server's rules by a worker.
     package static let interval: TimeInterval = 7 * 86_400
-    /// The most sentences that are kept of one server.
+    /// The most sentences that are stored of one server.
     private static let most = 200
-    /// The digest of the row that tells when the server was read.
+    /// The digest of the row with the time of the last read.
     private static let look = ""
 
     let storage: any StorageEngine
     let mirror: String
 
-    /// Returns when the server of an account was last read; nil for never.
+    /// Returns the time of the last read of an account's server; nil for never.
     ///
     /// - Throws: The store's error.
     package func lastLook(of account: AccountID) async throws -> Date? {
@@ -50,13 +50,13 @@ package struct ServerRuleTable: Sendable {
         ).first?.date("read_ms")
     }
 
-    /// Stores what the server says now; a sentence that it does not say any more is kept as gone.
+    /// Stores the present sentences; a sentence that the server has removed is kept as gone.
     ///
     /// - Parameters:
-    ///   - texts: The sentences that concern a bot, in their order.
+    ///   - texts: The sentences about bots, in their order.
     ///   - account: The bot's account.
     ///   - isShown: Whether a person is shown the result now.
-    /// - Returns: The result, as it was before a person was shown it.
+    /// - Returns: The stored sentences, with what a person was shown before.
     /// - Throws: The store's error.
     package func note(_ texts: [String], of account: AccountID, isShown: Bool, now: Date)
         async throws -> Look
@@ -75,10 +75,10 @@ package struct ServerRuleTable: Sendable {
                     SET position = excluded.position, read_ms = excluded.read_ms, gone_ms = NULL
                     """)
             }
-            // Another account may be on another server.
+            // Another account may be on another server, so its rows are removed.
             try connection.execute(
                 "DELETE FROM server_rules WHERE mirror = \(mirror) AND account <> \(reference)")
-            // What no person was ever shown need not be told to be gone.
+            // A removed sentence that no person was shown is deleted without a notice.
             try connection.execute(
                 "DELETE FROM server_rules WHERE \(ours) AND digest NOT IN \(list: entries) AND shown_ms IS NULL"
             )
@@ -115,8 +115,8 @@ package struct ServerRuleTable: Sendable {
         }
     }
 
-    /// The number of sentences that a mirror's bot has and its operator was not shown, and of those
-    /// that are gone, as part of a statement.
+    /// Part of a statement: the number of sentences that the operator was not shown, and of removed
+    /// ones.
     ///
     /// - Parameter mirror: An SQL expression for the mirror's name.
     package static func news(of mirror: SQL) -> SQL {
@@ -132,16 +132,16 @@ package struct ServerRuleTable: Sendable {
 }
 
 extension HumanMirror {
-    /// The rules of the bot's server that concern a bot.
+    /// The sentences about bots in the rules of the bot's server.
     package var serverRules: ServerRuleTable { ServerRuleTable(storage: storage, mirror: name) }
 }
 
-/// Reads what the bot's server says that concerns a bot.
+/// Reads the sentences about bots from the bot's server.
 package enum ServerRuleReader {
-    /// Asks the server, and finds the sentences; a network with one set of rules has none of its
-    /// own.
+    /// Requests the rules and finds the sentences; a network with the same rules everywhere has
+    /// none of its own.
     ///
-    /// An address of terms is a sentence too, for a person has to read them.
+    /// An address of terms counts as a sentence, because a person has to read the terms.
     ///
     /// - Throws: `NetworkError`; `CancellationError`.
     package static func read(_ network: any SocialNetwork) async throws -> [String] {

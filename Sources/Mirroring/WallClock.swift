@@ -1,35 +1,35 @@
 package import Foundation
 import Outbox
 
-/// The time of day and the way to wait for it.
+/// The time of day, and waiting for it.
 ///
-/// Every decision reads the time here and every wait goes through here, so that
-/// the demo and the tests can run days in seconds.
+/// Every decision reads the time here and every wait uses this clock, so that the demo and the
+/// tests can run days in seconds.
 package protocol WallClock: Sendable {
-    /// The present, as this clock shows it.
+    /// The present time of this clock.
     var now: Date { get }
-    /// Reads a clock that goes as fast and that nobody sets, in seconds since any instant.
+    /// Reads a monotonic clock of the same speed, in seconds since any instant.
     var uptime: TimeInterval { get }
-    /// The most seconds that it shows to pass in a real one; 1 for a clock in real time.
+    /// The most seconds of this clock in a second of real time; 1 for a clock in real time.
     ///
-    /// Events in real time, such as the beats of a worker, seem that much rarer by this clock.
+    /// Events in real time, such as the beats of a worker, appear that much rarer by this clock.
     var rate: Double { get }
     /// Waits until `deadline`; returns at once if it has passed.
     ///
     /// - Throws: `CancellationError` when the waiting task is cancelled.
     func sleep(until deadline: Date) async throws
-    /// Whether it stands still while a loop that has joined works, and jumps to the next wake-up
-    /// when all wait.
+    /// Whether it stands still while a participating loop works, and jumps to the next wake-up when
+    /// all wait.
     var jumps: Bool { get }
-    /// Counts one more loop whose waiting a clock that jumps must wait for.
+    /// Adds a participating loop, for which a jumping clock must wait.
     ///
     /// - Returns: A turn for the loop's first sleep, see ``sleep(until:turn:)``.
     @discardableResult
     func join() -> Int
-    /// Counts one loop less, so that the others go on without it.
+    /// Removes a participating loop, so that the others continue without it.
     func leave()
-    /// Waits until `deadline`; of several who wait for the same instant, who has the earlier turn
-    /// goes on first.
+    /// Waits until `deadline`; of several loops that wait for the same instant, the one with the
+    /// earlier turn wakes first.
     ///
     /// - Throws: `CancellationError` when the waiting task is cancelled.
     func sleep(until deadline: Date, turn: Int) async throws
@@ -59,7 +59,7 @@ extension WallClock {
     }
 }
 
-/// The system's clock that nobody sets.
+/// The system's monotonic clock.
 enum SystemUptime {
     private static let origin = ContinuousClock.now
 
@@ -77,20 +77,20 @@ package struct SystemClock: WallClock {
     }
 }
 
-/// Waiting for a wall clock that may be set while one waits.
+/// Waits for a wall clock that may be set during the wait.
 struct Nap: Sendable {
-    /// The wall clock is read again at least this often, in real seconds, so that a clock that was
-    /// set or a machine that slept is noticed.
+    /// Real seconds after which the wall clock is read again, so that a changed clock or a sleep of
+    /// the machine is noticed.
     private static let longest: TimeInterval = 30
 
-    /// How fast the wall clock runs, as a multiple of real time.
+    /// Seconds of the wall clock in a second of real time.
     let rate: Double
 
-    /// Waits until the clock shows `deadline`, but no longer than that was away when the waiting
-    /// began.
+    /// Waits until the clock shows `deadline`, but no longer than the deadline was away at the
+    /// beginning.
     ///
-    /// A clock that is set back meanwhile therefore wakes the sleeper early, who looks at the time
-    /// again, and does not keep it asleep for as long as it was set back.
+    /// So a clock that is set back during the wait does not prolong the sleep: the sleeper wakes
+    /// early and reads the time again.
     ///
     /// - Throws: `CancellationError` when the waiting task is cancelled.
     func sleep(until deadline: Date, on clock: some WallClock) async throws {
@@ -122,7 +122,7 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
     private let lock = NSLock()
     private let onAdvance: @Sendable (Date) -> Void
     private var current: Date
-    /// How far somebody has set the clock ahead.
+    /// The number of seconds by which the clock was set ahead.
     private var offset: TimeInterval = 0
     private var participants = 0
     private var sleepers: [Int: Sleeper] = [:]
@@ -130,10 +130,10 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
     private var counter = 0
 
     /// - Parameters:
-    ///   - start: What it shows first.
-    ///   - rate: How fast it goes at most, if a loop that has joined sees to that.
-    ///   - onAdvance: Told what it shows next, before anybody sees that; must return soon and not
-    ///     ask the clock.
+    ///   - start: The first time that it shows.
+    ///   - rate: Its maximum speed, if a participating loop enforces it.
+    ///   - onAdvance: Called with the next time before the clock shows it; must return soon and
+    ///     must not read the clock.
     package init(
         startingAt start: Date, rate: Double = 1,
         onAdvance: @escaping @Sendable (Date) -> Void = { _ in }
@@ -147,15 +147,15 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
 
     package var jumps: Bool { true }
 
-    /// The time that the clock would show if nobody had set it.
+    /// The time that the clock would show if it had not been set.
     package var steadyNow: Date { lock.withLock { current } }
 
     package var uptime: TimeInterval { steadyNow.timeIntervalSince1970 }
 
     /// Sets the clock ahead, or back if `seconds` is negative, as a person or a time server does.
     ///
-    /// Whoever sleeps wakes when the clock shows the deadline or the length of the sleep has
-    /// passed, whichever comes first.
+    /// A sleeper wakes when the clock shows the deadline or the length of the sleep has passed,
+    /// whichever comes first.
     package func jump(by seconds: TimeInterval) {
         lock.withLock {
             offset += seconds
@@ -196,7 +196,7 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let entered: Result<Sleeper?, CancellationError> = lock.withLock {
-                    // The task may have been cancelled before it got here.
+                    // The task may have been cancelled before this point.
                     if cancelled.remove(order) != nil { return .failure(CancellationError()) }
                     sleepers[order] = Sleeper(
                         deadline: deadline - offset, order: order, continuation: continuation)
@@ -219,8 +219,8 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
         }
     }
 
-    /// Removes the sleeper to wake, if all participants sleep, or the only one while nobody joined;
-    /// call under the lock.
+    /// Removes the next sleeper, if all participants sleep, or if nobody participates; call under
+    /// the lock.
     private func nextToWake() -> Sleeper? {
         guard sleepers.count >= max(participants, 1),
             let next = sleepers.values.min(by: { ($0.deadline, $0.order) < ($1.deadline, $1.order) }

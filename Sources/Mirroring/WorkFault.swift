@@ -1,27 +1,27 @@
 package import Foundation
 
-/// A part of a worker's work that has failed each time since it last succeeded.
+/// A part of a worker's work that has failed in every run since its last success.
 package struct WorkFault: Codable, Equatable, Sendable {
-    /// The start of the worker, which asks both networks.
+    /// The start of the worker, which makes requests to both networks.
     package static let start = "start"
-    /// Sending what is due.
+    /// Sending due actions.
     package static let publisher = "publisher"
-    /// The end of a worker for a reason that no retry mends.
+    /// The end of a worker for a reason that no retry fixes.
     package static let end = "end"
-    /// Comparing this machine's clock with the network's.
+    /// The comparison of this machine's clock with the network's.
     package static let clock = "clock"
-    /// A part that has failed for a shorter time is expected to recover, in seconds.
+    /// Seconds within which a failing part is expected to recover.
     package static let patience: TimeInterval = 600
 
     /// One of the above, or the name of a pass.
     package var part: String
-    /// When it failed first.
+    /// When it first failed.
     package var since: Date
-    /// When it failed last.
+    /// When it last failed.
     package var noted: Date
     package var error: String
     /// `store-` and the label of a `StorageError.Code`, `counts`, `dictionary`, `configuration`, or
-    /// the raw value of a `NetworkError.Code`; nil for another error, and of rows that an earlier
+    /// the raw value of a `NetworkError.Code`; nil for another error, and for rows that an earlier
     /// version wrote.
     package var code: String?
 
@@ -33,6 +33,6 @@ package struct WorkFault: Codable, Equatable, Sendable {
         self.code = code
     }
 
-    /// Whether it failed again and again for so long that it is not expected to recover.
+    /// Whether it has failed for so long that it is not expected to recover.
     package var isLasting: Bool { noted.timeIntervalSince(since) >= Self.patience }
 }

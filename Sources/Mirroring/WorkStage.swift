@@ -3,15 +3,16 @@ import Outbox
 import Storage
 package import Tracing
 
-/// A stage of a mirror's work, of which `swift-distributed-tracing` is told as a span.
+/// A stage of a mirror's work, which `swift-distributed-tracing` records as a span.
 ///
-/// The program sets no tracer, so that nothing is recorded; a process that bootstraps one gets the
-/// spans. Their attributes are the mirror's name, what the stage is about, the host of the network,
-/// how it ended and the kind of an error, never a text, a person, or the words of an error.
+/// The program sets no tracer, so nothing is recorded; a process that bootstraps one gets the
+/// spans. Their attributes are the mirror's name, the subject of the stage, the host of the
+/// network, the outcome and the kind of an error, never a text, a person, or the message of an
+/// error.
 package enum WorkStage: String, Sendable {
-    /// Reading what is new in a feed.
+    /// Reading new items of a feed.
     case observe
-    /// Deciding about what was read, or planning a day.
+    /// Deciding about read items, or planning a day.
     case decide
     /// Sending one action.
     case deliver
@@ -19,7 +20,7 @@ package enum WorkStage: String, Sendable {
     /// The names of a span's attributes.
     package enum Attribute {
         package static let mirror = "mirror_bot.mirror"
-        /// The feed that is read, or the kind of what is decided or sent.
+        /// The feed, or the kind of the decided or sent action.
         package static let kind = "mirror_bot.kind"
         /// The state of an action afterwards.
         package static let outcome = "mirror_bot.outcome"
@@ -30,10 +31,11 @@ package enum WorkStage: String, Sendable {
     /// Does a part of the work in a span.
     ///
     /// - Parameters:
-    ///   - parent: The context of the span that led to this one; nil for that of the task.
-    ///   - outcome: What the span says of how it ended.
-    ///   - work: Its error is thrown on; the span has the error's kind alone.
-    /// - Throws: What `work` throws.
+    ///   - parent: The context of the parent span; nil for that of the task.
+    ///   - outcome: Returns the outcome for the span.
+    ///   - work: Runs inside the span; the span records only the kind of its error, which is thrown
+    ///     on.
+    /// - Throws: The error of `work`.
     package func traced<Value>(
         mirror: String, kind: String, host: String, parent: InstrumentationContext? = nil,
         outcome: (Value) -> String? = { _ in nil }, isolation: isolated (any Actor)? = #isolation,
@@ -62,7 +64,7 @@ package enum WorkStage: String, Sendable {
         }
     }
 
-    /// The kind of an error, without what it says.
+    /// The kind of an error, without its message.
     private static func kind(of error: any Error) -> String {
         switch error {
         case let error as NetworkError: error.code.rawValue

@@ -3,7 +3,7 @@ package import Foundation
 /// The live status of a worker: written by the worker, read by the notifier of the same process.
 package final class WorkerPulse: @unchecked Sendable {
     // Sendable because every property is only touched under `lock`.
-    /// A worker whose passes did not end for so long does nothing, in seconds.
+    /// Seconds without a completed pass after which a worker counts as idle.
     private static let patience: TimeInterval = 600
 
     private let lock = NSLock()
@@ -15,21 +15,21 @@ package final class WorkerPulse: @unchecked Sendable {
 
     package init() {}
 
-    /// Whether the process does the mirror's work now; one that waits for another says nothing of
-    /// it.
+    /// Whether the process works for the mirror now; a process that waits for another one's lease
+    /// reports nothing.
     package var holdsMirror: Bool {
         get { lock.withLock { holds } }
         set { lock.withLock { holds = newValue } }
     }
 
-    /// Whether it has done something since it began.
+    /// Whether the worker has completed a pass since it began.
     package var hasWorked: Bool { lock.withLock { lastWork != nil } }
 
     /// The parts whose last try failed, the oldest fault first.
     package var faults: [WorkFault] { lock.withLock { failing } }
 
-    /// Whether ``faults`` includes those that earlier processes stored; before that, an empty list
-    /// means nothing.
+    /// Whether ``faults`` includes those that earlier processes stored; until then an empty list
+    /// has no meaning.
     package var knowsEarlierFaults: Bool { lock.withLock { hasReadFaults } }
 
     /// Replaces the faults.
@@ -44,17 +44,17 @@ package final class WorkerPulse: @unchecked Sendable {
         }
     }
 
-    /// How far this machine's clock is ahead of that of the bot's network, in seconds; nil while
-    /// that is not known.
+    /// The number of seconds by which this machine's clock is ahead of that of the bot's network;
+    /// nil while it is unknown.
     package var clockLead: TimeInterval? { lock.withLock { lead } }
 
-    /// Notes that what is due was sent, or that a person wants nothing to be sent.
+    /// Records that due actions were sent, or that a person wants nothing to be sent.
     package func works(uptime: TimeInterval) { lock.withLock { lastWork = uptime } }
 
-    /// Notes how far the clock is ahead.
+    /// Records the lead of this machine's clock.
     package func compares(clockLead: TimeInterval?) { lock.withLock { lead = clockLead ?? lead } }
 
-    /// Whether it has sent what was due lately.
+    /// Whether due actions were sent recently.
     package func isLively(uptime: TimeInterval) -> Bool {
         lock.withLock { lastWork.map { uptime - $0 < Self.patience } ?? false }
     }

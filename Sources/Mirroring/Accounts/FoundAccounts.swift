@@ -1,7 +1,7 @@
 package import Posts
 package import Settings
 
-/// The accounts that a mirror has, or why it has them not.
+/// The accounts of a mirror, and for each missing one the reason.
 package struct FoundAccounts: Sendable {
     package let configuration: MirrorSettings
     package private(set) var accounts: [AccountRole: AccountConfiguration] = [:]
@@ -19,7 +19,7 @@ package struct FoundAccounts: Sendable {
             })
     }
 
-    /// - Parameter logins: The stored logins, or why one cannot be opened.
+    /// - Parameter logins: The stored logins, or the errors of those that cannot be opened.
     package init(in mirror: HumanMirror, logins: [AccountRole: Result<StoredLogin, any Error>]) {
         configuration = mirror.configuration
         for role in AccountRole.allCases { accounts[role] = configuration.account(role) }
@@ -36,7 +36,7 @@ package struct FoundAccounts: Sendable {
     /// The networks that the accounts live on.
     package var networks: Set<NetworkName> { Set(accounts.values.map(\.network)) }
 
-    /// Why a role does nothing; nil if it has an account.
+    /// The reason why a role cannot work; nil if it has an account.
     package func problem(_ role: AccountRole) -> String? {
         guard accounts[role] == nil else { return nil }
         if let error = errors[role] { return error.description }
@@ -46,7 +46,7 @@ package struct FoundAccounts: Sendable {
             ? "\(names[0]) is not set" : "\(start) and \(names[names.count - 1]) are not set"
     }
 
-    /// Why the home timeline of a role is not read; nil if it is.
+    /// The reason why the home timeline of a role is not read; nil if it is read.
     package func homeGap(_ role: AccountRole) -> NetworkDescriptor.HomeGap? {
         guard let account = accounts[role] else {
             return .init(words: "the \(role.rawValue) has no account", isChosen: false)
@@ -56,8 +56,7 @@ package struct FoundAccounts: Sendable {
 }
 
 extension HumanMirror {
-    /// Whether there is an account to follow the human's posts with, so that a day without one
-    /// counts.
+    /// Whether the human's posts are followed, so that a day without a post counts as silence.
     ///
     /// - Throws: The store's error.
     package func watchesHuman() async throws -> Bool {

@@ -5,10 +5,11 @@ package import Posts
 package import Settings
 import Storage
 
-/// The accounts of a mirror: from the settings, else from what `mirror-bot login` stored.
+/// The accounts of a mirror: from the settings, or else from the logins that `mirror-bot login`
+/// stored.
 extension HumanMirror {
-    /// Fails if the key that this process has does not open the stored logins of a mirror:
-    /// elsewhere it would not either.
+    /// Fails if the key of this process does not open the stored logins of a mirror, because it
+    /// would not open them elsewhere either.
     ///
     /// - Parameter mirror: A mirror in the same database.
     /// - Throws: `ConfigurationError` for `SECRET_KEY`; the store's error.
@@ -17,7 +18,7 @@ extension HumanMirror {
         for role in AccountRole.allCases { _ = try await vault.login(of: role) }
     }
 
-    /// The account of a role; nil if there is none.
+    /// The account of a role; nil if it has none.
     ///
     /// - Throws: `ConfigurationError` for a stored login that cannot be opened or belongs to
     ///   another network than the one that a setting names; the store's error.
@@ -44,7 +45,7 @@ extension HumanMirror {
         return account
     }
 
-    /// The account of a role, or an error that says how to get one.
+    /// The account of a role, or an error that says how to log in.
     ///
     /// - Throws: `ConfigurationError`, also if the bot's account is certainly the human's; the
     ///   store's error.
@@ -52,7 +53,7 @@ extension HumanMirror {
         let found = try await FoundAccounts(in: self)
         if let error = found.errors[role] { throw error }
         guard let account = found.accounts[role] else { throw configuration.missing(role) }
-        // A human whose login cannot be used is another matter.
+        // If the human's login is unusable, the error is another one.
         if role == .bot, let human = found.accounts[.human],
             account.credentials.openSameAccount(as: human.credentials)
         {
@@ -61,14 +62,14 @@ extension HumanMirror {
         return account
     }
 
-    /// Stores the verified accounts, or refuses other accounts under the same name.
+    /// Stores the verified accounts; refuses accounts other than those the mirror is bound to.
     ///
     /// - Parameters:
-    ///   - human: The human's account; nil if it was not asked.
-    ///   - bot: The bot's account; nil if it was not asked.
+    ///   - human: The human's account; nil if it was not verified.
+    ///   - bot: The bot's account; nil if it was not verified.
     ///   - now: Recorded for a new mirror.
-    /// - Throws: `ConfigurationError` if human and bot are one account, or if this mirror knows
-    ///   other accounts. It names the setting, or the login, that led there.
+    /// - Throws: `ConfigurationError` if human and bot are one account, or if this mirror is bound
+    ///   to other accounts; the error names the setting or the login.
     package func bind(human: Account?, bot: Account?, now: Date) async throws {
         var used: [AccountRole: AccountConfiguration] = [:]
         for (role, account) in [(AccountRole.human, human), (.bot, bot)] where account != nil {
@@ -81,14 +82,15 @@ extension HumanMirror {
         for role in used.keys { await refusals.clear(role) }
     }
 
-    /// Stores the account that a new login opens, or refuses it as ``bind(human:bot:now:)`` does.
+    /// Stores the account that a new login opens; refuses another account as
+    /// ``bind(human:bot:now:)`` does.
     ///
-    /// Nothing that was stored of an earlier login is looked at: it may be what the new one is to
-    /// mend.
+    /// Reads nothing stored of an earlier login, which the new one may replace because it is
+    /// unusable.
     ///
     /// - Parameters:
-    ///   - account: What the network said.
-    ///   - login: What opened it.
+    ///   - account: The account, as the network named it.
+    ///   - login: The credentials that opened it.
     ///   - now: Recorded for a new mirror.
     /// - Throws: `ConfigurationError`; the store's error.
     package func bind(_ account: Account, openedBy login: AccountConfiguration, now: Date)
@@ -98,25 +100,25 @@ extension HumanMirror {
         try await table.bind(
             human: role == .human ? account : nil, bot: role == .bot ? account : nil,
             settings: [role: Self.thisLogin],
-            // A refusal that is noted is that of other credentials, which may still be in use.
+            // The noted refusal is kept: it is about other credentials, which may still be in use.
             credentials: [role: login.credentials.fingerprint], login: try await ownerLogin(login),
             now: now)
     }
 
-    /// A login that a person has just made, as errors name it.
+    /// The name of the new login in errors.
     static let thisLogin = "this login"
 
-    /// How a login that a person has just made opens the human's account.
+    /// How a new login opens the human's account.
     ///
-    /// - Returns: Nil for the bot's, and for one that needs no secret; `.standing` for the very
-    ///   credentials that were there before.
+    /// - Returns: Nil for the bot's login, and for one that needs no secret; `.standing` for the
+    ///   same credentials as before.
     func ownerLogin(_ login: AccountConfiguration) async throws -> OwnerLogin? {
         guard login.role == .human, login.credentials.opensAccount else { return nil }
         do {
             guard let known = try await account(.human) else { return .fresh }
             return StoredLogin(known).hasSameSecrets(as: StoredLogin(login)) ? .standing : .fresh
         } catch is ConfigurationError {
-            // What cannot be opened is what the new login is to mend.
+            // A stored login that cannot be opened is replaced by the new one.
             return .fresh
         }
     }
@@ -151,7 +153,7 @@ extension HumanMirror {
             if let account = configuration.account(role) {
                 credentials[role] = "setting \(account.credentials.fingerprint)"
             } else if let sealed = values[role.rawValue] {
-                // Sealed with a number used once, so that each login has another text.
+                // The seal contains a nonce, so each login has another text.
                 let hash = HashFunction.sha256.digest(of: sealed.utf8)
                 credentials[role] = "login \(Data(hash.prefix(16)).base64EncodedString())"
             }
@@ -165,9 +167,10 @@ extension HumanMirror {
             findings: values.filter { $0.key.hasPrefix("found ") })
     }
 
-    /// Whether the credentials of a role are those that opened the account which this mirror knows.
+    /// Whether the credentials of a role are those that opened the account that the mirror is bound
+    /// to.
     ///
-    /// - Returns: True too for a role without credentials, which opens nothing.
+    /// - Returns: True also for a role without credentials.
     /// - Throws: As ``account(_:)``.
     package func isVerified(_ role: AccountRole) async throws -> Bool {
         guard let account = try await account(role) else { return true }
@@ -176,8 +179,8 @@ extension HumanMirror {
 }
 
 extension HumanMirror {
-    /// Reads the human's pictures from their network; what is on this machine's own network only
-    /// where the operator has put the human's server there.
+    /// Reads the human's pictures from their network; private addresses are read only if the
+    /// human's server, as configured, has one.
     ///
     /// - Throws: As ``account(_:)``.
     package func pictureReader() async throws -> PictureReader {
@@ -187,24 +190,23 @@ extension HumanMirror {
     }
 }
 
-/// A snapshot of the state that a worker depends on and that may change while it runs.
+/// A snapshot of the state that a worker depends on and that other processes may change.
 ///
-/// As long as two stamps are equal, nobody has logged in, logged out, bound the mirror anew, paused
-/// it, changed its settings or probed its server between them. A stamp shows nothing of the
-/// credentials.
+/// Two equal stamps mean that between them nobody logged in or out, rebound or paused the mirror,
+/// changed its settings or probed its server. A stamp reveals nothing of the credentials.
 package struct MirrorStamp: Equatable, Sendable {
-    /// Fingerprints of the credentials by role, which differ for each login, also to the same
+    /// Fingerprints of the credentials by role, other ones for each login, even to the same
     /// account; no entry for a role without credentials.
     package let credentials: [AccountRole: String]
     /// The identities that the mirror is bound to.
     package let accounts: String
-    /// The name of the zone in which minutes are recorded; empty where none is.
+    /// The name of the zone in which minutes are recorded; empty if none is recorded.
     package let zone: String
     package let isPaused: Bool
     /// The stored settings of the mirror, keyed by `set NAME`.
     package let settings: [String: String]
-    /// The findings of `doctor --probe`, by names of its own; the look at the first post changes
-    /// nothing that a worker goes by.
+    /// The findings of `doctor --probe`, by their stored names; the check after the first post is
+    /// left out, because it does not change how the worker behaves.
     package let findings: [String: String]
 }
 

@@ -5,7 +5,7 @@ import Outbox
 package import Posts
 package import Settings
 
-/// An account that a mirror's credentials open, and that is not the one it is bound to.
+/// An account that a mirror's credentials open although the mirror is bound to another one.
 package struct Rebinding: Sendable {
     package let role: AccountRole
     /// The account that the mirror is bound to; nil if it is bound to none yet.
@@ -15,7 +15,7 @@ package struct Rebinding: Sendable {
 }
 
 extension Rebinding {
-    /// Nil if the account that was found is the one that the mirror is bound to.
+    /// Nil if the found account is the one that the mirror is bound to.
     fileprivate init?(of role: AccountRole, in record: MirrorRecord, to found: Account) {
         let bound =
             switch role {
@@ -29,21 +29,21 @@ extension Rebinding {
 
 /// The result of rebinding a mirror.
 package struct Rebound: Codable, Equatable, Sendable {
-    /// A role and its accounts.
+    /// A role, its account before and its account now.
     package struct Line: Codable, Equatable, Sendable {
         package let role: AccountRole
-        /// As a person types it; nil if the mirror was bound to nobody.
+        /// The former account as a person types it; nil if the mirror was not bound.
         package let before: String?
         package let now: String
     }
 
     package private(set) var schema = "mirror-bot/rebind/1"
     package let mirror: String
-    /// The roles with another account than before; empty if there was nothing to do.
+    /// The roles that were bound to another account; empty if none was.
     package let accounts: [Line]
 
     /// - Parameters:
-    ///   - rebindings: What was done.
+    ///   - rebindings: The changes that were made.
     ///   - mirror: The mirror's name.
     package init(_ rebindings: [Rebinding], of mirror: String) {
         self.mirror = mirror
@@ -54,11 +54,12 @@ package struct Rebound: Codable, Equatable, Sendable {
 }
 
 extension HumanMirror {
-    /// Asks the networks whose the credentials are, and compares that with what the mirror is bound
-    /// to.
+    /// Asks the networks for the accounts of the credentials, and compares these with the accounts
+    /// that the mirror is bound to.
     ///
-    /// - Parameter role: Whose credentials; nil for those of both roles, as far as there are any.
-    /// - Returns: The roles whose account is another one.
+    /// - Parameter role: The role whose credentials are checked; nil for both, if they have
+    ///   credentials.
+    /// - Returns: The roles whose account differs.
     /// - Throws: `ConfigurationError` without credentials; `NetworkError`; the store's error.
     package func rebindings(of role: AccountRole?) async throws -> [Rebinding] {
         var roles = role.map { [$0] } ?? []
@@ -79,7 +80,7 @@ extension HumanMirror {
         return rebindings
     }
 
-    /// Whether an account is the one that the mirror knows for a role.
+    /// Whether an account is the one that the mirror is bound to for a role.
     ///
     /// - Throws: The store's error.
     package func isAccount(_ account: Account, of role: AccountRole) async throws -> Bool {
@@ -88,8 +89,8 @@ extension HumanMirror {
         return known?.canonical == account.id.canonical
     }
 
-    /// The account whose place the one of a new login would take; nil if the mirror knows none or
-    /// that one.
+    /// The rebinding that a new login would cause; nil if the mirror is not bound, or bound to the
+    /// same account.
     ///
     /// - Throws: The store's error.
     package func rebinding(of role: AccountRole, to found: Account) async throws -> Rebinding? {
@@ -103,10 +104,10 @@ extension HumanMirror {
     /// `MirrorTable.rebind(_:settings:credentials:now:)` for the data that do not.
     ///
     /// - Parameters:
-    ///   - rebindings: What ``rebindings(of:)`` returned, or ``rebinding(of:to:)``.
-    ///   - login: What a person has just logged in with; nil for the settings and stored logins.
-    ///   - now: When it is done; nothing older is answered or favorited by a new bot.
-    /// - Returns: False if a worker holds the mirror, so that nothing was done.
+    ///   - rebindings: The result of ``rebindings(of:)``, or of ``rebinding(of:to:)``.
+    ///   - login: The new login of a person; nil to use the settings and stored logins.
+    ///   - now: The time of the rebinding; a new bot answers and favorites nothing older.
+    /// - Returns: False if a worker holds the mirror; nothing was changed then.
     /// - Throws: `ConfigurationError` if human and bot are one account, or another mirror has this
     ///   bot; the store's error.
     package func rebind(

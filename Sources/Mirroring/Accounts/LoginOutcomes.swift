@@ -3,10 +3,10 @@ package import Settings
 
 /// The result of connecting an account.
 package struct LoggedIn: Codable, Equatable, Sendable {
-    /// A variable to set where nothing is kept.
+    /// An environment variable to set when the login is not stored.
     package struct Variable: Codable, Equatable, Sendable {
         package let name: String
-        /// A secret in clear text, for it was asked for.
+        /// The value in clear text, also of a secret, because the user asked to see it.
         package let value: String
     }
 
@@ -14,27 +14,27 @@ package struct LoggedIn: Codable, Equatable, Sendable {
     package let mirror: String
     package let role: AccountRole
     package let network: NetworkName
-    /// As a person types it.
+    /// The account as a person types it.
     package let account: String
     /// The account's handle on its network, without `@`.
     package let handle: String
-    /// Whether the login is kept in the database.
+    /// Whether the login is stored in the database.
     package let isKept: Bool
-    /// The variables to set; empty where the login is kept.
+    /// The variables to set; empty if the login is stored.
     package let variables: [Variable]
     /// Warnings for the person, a sentence each.
     package let warnings: [String]
-    /// The rules of the bot's server about bots, and settings that would comply with them, a line
-    /// each.
+    /// The rules of the bot's server about bots, and settings that would comply with them; each is
+    /// a line.
     package let rules: [String]
 
     /// - Parameters:
     ///   - account: The account as the network shows it.
-    ///   - configuration: What opens it.
+    ///   - configuration: The server and credentials of the login.
     ///   - mirror: The mirror's name.
-    ///   - isKept: Whether the login is kept; the variables are for a login that is not.
-    ///   - warnings: What the person should know, a sentence each.
-    ///   - rules: What the bot's server says of bots, a line each.
+    ///   - isKept: Whether the login is stored; the variables are listed only if it is not.
+    ///   - warnings: Sentences to tell the person.
+    ///   - rules: The server's rules about bots, a line each.
     package init(
         _ account: Account, openedBy configuration: AccountConfiguration, mirror: String,
         isKept: Bool,
@@ -59,12 +59,12 @@ package struct LoggedOut: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/logout/1"
     package let mirror: String
     package let role: AccountRole
-    /// False if no login was kept.
+    /// False if no login was stored.
     package let wasKept: Bool
 }
 
 extension HumanMirror {
-    /// Forgets the login of a role that is kept in the database.
+    /// Removes the stored login of a role.
     ///
     /// - Throws: The store's error.
     package func logOut(_ role: AccountRole) async throws -> LoggedOut {

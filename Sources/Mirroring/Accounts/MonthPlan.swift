@@ -2,7 +2,8 @@ package import Foundation
 package import Networks
 import Posts
 
-/// How the money of one calendar month is divided between the bot's life and its learning.
+/// The division of one calendar month's money between the bot's daily work (“life”) and its
+/// learning.
 ///
 /// | part | pays for | may use |
 /// | --- | --- | --- |
@@ -11,13 +12,14 @@ import Posts
 /// | posts | older posts of the human | half of learning's share, or all of it once no favorites are wanted |
 /// | favorites | favorites, and posts to compare them with | the same, once no posts are wanted |
 ///
-/// Learning's share is half of the budget, or what life leaves of it. It never uses what life needs
-/// for the rest of the month: its half of the budget in proportion to the days left, or what it has
-/// cost a day lately, whichever is more. New favorites are paid for evenly over the month, because
-/// every look at them buys the newest ones again; so is following, because every original is to be
-/// looked at each day.
+/// Learning's share is half of the budget, or less if life needs more. Life's need for the rest of
+/// the month is kept back: its half of the budget in proportion to the days left, or its recent
+/// cost a day, whichever is more. New favorites are paid for evenly over the month, because every
+/// look at them buys the newest ones again; following is paid evenly too, because every original is
+/// to be looked at each day.
 ///
-/// A pure value: ``SpendingTable`` fills it from the database and asks it before each call.
+/// A value without side effects: ``SpendingTable`` fills it from the database and asks it before
+/// each call.
 package struct MonthPlan: Sendable, Equatable {
     /// The part of the budget that pays for a call.
     package enum Part: Sendable {
@@ -49,16 +51,16 @@ package struct MonthPlan: Sendable, Equatable {
     package var lifePerDay: Money
     /// The recent cost of following, per day: a part of ``lifePerDay``.
     package var followingPerDay = Money.zero
-    /// The parts of learning of which something is still to be read.
+    /// The parts of learning that still have something to read.
     package var wanted: Set<Part>
     /// The cost of each part in this month so far.
     package private(set) var spent: [Part: Money] = [:]
-    /// The share of new favorites in that cost.
+    /// The part of that cost that went to new favorites.
     private var newFavorites = Money.zero
-    /// The share of following in that cost.
+    /// The part of that cost that went to following.
     private var following = Money.zero
 
-    /// - Parameter now: Any instant of the day that is planned for.
+    /// - Parameter now: Any instant of the day to plan for.
     package init(
         budget: Money, at now: Date, lifePerDay: Money = .zero,
         wanted: Set<Part> = [.posts, .favorites]
@@ -74,7 +76,7 @@ package struct MonthPlan: Sendable, Equatable {
         days = today.components.day - 1 + daysLeft
     }
 
-    /// Notes that calls for a purpose have cost an amount; a negative one takes that back.
+    /// Adds the cost of calls for a purpose; a negative amount takes a cost back.
     package mutating func pay(_ amount: Money, for purpose: SpendingPurpose) {
         spent[purpose.part, default: .zero] = max(
             spent[purpose.part, default: .zero] + amount, .zero)
@@ -87,8 +89,7 @@ package struct MonthPlan: Sendable, Equatable {
 
     private var half: Money { Money(microdollars: budget.microdollars / 2) }
 
-    /// The most that learning may cost in a month: half of the budget, or less where life needs
-    /// more.
+    /// The most that learning may cost in a month: half of the budget, or less if life needs more.
     package var learningShare: Money { max(min(half, budget - lifePerDay * days), .zero) }
 
     /// The expected cost of the daily work from today to the end of the month.
@@ -110,7 +111,7 @@ package struct MonthPlan: Sendable, Equatable {
         return max(quarter, half - (lifePerDay - followingPerDay) * days)
     }
 
-    /// Returns the money that is left now for calls with this purpose.
+    /// Returns the money that calls with this purpose may still spend now.
     package func left(for purpose: SpendingPurpose) -> Money {
         let part = purpose.part
         if purpose == .originals {
@@ -125,25 +126,26 @@ package struct MonthPlan: Sendable, Equatable {
         return max(left, .zero)
     }
 
-    /// When more may be left for a purpose than now.
+    /// The next time at which more money may be left for a purpose.
     ///
-    /// - Parameter amount: What is wanted and not left.
+    /// - Parameter amount: The amount that is wanted and not left now.
     package func opens(for purpose: SpendingPurpose, _ amount: Money) -> Date {
         if purpose == .originals {
             return budget - total >= amount && followingShare >= amount ? tomorrow : end
         }
         guard purpose.part != .life, leftOfShare(purpose.part) >= amount else { return end }
-        // What is kept for life shrinks with every day, and the pace of new favorites rises.
+        // The amount kept back for life shrinks with every day, and the allowance of new favorites
+        // grows.
         return tomorrow
     }
 
     /// The number of further months until the rest of each part of learning is paid for.
     ///
     /// - Parameters:
-    ///   - costs: What is still to be paid after this month.
+    ///   - costs: The costs that remain after this month.
     ///   - smallest: The price of the smallest page of each part; a month that cannot pay it reads
     ///     nothing.
-    /// - Returns: No number for a part that takes more than ten years.
+    /// - Returns: No number for a part that would take more than ten years.
     package func months(toPay costs: [Part: Money], smallest: [Part: Money] = [:]) -> [Part: Int] {
         var open = costs.filter { $0.key != .life && $0.value > .zero }
         var months = costs.mapValues { _ in 0 }.filter { open[$0.key] == nil }
@@ -166,19 +168,19 @@ package struct MonthPlan: Sendable, Equatable {
         return months
     }
 
-    /// A month of 30 days that has just begun.
+    /// The plan of a month of 30 days that has just begun.
     package static func ofThirtyDays(
         budget: Money, lifePerDay: Money, wanted: Set<Part> = [.posts, .favorites]
     ) -> MonthPlan {
         MonthPlan(budget: budget, at: april, lifePerDay: lifePerDay, wanted: wanted)
     }
 
-    /// How many months ``months(toPay:smallest:)`` looks ahead.
+    /// The number of months that ``months(toPay:smallest:)`` looks ahead.
     private static let longest = 120
     /// The first day of April 1970.
     private static let april = Date(timeIntervalSince1970: 90 * 86_400)
 
-    /// The days of the month that have begun.
+    /// The days of the month that have begun, today included.
     private var daysGone: Int { days - daysLeft + 1 }
 
     private func leftOfShare(_ part: Part) -> Money {
@@ -188,7 +190,7 @@ package struct MonthPlan: Sendable, Equatable {
 }
 
 extension MonthPlan.Part {
-    /// The purpose that reads into the past for the part.
+    /// The purpose of calls that read the past for this part.
     fileprivate var purpose: SpendingPurpose {
         switch self {
         case .life: .lookUp
@@ -208,7 +210,8 @@ extension SpendingPurpose {
         }
     }
 
-    /// The purpose with a label; what an earlier version may have stored under another one is life.
+    /// The purpose with a label; `.lookUp`, a part of life, for a label that this version does not
+    /// know.
     init(label: String) { self = Self.labelled[label] ?? .lookUp }
 
     private static let labelled: [String: Self] = {
@@ -219,7 +222,7 @@ extension SpendingPurpose {
 }
 
 extension Money {
-    /// So many parts of a whole of it, rounded down.
+    /// The share `part / whole` of the amount, rounded down.
     fileprivate func scaled(_ part: Int, of whole: Int) -> Money {
         let product = microdollars.multipliedFullWidth(by: part)
         return Money(microdollars: whole.dividingFullWidth(product).quotient)

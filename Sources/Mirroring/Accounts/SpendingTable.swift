@@ -4,17 +4,17 @@ import Posts
 import Settings
 package import Storage
 
-/// The cost of calls: one budget for both accounts, divided by ``MonthPlan``.
+/// The stored cost of calls: one budget for both accounts, divided by ``MonthPlan``.
 ///
-/// Each row of `spending` is what calls for one purpose have cost in a month or
-/// on a day in UTC, in millionths of a dollar.
+/// Each row of `spending` is the cost of the calls for one purpose in a month or on a day in UTC,
+/// in millionths of a dollar.
 package struct SpendingTable: SpendingBook {
-    /// Days that are kept.
+    /// Days for which costs are kept.
     private static let memory = 40
-    /// How long to wait where a call under way may give back enough, in seconds.
+    /// Seconds to wait if a call under way may return enough money.
     private static let moment: TimeInterval = 60
-    /// The days whose costs tell what life costs a day, and the least number of days that they are
-    /// divided by.
+    /// Days over which the daily cost of life is averaged, and the least number of days to divide
+    /// by.
     private static let lately = 28
     private static let fewDays = 7
 
@@ -24,7 +24,7 @@ package struct SpendingTable: SpendingBook {
     package let budget: Money
     /// The maximum cost of home timelines per day.
     private let homeShare: Money
-    /// Whether favorites are given or suggested at all.
+    /// Whether favorites are given or suggested.
     private let wantsFavorites: Bool
     private let underWay = CallsUnderWay()
 
@@ -77,7 +77,7 @@ package struct SpendingTable: SpendingBook {
             }
             if today[purpose] == nil { try removeDays(before: now, on: connection) }
             try add(amount, for: purpose, at: now, on: connection)
-            // Whoever sees the row knows of the call.
+            // Registered inside the transaction, so that whoever reads the row knows of the call.
             underWay.begin(call, amount, for: purpose, at: now)
             return nil
         }
@@ -119,15 +119,15 @@ package struct SpendingTable: SpendingBook {
             byPurpose: Dictionary(uniqueKeysWithValues: labels), renews: month.end)
     }
 
-    /// How the money of the month of `now` is divided, with what was spent until then.
+    /// The division of the money of the month of `now`, including the spending so far.
     ///
     /// - Throws: The store's error.
     package func plan(at now: Date) async throws -> MonthPlan {
         try await storage.read { try plan(at: now, for: .past(.ownPosts), on: $0) }
     }
 
-    /// - Parameter purpose: What is to be paid; most of life is paid without a look at what the
-    ///   other parts may need.
+    /// - Parameter purpose: The purpose to pay for; most purposes of life need no look at the other
+    ///   parts.
     private func plan(
         at now: Date, for purpose: SpendingPurpose, on connection: any StorageConnection
     ) throws -> MonthPlan {
@@ -142,8 +142,7 @@ package struct SpendingTable: SpendingBook {
         return plan
     }
 
-    /// Returns the cost of the daily work per day, over the last weeks, and the part of it that
-    /// following took.
+    /// Returns the recent cost of life per day, and the share of it that following took.
     private func lifePerDay(
         before now: Date, on connection: any StorageConnection
     ) throws -> (whole: Money, following: Money) {
@@ -174,7 +173,7 @@ package struct SpendingTable: SpendingBook {
 
     /// Reads the amounts spent in all months, by the label of a `SpendingPurpose`.
     ///
-    /// This is the only ledger for the total and for its parts.
+    /// `spending` is the only ledger, both of the total and of its parts.
     ///
     /// - Throws: The store's error.
     package func booked() async throws -> [String: Money] {
@@ -189,10 +188,11 @@ package struct SpendingTable: SpendingBook {
             uniquingKeysWith: +)
     }
 
-    /// Returns what some mirrors spent in the month of `now`, and in all months, in one statement.
+    /// Returns the spending of some mirrors in the month of `now` and in all months, in one
+    /// statement.
     ///
     /// - Parameter mirrors: The names, some hundred at most.
-    /// - Returns: By name; mirrors that spent nothing are missing.
+    /// - Returns: The spending by name of mirror; no entry for a mirror that spent nothing.
     /// - Throws: The store's error.
     package static func totals(
         of mirrors: [String], in storage: any StorageEngine, now: Date
@@ -253,7 +253,7 @@ package struct SpendingTable: SpendingBook {
     }
 }
 
-/// The money reserved by unfinished calls of this process, some of which is returned.
+/// The money reserved by unfinished calls of this process, some of which may be returned.
 private final class CallsUnderWay: @unchecked Sendable {
     // Sendable because every access to `calls` holds the lock.
     /// Seconds after which a call that has not ended no longer reserves money.
@@ -278,7 +278,7 @@ private final class CallsUnderWay: @unchecked Sendable {
         }
     }
 
-    /// Forgets a call that was not reserved.
+    /// Drops a call whose reservation failed.
     func drop(_ number: Int) { lock.withLock { calls.removeAll { $0.number == number } } }
 
     func end(_ purpose: SpendingPurpose, begun: Date) {
@@ -305,7 +305,7 @@ private final class CallsUnderWay: @unchecked Sendable {
 }
 
 extension SpendingPurpose {
-    /// Whether a home timeline is read, whose share of a day a person sets.
+    /// Whether the purpose reads a home timeline, whose daily share is a setting.
     fileprivate var isHome: Bool { self == .feed(.home) || self == .past(.home) }
 }
 
@@ -315,7 +315,7 @@ package struct Spending: Sendable, Equatable {
     package var month: String
     package var budget: Money
     package var total: Money
-    /// By the label of a `SpendingPurpose`; only what cost something.
+    /// The costs by the label of a `SpendingPurpose`; purposes without a cost are left out.
     package var byPurpose: [String: Money]
     /// When the budget is whole again.
     package var renews: Date
@@ -337,7 +337,7 @@ extension Spending {
 struct SpendingPeriod: Equatable {
     /// `2026-11-21` or `2026-11`.
     let name: String
-    /// When the next one begins.
+    /// The beginning of the next month.
     let end: Date
 
     static func day(of now: Date) -> SpendingPeriod {
@@ -347,7 +347,8 @@ struct SpendingPeriod: Equatable {
 
     static func month(of now: Date) -> SpendingPeriod {
         let today = LocalTime(now, in: .gmt).day
-        // The 32nd of any month is one of the first four days of the next.
+        // Day 32 counted from the first of a month is always one of the first four days of the next
+        // month.
         let later = today.advanced(by: 32 - today.components.day)
         return SpendingPeriod(
             name: String(today.description.prefix(7)),

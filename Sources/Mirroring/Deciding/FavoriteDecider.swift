@@ -13,9 +13,9 @@ package struct FavoriteDecider: Sendable {
     /// How many features an explanation names.
     private static let featuresShown = 5
 
-    /// Where decisions are kept, under the mirror's lease.
+    /// Stores the decisions, under the mirror's lease.
     let store: OutboxStore
-    /// Where the favorites are given: tells what the bot may do, and the time.
+    /// The bot's network, which also provides the clock of the posts.
     let network: any SocialNetwork
     /// The mode and the caps.
     let configuration: MirrorSettings
@@ -23,7 +23,7 @@ package struct FavoriteDecider: Sendable {
     let zone: TimeZone
     /// The accounts of human and bot.
     let own: Set<AccountID>
-    /// When the bot began to listen, by the network's clock; nothing older is decided.
+    /// When the bot began to listen, by the network's clock; older posts are not decided.
     let activated: Date
 
     package init(
@@ -39,13 +39,14 @@ package struct FavoriteDecider: Sendable {
         self.activated = activated
     }
 
-    /// Classifies the posts of one look at the timeline and stores a favorite for each that passes.
+    /// Classifies the posts of one look at the timeline, and stores a favorite for each that
+    /// passes.
     ///
     /// - Parameters:
     ///   - items: Posts as the network gave them, in any order.
-    ///   - classifier: Judges them; the same for all pages of one look.
+    ///   - classifier: Classifies the posts; the same one for all pages of a look.
     ///   - now: Decides about age and the day's cap.
-    /// - Returns: The new actions, and what the authors of all posts said about the bot.
+    /// - Returns: The new actions, and the statements of all authors about bots.
     /// - Throws: The store's or the counts' error.
     package func decide(
         _ items: [ObservedPost], with classifier: FavoriteSession, now: Date
@@ -79,14 +80,14 @@ package struct FavoriteDecider: Sendable {
         return (actions, stances)
     }
 
-    /// Predicts the decision about a post that appeared now, regardless of earlier decisions;
-    /// stores nothing.
+    /// Predicts the decision about a post as if it had appeared now, regardless of earlier
+    /// decisions; stores nothing.
     ///
     /// - Parameters:
     ///   - item: The post.
-    ///   - classifier: Judges it.
+    ///   - classifier: Classifies the post.
     ///   - now: Decides about age and the day's cap.
-    /// - Returns: How it is judged, also where a rule would leave it out before that.
+    /// - Returns: The prediction, with the classification even if a rule excludes the post.
     /// - Throws: The store's or the counts' error.
     package func prospect(
         of item: ObservedPost, with classifier: FavoriteSession, now: Date
@@ -104,8 +105,8 @@ package struct FavoriteDecider: Sendable {
             condition: condition(isAutomatic))
     }
 
-    /// Judges each post; one that the counts cannot be asked about is left out, and does not keep
-    /// the others waiting.
+    /// Classifies each post; skips a post whose counts cannot be read, so that the others need not
+    /// wait.
     private func classifications(
         of items: [ObservedPost], by classifier: FavoriteSession
     ) async throws -> [(item: ObservedPost, result: Classification)] {
@@ -119,9 +120,10 @@ package struct FavoriteDecider: Sendable {
         }
     }
 
-    /// Those who want to hear of the bot: the operator was told so, or they named it themselves.
+    /// The accounts that consent to the bot: by the operator's word, or because they named the bot
+    /// themselves.
     ///
-    /// Only asked where the network makes a difference.
+    /// Reads them only if the network's rules require consent.
     private func consenting(
         among authors: [AccountID], _ stances: [AccountID: People.Stance]
     ) async throws -> Set<AccountID> {
@@ -139,7 +141,7 @@ package struct FavoriteDecider: Sendable {
         configuration.favoriteMode == .auto && !configuration.review.contains(.favorite)
     }
 
-    /// Whether a post by `author` may become a favorite without a person's decision.
+    /// Whether a post by `author` may be favorited without a person's decision.
     private func mayFavorite(_ author: AccountID, _ consenting: Set<AccountID>) -> Bool {
         switch capabilities.automaticFavorites {
         case .anyone: true
@@ -173,7 +175,7 @@ package struct FavoriteDecider: Sendable {
             baseLogOdds: result.assessment.baseLogOdds,
             features: Explanation.Feature.all(of: result.assessment, atMost: Self.featuresShown),
             weights: result.weights.map(Explanation.Weights.init))
-        // A person may favorite what is hours old, the bot may not.
+        // A person may favorite a post that is hours old; the bot may not.
         let expires =
             isAutomatic
             ? network.local(item.post.createdAt) + rules.maximumAge.timeInterval
@@ -185,7 +187,7 @@ package struct FavoriteDecider: Sendable {
             explanation: explanation)
     }
 
-    /// Why a person has to decide, where the network wants that.
+    /// The reason why a person has to decide, on networks that require one.
     private func condition(_ isAutomatic: Bool) -> String {
         guard !isAutomatic else { return "" }
         if !capabilities.canFavorite {
@@ -199,21 +201,21 @@ package struct FavoriteDecider: Sendable {
 
 /// The predicted decision about a post on the bot's home timeline.
 package struct FavoriteProspect: Sendable {
-    /// Why it would be left alone, whatever its rate; nil if no rule says so.
+    /// The rule that excludes the post, whatever its rate; nil if none does.
     package let refusal: Refusal?
     package let result: Classification
     /// Whether it would be favorited without a person's decision.
     package let isAutomatic: Bool
-    /// Why a person would have to decide, as the end of a sentence; empty where nothing is to be
-    /// said.
+    /// The reason why a person would have to decide, as the end of a sentence; empty if there is
+    /// none.
     package let condition: String
 }
 
 extension ObservedPost {
-    /// Characters of a post that a suggestion keeps.
+    /// Characters of the post that a suggestion keeps.
     private static let shownAtMost = 1_000
 
-    /// The post as what an action is about.
+    /// The post as the target of an action.
     var target: Action.Target {
         let name = author.handle.filter { $0 != "\0" }
         let isName =
@@ -222,7 +224,7 @@ extension ObservedPost {
             post: post.id.value, author: author.id, address: address, name: isName ? nil : name)
     }
 
-    /// The same with what the post says, for a person who decides about the action.
+    /// The target with the post's text, for a person who decides about the action.
     var shownTarget: Action.Target {
         var target = target
         let text = [post.warning, post.text].compactMap(\.self).joined(separator: "\n").filter {
@@ -232,9 +234,9 @@ extension ObservedPost {
         return target
     }
 
-    /// The example that the classifier learns from and judges.
+    /// The example that the classifier learns from and classifies.
     package var example: Example {
-        // A name that not every reading tells would make two features of one author.
+        // A name that not every read returns would make two features of one author.
         let name = post.id.network.traits.accounts == .number ? author.id.value : author.handle
         return Example(id: post.id, author: name, authorID: author.id, text: post.text)
     }

@@ -2,8 +2,8 @@ package import Favorites
 package import Outbox
 
 extension Explanation {
-    /// The words and authors that mean something to a person, the strongest first, also of what an
-    /// older version noted.
+    /// The words and authors that mean something to a person, the strongest first; also those that
+    /// an older version stored.
     package var tellingFeatures: [Feature] {
         features?.filter {
             $0.sums == nil && [.words, .author].contains($0.kind)
@@ -18,15 +18,15 @@ extension Explanation.Feature {
         group ?? (sums == nil && FeatureGroup(of: name) == .author ? .author : .words)
     }
 
-    /// Returns the contributions of the features to ln of a favorite rate: words and authors that
-    /// mean something, the strongest first, then the sum of all other words, the sum of the runs of
+    /// Returns the contributions of the features to ln of a favorite rate: the telling words and
+    /// authors, the strongest first, then the sum of all other words, the sum of the runs of
     /// letters, and the form of the text.
     ///
     /// - Parameters:
-    ///   - assessment: What the classifier found.
-    ///   - number: How many words and authors are told at most, and the form as one sum; nil for
-    ///     all but signs, numbers and small words.
-    /// - Returns: Together with the base they add up to ln of the rate.
+    ///   - assessment: The result of the classifier.
+    ///   - number: The most words and authors to list, with the form as one sum; nil to list all
+    ///     except signs, numbers and function words.
+    /// - Returns: Contributions that add up, with the base, to ln of the rate.
     package static func all(of assessment: Assessment, atMost number: Int? = nil) -> [Self] {
         let told = assessment.told(atMost: number ?? .max)
         func one(_ contribution: Contribution) -> Self {
@@ -53,10 +53,10 @@ extension Explanation.Feature {
             + (number == nil ? told.form.map(one) : sum(.init(told.form), "form", .form))
     }
 
-    /// Features by group, in the order in which people are told of them; groups without any are
-    /// left out.
+    /// Features by group, in the order in which they are shown to people; empty groups are left
+    /// out.
     ///
-    /// - Parameter features: In any order, which they keep within their group.
+    /// - Parameter features: Features in any order, which is kept within each group.
     package static func grouped(_ features: [Self]) -> [(group: Group, features: [Self])] {
         let groups = Dictionary(grouping: features, by: \.kind)
         return Group.allCases.compactMap { group in groups[group].map { (group, $0) } }

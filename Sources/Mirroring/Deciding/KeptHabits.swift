@@ -4,16 +4,16 @@ import Favorites
 import Foundation
 import Posts
 
-/// Keeps what the newest replies of some humans tell, for the next mention.
+/// A cache of the habits computed from the newest replies of some humans.
 ///
-/// Counting 2,000 replies takes .1 s and some megabytes, so that a process keeps them for the
-/// mirrors that were mentioned last.
+/// Computing the habits of 2,000 replies takes 0.1 s and some megabytes, so a process keeps them
+/// for the mirrors that were used last.
 final class KeptHabits: @unchecked Sendable {
     // Sendable because every access to the variables holds the lock.
     private let lock = NSLock()
     private var kept: [String: Kept] = [:]
     private var uses = 0
-    /// For how many mirrors habits are kept at most.
+    /// The most mirrors whose habits are kept.
     private static let mostMirrors = 16
 
     private struct Kept {
@@ -23,11 +23,12 @@ final class KeptHabits: @unchecked Sendable {
         var use: Int
     }
 
-    /// Returns the habits that some replies tell.
+    /// Returns the habits of the given replies.
     ///
     /// - Parameters:
     ///   - replies: The human's newest replies to anybody.
-    ///   - mirror: The name of the mirror; its habits are counted anew once its replies are others.
+    ///   - mirror: The name of the mirror; its habits are computed again when its replies have
+    ///     changed.
     ///   - words: Counts words; nil where there is no dictionary.
     func habits(of replies: [Archive.PastReply], in mirror: String, _ words: WordCounter?)
         -> ReplyHabits

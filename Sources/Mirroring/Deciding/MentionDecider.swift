@@ -10,49 +10,47 @@ import ServiceLifecycle
 import Settings
 import Storage
 
-/// Decides what becomes of mentions: an old reply to the same person, or silence.
+/// Decides about mentions: each is answered with an old reply to the same person, or skipped.
 ///
-/// Every mention ends as one row of `actions`, so none is answered twice and
-/// each silence has its reason. Each is decided for itself, the cheapest rule
-/// first: what the mention says, then what the tables know, and only for one
-/// that would be answered what the network knows of its thread.
+/// Every mention ends as one row of `actions`, so none is answered twice and each skipped one has a
+/// reason. Each is decided on its own, the cheapest rules first: the text of the mention, then the
+/// tables, and only for a mention that would be answered its thread on the network.
 package struct MentionDecider: Sendable {
-    /// How far back the replies of a conversation are counted, in seconds.
+    /// Seconds for which the replies in a conversation are counted.
     private static let threadMemory: TimeInterval = 30 * 86_400
-    /// How long a mention waits for the human's past to be read until it is looked at again, in
-    /// seconds.
+    /// Seconds after which a mention that needs the human's past is tried again.
     private static let pastRest: TimeInterval = 300
-    /// How often the thread of a mention is asked for before the mention counts as its own thread.
+    /// Tries to read the thread of a mention before the mention counts as its own thread.
     private static let threadTries = 3
-    /// How many mentions share one reading of the database.
+    /// Mentions that share one read of the database.
     private static let portion = 50
 
-    /// Chooses what to say.
+    /// Chooses the reply.
     let finder: ReplyFinder
     /// The store of people, which tells who may be answered.
     let people: People
-    /// Where decisions are kept, under the mirror's lease.
+    /// Stores the decisions, under the mirror's lease.
     let store: OutboxStore
     /// Reads the facts.
     let storage: any StorageEngine
-    /// Asked for threads.
+    /// The network that is asked for threads.
     let network: any SocialNetwork
     /// The caps.
     let configuration: MirrorSettings
     /// In which a day begins.
     let zone: TimeZone
     let bot: AccountID
-    /// The accounts of human and bot, who may be told of an answer to somebody else.
+    /// The accounts of human and bot, who do not count as others in a thread.
     let own: Set<AccountID>
-    /// When the bot began to listen, by the network's clock; nothing older is decided, unless it
+    /// When the bot began to listen, by the network's clock; an older mention is ignored unless it
     /// asks the bot to stop.
     let activated: Date
     /// The note in the first reply to a person; `nil` if there is none.
     let note: FirstReplyNote?
-    /// Told of a person from whom nothing may be learned any more.
+    /// Called with a person from whom nothing may be learned any more.
     let onOptOut: @Sendable (AccountID, String) async throws -> Void
     private let threads: ThreadQuestions
-    /// Caps and choices go by what is stored, so that one page is decided after the other.
+    /// Caps and choices depend on stored rows, so pages are decided one after another.
     private let turnstile = Turnstile()
 
     package init(
@@ -78,10 +76,10 @@ package struct MentionDecider: Sendable {
 
     /// The outcome of one mention.
     private enum Outcome {
-        /// `confirmation` tells the author that a request to stop was understood.
+        /// `confirmation` tells the author that their request to stop was understood.
         case decided(Intent, source: Archive.Original? = nil, confirmation: Intent? = nil)
         case postponed(Postponed)
-        /// It would be answered, and the network has to be asked for its thread.
+        /// The mention would be answered, and its thread has to be read from the network first.
         case open
     }
 
@@ -105,18 +103,18 @@ package struct MentionDecider: Sendable {
         }
     }
 
-    /// Stores the decisions about mentions that have none.
+    /// Stores the decisions about those mentions that have none.
     ///
-    /// The facts about some mentions are read in one transaction, and the decisions about them are
-    /// stored in another one.
+    /// Reads the facts about some mentions in one transaction, and stores the decisions in another
+    /// one.
     ///
     /// - Parameters:
     ///   - mentions: Posts that mention the bot, in any order.
-    ///   - now: Decides about their age and the day's caps.
-    ///   - tries: How often they were postponed before.
-    /// - Returns: The new decisions, and what is to be decided at another try.
+    ///   - now: The time for the age of mentions and for the day's caps.
+    ///   - tries: How often each was postponed before.
+    /// - Returns: The new decisions, and the mentions to try again.
     /// - Throws: The store's error; `CancellationError` between two mentions if the worker is to
-    ///   end. What is wrong with one mention stays with it.
+    ///   end. An error about a single mention is stored with it.
     package func decide(
         _ mentions: [ObservedPost], now: Date, tries: Int
     ) async throws -> (decided: [Decision], postponed: [Postponed]) {
@@ -126,20 +124,20 @@ package struct MentionDecider: Sendable {
     private func decideInTurn(
         _ mentions: [ObservedPost], now: Date, tries: Int
     ) async throws -> (decided: [Decision], postponed: [Postponed]) {
-        // A request to stop holds however old it is: a restored mirror hears what was said since
-        // its backup.
+        // A request to stop is accepted however old it is, so that a restored mirror learns of
+        // those since its backup.
         let heard = mentions.filter {
             $0.calledAt >= activated || OptOut.asksToStop(text: $0.post.text)
         }
         .sorted { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
         var all = Outcomes()
-        // What needs no thread does not wait for those that do.
+        // Mentions that need no thread do not wait for those that do.
         for part in heard.portions(of: Self.portion) {
             all.add(try await settle(part, threads: [:], now: now))
         }
         var answers: [String: KnownThread] = [:]
         for mention in all.open {
-            // The page comes again; what was decided of it is known then.
+            // The page is read again later; the decisions that are stored by then count.
             guard !Task.isShuttingDownGracefully else { throw CancellationError() }
             switch try await askForThread(of: mention, tries: tries) {
             case .success(let thread): answers[mention.address] = thread
@@ -153,10 +151,11 @@ package struct MentionDecider: Sendable {
         return (all.decided, all.postponed)
     }
 
-    /// Decides about some mentions and stores that; those whose threads have to be asked for stay
+    /// Decides about some mentions and stores the decisions; those that need their thread stay
     /// open.
     ///
-    /// - Parameter answers: What the network said of their threads, by the addresses of mentions.
+    /// - Parameter answers: The threads that the network returned, by the addresses of the
+    ///   mentions.
     private func settle(
         _ mentions: [ObservedPost], threads answers: [String: KnownThread], now: Date
     ) async throws -> Outcomes {
@@ -165,7 +164,7 @@ package struct MentionDecider: Sendable {
         } catch let error as StorageError where error.code == .invalidValue {
             var outcomes = Outcomes()
             if let mention = mentions.first, mentions.count == 1 {
-                // No database can hold what the mention says, today or tomorrow.
+                // The text of the mention can never be stored in a database.
                 outcomes.decided = try await storeUndecidable(mention, error, now: now)
                 threads.settle(mention.address)
             } else {
@@ -189,7 +188,7 @@ package struct MentionDecider: Sendable {
             if facts.earlier.known.contains(mention.post.id.value) { continue }
             let word = facts.words[mention.post.id.value]
             if let word { words.append(word) }
-            // Of who was forgotten nothing is kept, not even that they spoke.
+            // Nothing is stored about a forgotten person, not even that they wrote.
             if facts.people[mention.author.id]?.isForgotten ?? false { continue }
             if let word {
                 threads.settle(mention.address)
@@ -201,7 +200,7 @@ package struct MentionDecider: Sendable {
                 of: mention, &facts, thread: answers[mention.address], now: now)
             {
             case .open:
-                // Nobody has more threads asked for than would be answered.
+                // A person has no more threads read than mentions that would be answered.
                 threads.postpone(mention.address, of: mention.author.id)
                 outcomes.open.append(mention)
             case .postponed(let item): outcomes.postpone(item, of: mention, threads)
@@ -220,17 +219,17 @@ package struct MentionDecider: Sendable {
         return outcomes
     }
 
-    /// A statement in a mention that counts because of the account that made it, and that calls for
-    /// no reply.
+    /// A statement in a mention that counts because of its author's account, and that is not
+    /// answered.
     private enum AccountWord {
-        /// Three words that prove whose account it is, and may agree to the mirror.
+        /// Three words that prove the ownership of an account, and may be the consent to the
+        /// mirror.
         case proof(ProofTable.Match)
-        /// The human wants the mirror to stop.
+        /// The human's request to stop the mirror.
         case stop
     }
 
-    /// Returns the intent for a mention with such a statement: it is not answered, whoever wrote
-    /// it.
+    /// Returns the intent for a mention with such a statement, which is never answered.
     private func intent(of word: AccountWord, _ mention: ObservedPost, now: Date) async throws
         -> Intent
     {
@@ -244,8 +243,8 @@ package struct MentionDecider: Sendable {
         return intent(about: mention, now: now).intent.skipped(Refusal(reason))
     }
 
-    /// The change that notes what accounts said, in that order, for the transaction that records
-    /// the mentions; nil if they said nothing.
+    /// The change that stores the statements of accounts in their order, for the transaction that
+    /// records the mentions; nil without statements.
     private func noting(
         _ words: [AccountWord], now: Date
     ) -> (@Sendable (any StorageConnection) throws -> Void)? {
@@ -261,7 +260,7 @@ package struct MentionDecider: Sendable {
         }
     }
 
-    /// Stores that a mention is decided against, because it cannot be stored whole.
+    /// Stores a skipped mention, because its text cannot be stored whole.
     private func storeUndecidable(
         _ mention: ObservedPost, _ error: StorageError, now: Date
     ) async throws -> [Decision] {
@@ -290,7 +289,7 @@ package struct MentionDecider: Sendable {
         var version: Int64 = 0
         /// The account statements in the mentions, by the mentions' identities.
         var words: [String: AccountWord] = [:]
-        /// Those who have asked the bot to stop since.
+        /// People who have asked the bot to stop since the facts were read.
         var denied: Set<AccountID> = []
         /// The confirmations decided since.
         var confirmations = 0
@@ -298,7 +297,8 @@ package struct MentionDecider: Sendable {
         func accounts(of person: AccountID) -> [AccountID] { people[person]?.accounts ?? [person] }
     }
 
-    /// Reads the facts in one transaction; of who is not answered anyway nothing more than that.
+    /// Reads the facts in one transaction, and only the necessary ones about people who are never
+    /// answered.
     private func read(
         _ mentions: [ObservedPost], threads answers: [String: KnownThread], now: Date,
         midnight: Date
@@ -349,7 +349,7 @@ package struct MentionDecider: Sendable {
         }
     }
 
-    /// Whether a post was written to the bot by the account that it is said to be of.
+    /// Whether a post was written to the bot by the account that it names as its author.
     private func mayProve(_ mention: ObservedPost) -> Bool {
         mention.author.id != bot && mention.post.author == mention.author.id
             && !mention.post.isRepost
@@ -400,7 +400,7 @@ package struct MentionDecider: Sendable {
         about mention: ObservedPost, _ facts: inout Facts, thread: KnownThread?, now: Date
     ) async throws -> Outcome {
         var (reply, intent) = self.intent(about: mention, now: now)
-        // What the mention says of itself is remembered, whatever else is known.
+        // The mention's own statements are stored, whatever else is known.
         let said = MentionFacts(
             post: mention.post, mentionAddedAt: mention.mentionAddedAt, author: mention.author,
             bot: bot,
@@ -413,7 +413,8 @@ package struct MentionDecider: Sendable {
             try await remember(refusal, of: mention, &facts, now: now)
             return .decided(intent.skipped(refusal), confirmation: confirmation)
         }
-        // Those that wait for their threads count as well: nobody takes up the worker's time alone.
+        // Mentions that wait for their threads are counted too, so that one person cannot take all
+        // of the worker's time.
         var known = mentionFacts(
             mention, facts, waiting: threads.open(of: mention.author.id, besides: mention.address))
         if let refusal = rules.refusal(of: known, at: network.present(at: now))
@@ -460,9 +461,9 @@ package struct MentionDecider: Sendable {
         return .decided(intent, source: source)
     }
 
-    /// The line below a reply to a person who was never answered; nil for others.
+    /// The note below a reply to a person who was never answered; nil for others.
     ///
-    /// Whether an answer left meanwhile is seen at the departure.
+    /// Answers sent in the meantime are checked again when the reply is sent.
     private func note(to person: People.Acquaintance?, in language: String?) -> String? {
         guard person?.wasAnswered != true else { return nil }
         return note?.line(in: language)
@@ -471,9 +472,9 @@ package struct MentionDecider: Sendable {
     /// Returns the favorite that tells a person that their request to stop was understood; nil if
     /// they are not told.
     ///
-    /// Told is only a person who mentioned the bot and was not denied before, once, and only where
-    /// the network and the settings let the bot favorite without a person's decision. Nothing else
-    /// is sent to them afterwards.
+    /// Only a person who mentioned the bot and was not denied before is told, once, and only if the
+    /// network and the settings let the bot favorite without a person's decision. Nothing else is
+    /// sent to them afterwards.
     private func confirmation(of mention: ObservedPost, _ facts: Facts, now: Date) async throws
         -> Intent?
     {
@@ -506,7 +507,7 @@ package struct MentionDecider: Sendable {
             explanation: explanation)
     }
 
-    /// Remembers what a mention says about its author, beyond this one answer.
+    /// Stores what a mention reveals about its author, beyond this one answer.
     private func remember(
         _ refusal: Refusal, of mention: ObservedPost, _ facts: inout Facts, now: Date
     ) async throws {
@@ -521,8 +522,8 @@ package struct MentionDecider: Sendable {
         }
     }
 
-    /// Returns the other accounts that the mention names, each once: an answer to its author is not
-    /// for them.
+    /// Returns the other accounts that the mention names, each once; an answer goes to the author
+    /// and not to them.
     private func bystanders(of mention: ObservedPost) -> [AccountID] {
         var seen: Set<AccountID> = [mention.author.id, bot]
         return mention.post.mentions.filter { seen.insert($0).inserted }
@@ -548,16 +549,16 @@ package struct MentionDecider: Sendable {
         return mention.replyNeedsApproval ? Refusal(.closedToReplies) : nil
     }
 
-    /// Whether, as far as is known, only the author and the mirror's own accounts wrote what stands
-    /// above a mention.
+    /// Whether only the author and the mirror's own accounts wrote the posts above a mention, as
+    /// far as is known.
     private func isAmongThemselves(_ mention: ObservedPost) -> Bool {
         mention.threadAuthors.union([mention.post.replyTo?.author].compactMap(\.self))
             .allSatisfy { $0 == mention.author.id || own.contains($0) }
     }
 
-    /// Whether the network lets the bot answer this post.
+    /// Whether the network's rules let the bot answer this post.
     ///
-    /// Where the post itself must name the bot, being part of a thread that did is not enough.
+    /// Where the post itself must name the bot, a thread that names it is not enough.
     private func isSummoned(by mention: ObservedPost) -> Bool {
         network.capabilities.replies == .anyone || mention.post.mentions.contains(bot)
     }
@@ -565,29 +566,30 @@ package struct MentionDecider: Sendable {
     // MARK: The conversation
 
     private enum KnownThread: Sendable {
-        /// Nil for a mention that is its own thread.
+        /// Nil for a mention that begins its own thread.
         case known(String?)
         case toBeAsked
 
         var name: String? { if case .known(let name) = self { name } else { nil } }
     }
 
-    /// The conversation a mention belongs to, as far as that is known without the network.
+    /// The conversation of a mention, if it is known without the network.
     ///
-    /// A mention that answers one of the bot's replies is known at once; only
-    /// for answers to somebody else must the network be asked.
+    /// A mention that answers one of the bot's replies is known at once; the network is asked only
+    /// about answers to others.
     private func knownThread(of mention: ObservedPost, _ facts: Facts) -> KnownThread {
         guard let parent = mention.replyToAddress else { return .known(mention.conversation) }
         let known = facts.earlier.thread(ofReplyPublishedAs: parent) ?? mention.conversation
         return known.map { .known($0) } ?? .toBeAsked
     }
 
-    /// Why a mention waits for another try.
+    /// The reason why a mention waits for another try.
     private struct Delay: Error {
         let item: Postponed
     }
 
-    /// Asks the network for the conversation of a mention, while there is time for that.
+    /// Asks the network for the conversation of a mention, unless the time for such calls is used
+    /// up.
     private func askForThread(of mention: ObservedPost, tries: Int) async throws -> Result<
         KnownThread, Delay
     > {
@@ -601,23 +603,24 @@ package struct MentionDecider: Sendable {
         } catch let error as NetworkError where !error.dropsItem && tries < Self.threadTries {
             return later("\(error)", until: error.retryAfter)
         } catch is NetworkError {
-            // A thread that cannot be had is no reason for silence: the mention is its own.
+            // A thread that cannot be read does not prevent an answer: the mention counts as its
+            // own thread.
             return .success(.known(nil))
         }
     }
 }
 
-/// How much time questions for threads take, and who waits for them.
+/// The time that thread queries have taken, and the mentions that wait for one.
 ///
-/// A server may keep each question waiting, and somebody may write many mentions that need one. So
-/// the questions of a minute share some seconds; what is beyond is asked for at another look.
+/// A server may answer slowly, and one person may write many mentions that need their thread. So
+/// the queries of a minute share some seconds, and the others are made at a later look.
 private final class ThreadQuestions: @unchecked Sendable {
     // Sendable because every access to a variable holds the lock.
-    /// How long questions may take in each period, in seconds; the last one may take longer.
+    /// Seconds that queries may take in each period; the last one may exceed them.
     private static let budget: TimeInterval = 10
     private static let period: TimeInterval = 60
-    /// How long a mention may be answered, in seconds: one that was given up meanwhile does not
-    /// wait for ever.
+    /// Seconds for which a waiting mention is remembered; one that was given up in the meantime
+    /// does not stay.
     private static let memory: TimeInterval = 86_400
 
     private let uptime: @Sendable () -> TimeInterval
@@ -626,7 +629,7 @@ private final class ThreadQuestions: @unchecked Sendable {
     private var spent: TimeInterval = 0
     private var waiting: [String: (author: AccountID, since: TimeInterval)] = [:]
 
-    /// - Parameter uptime: Reads a clock that nobody sets, in seconds.
+    /// - Parameter uptime: Reads the monotonic clock, in seconds.
     init(uptime: @escaping @Sendable () -> TimeInterval) { self.uptime = uptime }
 
     /// Whether the time for questions is not spent yet.
@@ -641,9 +644,9 @@ private final class ThreadQuestions: @unchecked Sendable {
         }
     }
 
-    /// Asks, and counts the time that it takes.
+    /// Runs a query and adds the time that it takes.
     ///
-    /// - Throws: What the question throws.
+    /// - Throws: The error of the query.
     func timing<Answer>(_ question: () async throws -> Answer) async throws -> Answer {
         let start = uptime()
         defer {
@@ -665,7 +668,7 @@ private final class ThreadQuestions: @unchecked Sendable {
     /// Notes that a mention is decided.
     func settle(_ address: String) { lock.withLock { waiting[address] = nil } }
 
-    /// How many other mentions of somebody wait for their threads.
+    /// The number of other mentions by this author that wait for their threads.
     func open(of author: AccountID, besides address: String) -> Int {
         let now = uptime()
         return lock.withLock {
@@ -677,7 +680,7 @@ private final class ThreadQuestions: @unchecked Sendable {
 }
 
 extension Intent {
-    /// The same intent, decided against: nothing is said.
+    /// The same intent as skipped: nothing is sent.
     fileprivate func skipped(_ refusal: Refusal) -> Intent {
         var skipped = self
         if case .reply(var reply) = payload {

@@ -7,26 +7,25 @@ package import Posts
 import Schedule
 package import Settings
 
-/// A day as the mirror would live it: its plan, and what would be posted in each slot.
+/// The preview of a day: its plan, and the intended post of each slot.
 package typealias PlannedDay = (plan: StoredPlan, slots: [Intent])
 
 /// Draws a day's minutes from the archive and picks a text for each.
 package struct PlanMaker: Sendable {
-    /// How many days without a post are believed to be silence of a human who is watched.
+    /// The most days without a post that count as real silence of a followed human.
     ///
-    /// A longer gap more likely means that the archive is an old one, and an old archive keeps its
-    /// rate.
+    /// A longer gap more likely means that the archive is old, and then it keeps its rate.
     private static let believedSilence = 30
 
     /// The human's posts.
     let archive: Archive
-    /// Where the plans are kept, and what was used before.
+    /// Stores the plans, and knows the texts that were used before.
     let store: OutboxStore
     /// The schedule's and the texts' settings.
     let configuration: MirrorSettings
-    /// Says what texts are good for.
+    /// Judges the fitness of texts.
     package var judge: TextJudge
-    /// Tells which texts come after others; nil where nothing is learned of texts.
+    /// Tells which texts are used only after others; nil if nothing is learned of texts.
     let taste: TextTaste?
     /// How much of the human's past is known; without any there is no plan.
     private let past: @Sendable () async throws -> KnownPast?
@@ -55,16 +54,16 @@ package struct PlanMaker: Sendable {
 
     private var mirror: String { configuration.mirror }
 
-    /// The plan that would be made for `day`, without storing it.
+    /// The plan that would be made for `day`; stores nothing.
     ///
     /// - Parameters:
     ///   - day: The day.
-    ///   - now: Decides what counts as past, and how old texts are.
-    ///   - watching: Whether the human's posts are followed, so that days without one count.
-    ///   - seed: Makes another draw than the day's own; nil for that one.
+    ///   - now: The time that separates past from future, and for the age of texts.
+    ///   - watching: Whether the human's posts are followed, so that days without a post count.
+    ///   - seed: The seed of another draw; nil for the day's own draw.
     ///   - firstNumber: The number of the first slot.
-    ///   - planned: Actions whose texts are spoken for.
-    /// - Returns: Nil if the human's past is not known, or the archive holds no post to learn times
+    ///   - planned: Actions whose texts are already taken.
+    /// - Returns: Nil if the human's past is not known, or the archive has no post to learn times
     ///   from.
     /// - Throws: The store's error.
     package func preview(
@@ -76,10 +75,10 @@ package struct PlanMaker: Sendable {
         return try await filled(drawn, besides: planned, now: now)
     }
 
-    /// The plan that would be made for a day that is to have so many posts after an instant.
+    /// The plan that would be made for a day that needs a number of posts after an instant.
     ///
-    /// It is the day's own draw if that has them, else the first other draw that does, else the one
-    /// with most of them.
+    /// It is the day's own draw if that has enough posts, else the first other draw that has, else
+    /// the one with the most.
     private func preview(
         _ day: LocalDay, having count: Int, after instant: Date, now: Date, watching: Bool
     ) async throws -> PlannedDay? {
@@ -98,7 +97,7 @@ package struct PlanMaker: Sendable {
         return try await filled(best.plan, now: now)
     }
 
-    /// The plan of minutes that were drawn, with a text for each.
+    /// The plan for drawn minutes, with a text for each.
     private func filled(_ drawn: DayPlan, besides planned: [Action] = [], now: Date) async throws
         -> PlannedDay
     {
@@ -109,20 +108,19 @@ package struct PlanMaker: Sendable {
         return (plan, try await slots(of: drawn, besides: planned, now: now))
     }
 
-    /// The first post of the plan that would be made for `day` that is still to be sent after
-    /// `now`.
+    /// The first post after `now` in the plan that would be made for `day`.
     ///
-    /// It is that of ``preview(_:now:watching:seed:firstNumber:besides:)``, but no text is chosen
-    /// for a later slot.
+    /// It equals the one in ``preview(_:now:watching:seed:firstNumber:besides:)``, but the texts of
+    /// later slots are not chosen.
     ///
     /// - Parameters:
     ///   - day: The day.
-    ///   - now: Decides what counts as past, and how old texts are.
-    ///   - watching: Whether the human's posts are followed, so that days without one count.
-    /// - Returns: Nil if there would be none, also where each post waits for a person's word.
+    ///   - now: The time that separates past from future, and for the age of texts.
+    ///   - watching: Whether the human's posts are followed, so that days without a post count.
+    /// - Returns: Nil if there would be none, and if every post waits for a person's approval.
     /// - Throws: The store's error.
     package func firstPost(of day: LocalDay, now: Date, watching: Bool) async throws -> Action? {
-        // No text has to be chosen to know that none would leave by itself.
+        // If posts need approval, no text has to be chosen to know that none leaves by itself.
         guard !configuration.review.contains(.post),
             let drawn = try await drawing(of: day, now: now, watching: watching)?.plan()
         else { return nil }
@@ -131,7 +129,7 @@ package struct PlanMaker: Sendable {
         return slots.map(action).first { $0.comes(after: now) }
     }
 
-    /// Everything from which the minutes of a day are drawn.
+    /// The data from which the minutes of a day are drawn.
     private struct Drawing {
         let day: LocalDay
         let zone: TimeZone
@@ -139,7 +137,7 @@ package struct PlanMaker: Sendable {
         let planner: DayPlanner
         let recent: RecentDays
 
-        /// - Parameter seed: Makes another draw than the day's own; nil for that one.
+        /// - Parameter seed: The seed of another draw; nil for the day's own draw.
         func plan(seed: String? = nil, firstNumber: Int = 1) -> DayPlan? {
             planner.plan(
                 for: day, in: zone, mirror: mirror, seed: seed, firstNumber: firstNumber,
@@ -147,7 +145,7 @@ package struct PlanMaker: Sendable {
         }
     }
 
-    /// Reads from what a day is drawn; nil as for
+    /// Reads the data for drawing a day; nil as for
     /// ``preview(_:now:watching:seed:firstNumber:besides:)``.
     private func drawing(of day: LocalDay, now: Date, watching: Bool) async throws -> Drawing? {
         guard try await past() != nil else { return nil }
@@ -162,9 +160,9 @@ package struct PlanMaker: Sendable {
         return Drawing(day: day, zone: zone, mirror: mirror, planner: planner, recent: recent)
     }
 
-    /// Chooses a text for one slot after the other.
+    /// Chooses a text for each slot, one after another.
     ///
-    /// - Parameter isEnough: Ends the choosing with the slot of which it is true.
+    /// - Parameter isEnough: Ends the choice with the first slot for which it returns true.
     private func slots(
         of drawn: DayPlan, besides planned: [Action] = [], now: Date,
         until isEnough: (Intent) -> Bool = { _ in false }
@@ -185,7 +183,7 @@ package struct PlanMaker: Sendable {
         return slots
     }
 
-    /// Returns the days just before `day`: the human's, after them the bot's stored plans, then
+    /// Returns the days just before `day`: the human's days, then the bot's stored plans, then
     /// previews.
     private func recentDays(
         before day: LocalDay, _ planner: DayPlanner, from today: LocalDay
@@ -194,15 +192,15 @@ package struct PlanMaker: Sendable {
         let first = max(min(today, day), day.advanced(by: -DayPlanner.longestPreview))
             .advanced(by: -RecentDays.length)
         let unknown = max(first, asOf.advanced(by: 1))
-        // Nobody asks where the human's own days tell everything.
+        // The store is not read if the human's own days are complete.
         let planned = unknown < day ? try await store.slotCounts(of: unknown..<day) : [:]
         return planner.recentDays(
             before: day, planned: planned, from: today, in: zone, mirror: mirror)
     }
 
-    /// Seconds inside the minute, so that not every bot posts on the stroke of it.
+    /// The seconds within a slot's minute, so that not every bot posts at the full minute.
     ///
-    /// Slots that share a minute have equal parts of it, one after the other.
+    /// Slots in the same minute share it in equal parts.
     private func second(of slot: Slot, among together: [Slot]) -> Int {
         let seed = PlanSeed.text(mirror: mirror, day: slot.name.day, minute: slot.minute)
         let part = max(1, 60 / together.count)
@@ -224,24 +222,24 @@ package struct PlanMaker: Sendable {
 
     /// Makes and stores the plan of `day` unless it has one.
     ///
-    /// Slots before the first start, and those that nobody waits for any more, are stored as
-    /// skipped, so that a mirror started in the afternoon keeps the right rate for the rest of the
-    /// day. The day of the first start is drawn until a post is still to come: nobody should wait a
-    /// day to see whether a new mirror works.
+    /// Slots before the first start, and those whose grace has passed, are stored as skipped, so
+    /// that a mirror started in the afternoon keeps the right rate for the rest of the day. The day
+    /// of the first start is drawn until a post is still to come: a user should not wait a day to
+    /// see whether a new mirror works.
     ///
     /// - Parameters:
     ///   - day: The day to plan.
     ///   - now: Decides which slots have passed.
     ///   - activated: When the mirror first started.
-    ///   - watching: Whether the human's posts are followed, so that days without one count.
-    ///   - onDrawn: Told when the plan is drawn and not stored yet.
-    /// - Returns: The plan if it was stored now.
+    ///   - watching: Whether the human's posts are followed, so that days without a post count.
+    ///   - onDrawn: Called when the plan is drawn and before it is stored.
+    /// - Returns: The plan, if this call stored it.
     /// - Throws: The store's error.
     package func make(
         _ day: LocalDay, now: Date, activated: Date = .distantPast, watching: Bool,
         onDrawn: @Sendable () -> Void = {}
     ) async throws -> PlannedDay? {
-        // Asked again and again; a plan that is there stays.
+        // This is called often; an existing plan stays.
         guard !known.has(day) else { return nil }
         guard try await store.plan(for: day) == nil else {
             known.add(day)
@@ -269,7 +267,7 @@ package struct PlanMaker: Sendable {
     /// Whether ``make(_:now:activated:watching:onDrawn:)`` has found or stored a plan of a day.
     package func isPlanned(_ day: LocalDay) -> Bool { known.has(day) }
 
-    /// From which minute of a day the plan of the next one is made, where plans are made ahead: so
+    /// Minute of the day from which the next day's plan is made, where plans are made ahead, so
     /// that the plans of many mirrors in one zone are not all made at midnight.
     ///
     /// - Returns: A minute of the last two hours but the last quarter, which differs from mirror to
@@ -280,16 +278,15 @@ package struct PlanMaker: Sendable {
         return begin + Int(PlanSeed.plan(mirror: mirror, day: day, seed: "ahead") % UInt64(length))
     }
 
-    /// How often a day is drawn that is to have some posts.
+    /// The most draws of a day that needs some posts.
     private static let draws = 60
-    /// How long after the first start a post is due at the earliest that counts as still to come,
-    /// in seconds.
+    /// The least seconds after the first start at which a post counts as still to come.
     private static let firstNotice: TimeInterval = 60
 
-    /// Makes and stores the plan of a day that has so many posts after an instant, drawn until it
-    /// has them.
+    /// Makes and stores the plan of a day that needs a number of posts after an instant; it is
+    /// drawn until it has them.
     ///
-    /// For a demo, on whose last day every command is to have something to work on.
+    /// For the demo, where every command needs something to work on during its last day.
     ///
     /// - Throws: The store's error.
     package func make(_ day: LocalDay, atLeast count: Int, after instant: Date, now: Date)
@@ -300,13 +297,13 @@ package struct PlanMaker: Sendable {
         if let drawn { _ = try await store.store(drawn.plan, slots: drawn.slots) }
     }
 
-    /// The texts that a plan would choose for a post that is due now, one after the other: for a
+    /// The texts that a plan would choose for a post that is due now, in order of preference, for a
     /// person who wants to send one.
     ///
     /// - Parameters:
-    ///   - count: How many at most.
-    ///   - now: When it would be due.
-    /// - Returns: Empty if nothing was learned, or nothing may be used.
+    ///   - count: The most texts.
+    ///   - now: The time at which the post would be due.
+    /// - Returns: Empty if nothing is learned, or no text may be used.
     /// - Throws: The store's error.
     package func proposals(_ count: Int, now: Date) async throws -> [Action.Wording] {
         guard try await past() != nil else { return [] }
@@ -321,49 +318,50 @@ package struct PlanMaker: Sendable {
         return wordings
     }
 
-    /// Whether posts younger than `MIN_AGE_DAYS` may be used for want of others: there are no
-    /// others.
+    /// Whether posts younger than `MIN_AGE_DAYS` may be used if there are no others: only if the
+    /// whole past is known.
     func mayRelaxAge() async throws -> Bool { try await past() == .whole }
 
-    /// How late a slot may leave, in seconds.
+    /// Seconds by which a slot may be late.
     package var grace: TimeInterval { configuration.schedule.grace }
 
     /// Whether the settings leave no place for a post of the bot's own.
     package var makesNoPosts: Bool { configuration.schedule.maximumPerDay == 0 }
 
-    /// Why a person does not want the text of a post to be used; nil if nobody minds.
+    /// The reason why a person excluded the text of a post; nil if nobody did.
     ///
     /// - Throws: The store's error.
     package func objection(to post: Post) async throws -> String? {
         objection(to: post, try await archive.unwanted(in: zone))
     }
 
-    /// The same from what was read already.
+    /// The same for exclusions that were already read.
     package func objection(to post: Post, _ unwanted: Unwanted) -> String? {
         unwanted.reason(against: post, key: judge.rules.neverKey(of: post))
     }
 
-    /// Reads the circumstances that hold for all texts now, in one statement.
+    /// Reads the exclusions and habits that hold for all texts now, in one statement.
     ///
     /// - Throws: The store's error.
     package func circumstances() async throws -> Archive.Circumstances {
         try await archive.circumstances(home: zone)
     }
 
-    /// Why the text of a post is not sent by itself; nil if it may leave at an instant.
+    /// The reason why the text of a post is not sent by itself; nil if it may be sent at an
+    /// instant.
     ///
-    /// Of what a plan may choose for want of others only the days and hours count. What other rules
-    /// judged, as those of an earlier version, is judged anew.
+    /// Of the rules that a plan may relax if texts are scarce, only those about days and hours are
+    /// checked. A verdict of other rules, such as those of an earlier version, is judged again.
     ///
     /// - Parameters:
-    ///   - original: The post, with what was found of its text.
-    ///   - date: When it leaves.
-    /// - Returns: The stable name of the first rule that speaks against it.
+    ///   - original: The post, with the stored verdict on its text.
+    ///   - date: The time at which it leaves.
+    /// - Returns: The stable name of the first rule that refuses it.
     /// - Throws: The store's error.
     package func unfitness(of original: Archive.Original, _ unwanted: Unwanted, at date: Date)
         async throws -> String?
     {
-        // A further part of a thread is judged with its first.
+        // A further part of a thread is judged with the first part.
         guard !original.post.isReply else { return nil }
         var parts: [Post] = []
         if !judge.isCurrent(original.judged.rules, unwanted) {
@@ -381,13 +379,14 @@ package struct PlanMaker: Sendable {
             ? nil : fitness.reason
     }
 
-    /// Why a post's pictures may not be sent as the settings are now; nil if they may, or it has
-    /// none.
+    /// The reason why a post's pictures may not be sent under the present settings; nil if they
+    /// may, or it has none.
     package func refusalOfMedia(_ post: Post) -> Refusal? {
         judge.rules.refusalOfMedia(post)
     }
 
-    /// Why a person does not want a text to be used whose post may have left the archive.
+    /// The reason why a person excluded a text whose post may have left the archive; nil if nobody
+    /// did.
     package func objection(to post: Post?, from source: PostID, text: String) async throws
         -> String?
     {
@@ -397,10 +396,10 @@ package struct PlanMaker: Sendable {
         return isMuted ? Refusal.Reason.mutedWord.rawValue : nil
     }
 
-    /// The action with another text where its own can no longer be used, and none of those that
-    /// were tried in vain.
+    /// The action with another text if its own can no longer be used; texts that were tried in vain
+    /// are excluded.
     ///
-    /// - Returns: Nil if the action is no slot, or nothing else may be used.
+    /// - Returns: Nil if the action is no slot, or no other text may be used.
     package func replacement(for action: Action, besides tried: [Action] = [], now: Date)
         async throws -> Action?
     {
@@ -419,7 +418,7 @@ package struct PlanMaker: Sendable {
     }
 }
 
-/// The last days that are known to have a plan.
+/// The most recent days that are known to have a plan.
 private final class KnownPlans: @unchecked Sendable {
     // Sendable because every access to `days` holds the lock.
     /// Today's and tomorrow's.
@@ -437,50 +436,50 @@ private final class KnownPlans: @unchecked Sendable {
 
 /// The texts that may be used now, without those that earlier slots of the day took.
 ///
-/// The archive is asked, not loaded: a narrow window's texts are listed, and from a wide one texts
-/// are drawn until one may be used.
+/// The archive is queried, not loaded: the texts of a narrow window are listed, and from a wide
+/// window texts are drawn until one may be used.
 struct TextPool {
-    /// From a window with more posts than these, texts are drawn and not listed.
+    /// Posts in a window above which texts are drawn instead of listed.
     private static let listed = 2_000
-    /// How often is drawn from a window before all is looked through; nearly always the first draw
-    /// does.
+    /// Draws from a window before all of its texts are listed; nearly always the first draw
+    /// succeeds.
     private static let draws = 40
-    /// How many texts are looked at more closely for a slot; nearly always the first may be sent.
+    /// Texts that are checked in detail for a slot; nearly always the first may be sent.
     private static let tries = 200
-    /// After so many texts for a slot that come after others, the first of them is used.
+    /// Demoted texts for a slot after which the first of them is used.
     private static let demotedAtMost = 30
-    /// How many texts that were never judged are judged at once, and at most, before a choice: a
-    /// fraction of a second, and a few seconds where hardly any were judged.
+    /// Unjudged texts that are judged before a choice, at once and at most: this takes a fraction
+    /// of a second, or a few seconds if hardly any text was judged.
     private static let judgedAtOnce = 50
     private static let judgedAtMost = 500
 
     private let maker: PlanMaker
     private let chooser: TextChooser
     private let now: Date
-    /// Those that are old enough, whatever their fitness.
+    /// Selects the texts that are old enough, whatever their fitness.
     private let filter: Archive.TextFilter
     /// Keys of texts that were used too recently.
     private let used: [String: Date]
-    /// How often texts were used; empty where nobody wants to know.
+    /// How often each text was used; empty if uses do not count.
     private let uses: [String: Int]
-    /// How many posts of each minute are old enough.
+    /// The number of posts of each minute that are old enough.
     private let counts: [Archive.TextCount]
     private let unwanted: Unwanted
-    /// Judges texts by what a person has said of others; nil where that says nothing.
+    /// Scores texts by a person's labels of other texts; nil if nothing is learned from them.
     private let session: TextSession?
     /// The opinions of ``session``, by text key.
     private var opinions: [String: TextOpinion] = [:]
     private var taken: Set<String>
-    /// Keys of the plain texts that were not used too recently, by the windows that hold.
+    /// Keys of the plain texts that were not used too recently, by the time windows that apply.
     private var unusedPlain: [[String]: Set<String>] = [:]
-    /// Whether younger posts may be used for want of others.
+    /// Whether younger posts may be used if there are no others.
     private let mayRelaxAge: Bool
-    /// When the human posted the text that this pool chose last; `nil` before the first.
+    /// When the human posted the text that this pool chose last; `nil` before the first choice.
     private var before: Date?
 
     /// - Parameters:
-    ///   - maker: Whose archive and rules count.
-    ///   - planned: Actions whose texts are already spoken for.
+    ///   - maker: The plan maker with the archive and the rules.
+    ///   - planned: Actions whose texts are already taken.
     ///   - now: The time from which ages are counted.
     /// - Throws: The store's error.
     init(maker: PlanMaker, planned: [Action], now: Date) async throws {
@@ -489,7 +488,7 @@ struct TextPool {
         self.now = now
         chooser = TextChooser(
             noRepeatDays: configuration.noRepeatDays, minimumAgeDays: configuration.minimumAgeDays)
-        // What waits, is leaving or has left today is said once.
+        // A text that waits, is being sent or was sent today is not used twice.
         let spokenFor =
             planned + (try await maker.store.waitingPosts().filter { $0.expires >= now })
         let left = try await maker.store.textsLeft(besides: nil, since: now - 86_400)
@@ -509,10 +508,10 @@ struct TextPool {
         }
     }
 
-    /// Counts the texts that may be used, after some were judged that never were.
+    /// Counts the texts that may be used, after some unjudged ones were judged.
     ///
-    /// All others that are not judged are left to ``TextJudging``, unless there are too few to
-    /// choose from.
+    /// The other unjudged texts are left to ``TextJudging``, unless there are too few to choose
+    /// from.
     private static func counts(
         _ filter: Archive.TextFilter, _ maker: PlanMaker, _ unwanted: Unwanted
     ) async throws -> [Archive.TextCount] {
@@ -527,8 +526,8 @@ struct TextPool {
         return counts
     }
 
-    /// Chooses the text of one slot, and says why; the same text is not chosen again from this
-    /// pool.
+    /// Chooses the text of one slot and gives the reason; this pool does not choose the same text
+    /// again.
     ///
     /// - Returns: No text if no archived post may be used.
     mutating func next(
@@ -537,8 +536,7 @@ struct TextPool {
         var generator = SplitMix64(
             seed: PlanSeed.text(mirror: maker.configuration.mirror, day: day, minute: minute))
         let era = try await era(at: minute, of: day)
-        // Texts that come after others, for want of which the first is used; later slots may use
-        // the rest.
+        // Demoted texts: if there are no others, the first is used; later slots may use the rest.
         var demoted: [Found] = []
         defer { taken.subtract(demoted.map(\.choice.textKey)) }
         for _ in 0..<Self.tries {
@@ -574,12 +572,12 @@ struct TextPool {
         let choice: TextChoice
         let shelf: Shelf
         let wording: Action.Wording
-        /// The human's post that it is from.
+        /// The human's post with the text.
         let post: Post
         /// The learned opinion of the text; `nil` if there is none.
         var opinion: TextOpinion?
 
-        /// Whether it is less fit than a text that comes after others could be, younger than wished
+        /// Whether it needs a concession that a demoted text does not: lower fitness, a younger age
         /// or a repetition.
         func costsMore(than demoted: Found) -> Bool {
             let why = choice.explanation
@@ -606,8 +604,8 @@ struct TextPool {
         )
     }
 
-    /// Returns the learned opinion of a text; `nil` if there is none, and while the counts cannot
-    /// be reached.
+    /// Returns the learned opinion of a text; `nil` if there is none, or if the counts cannot be
+    /// read.
     private mutating func opinion(on found: Found) async throws -> TextOpinion? {
         guard let session else { return nil }
         if let known = opinions[found.choice.textKey] { return known }
@@ -621,19 +619,18 @@ struct TextPool {
         }
     }
 
-    /// When the human posted the text before a slot: the one that this pool chose last, or else the
-    /// one that was last planned or sent before the slot.
+    /// When the human posted the text before a slot: the text that this pool chose last, or else
+    /// the one that was last planned or sent before the slot.
     private func era(at minute: MinuteOfDay, of day: LocalDay) async throws -> Date? {
         if let before { return before }
         guard let due = LocalDayMinutes(day, in: maker.zone).date(of: minute) else { return nil }
         return try await maker.archive.dateOfText(usedBefore: due)
     }
 
-    /// The wording of a text that was chosen by what is stored of it, and its post; nil if it may
-    /// not be sent after all.
+    /// The wording of a chosen text, and its post; nil if it may not be sent after all.
     ///
-    /// Only now the bot's server is asked, and what other rules judged, as those of an earlier
-    /// version, is judged anew.
+    /// Only here the limits of the bot's server are read, and a verdict of other rules, such as
+    /// those of an earlier version, is judged again.
     private func wording(
         of choice: TextChoice, from shelf: Shelf, at minute: MinuteOfDay, of day: LocalDay
     ) async throws -> (Action.Wording, Post)? {
@@ -641,7 +638,7 @@ struct TextPool {
         let post = original.post
         let judge = maker.judge
         let isCurrent = judge.isCurrent(original.judged.rules, unwanted)
-        // Where no threads are sent, nothing that begins one is judged to be fit.
+        // If threads are not sent, a text that begins one is never fit.
         let sequel =
             isCurrent && judge.rules.threads != .whole
             ? Archive.Sequel() : try await maker.archive.sequel(of: post)
@@ -656,9 +653,9 @@ struct TextPool {
     /// The texts available for one slot.
     private struct Shelf {
         var filter: Archive.TextFilter
-        /// How many posts of each minute are old and fit enough.
+        /// The number of posts of each minute that are old and fit enough.
         var counts: [Int]
-        /// The requirement that was relaxed for lack of texts, in words; `nil` if none was.
+        /// The requirement that was relaxed for lack of texts, as a phrase; `nil` if none was.
         var concession: String?
         var isPlain = false
     }
@@ -674,7 +671,7 @@ struct TextPool {
         let minutes = sum(.plain, filter.windows)
         let number = minutes.reduce(0, +)
         let shelf = Shelf(filter: filter, counts: minutes, isPlain: true)
-        // So many cannot all be spoken for, whichever these are.
+        // With so many texts, at least one must be free, whichever the taken ones are.
         if number > Self.listed, number >= used.count + taken.count + TextJudge.fewest {
             return shelf
         }
@@ -687,14 +684,14 @@ struct TextPool {
             ? shelf : nil
     }
 
-    /// The windows that hold then.
+    /// The time windows that apply on a day at a minute.
     private func windows(on day: LocalDay, at minute: MinuteOfDay) -> [String] {
         Set(counts.map(\.window)).filter { FitnessWindow($0)?.holds(on: day, at: minute) ?? false }
             .sorted()
     }
 
-    /// The texts that are fit on that day at that minute; where they are too few, also those that
-    /// are less so, as long as somebody who reads nothing else can make sense of them.
+    /// The texts that are fit on that day at that minute; if they are too few, also less fit ones
+    /// that a reader understands without context.
     private func shelf(at minute: MinuteOfDay, of day: LocalDay) -> Shelf {
         let mode = maker.configuration.fitness
         var filter = filter
@@ -766,7 +763,7 @@ struct TextPool {
             within: 720, now: now,
             excluding: taken, generator: &generator)
         if let choice { return choice }
-        // Nothing is both old enough and unused: who is the lesser evil is told by all of them.
+        // No text is both old enough and unused, so the least bad one is chosen among all.
         let known = candidates(try await archive.texts(in: minute.ranges(within: 720), young))
         return chooser.choose(
             from: known + lost, at: minute, now: now, excluding: taken, generator: &generator)
@@ -785,8 +782,7 @@ struct TextPool {
             fromEra: texts, at: minute, now: now, excluding: taken, generator: &generator)
     }
 
-    /// Draws a text that may be used, each as likely as the others; nil if that does not happen
-    /// soon.
+    /// Draws a text that may be used, each with the same probability; nil if some draws find none.
     private func draw(
         from shelf: Shelf, _ minutes: [ClosedRange<Int>], at minute: MinuteOfDay, _ window: Int,
         _ generator: inout SplitMix64
@@ -802,12 +798,12 @@ struct TextPool {
             }
             guard let place else { return nil }
             let text = try await maker.archive.text(at: place, number: rest, shelf.filter)
-            // Where uses count, nearly all of so many texts have none; if not, they are listed in
-            // the end.
+            // If uses count, nearly all of so many texts are unused; if not, the texts are listed
+            // in the end.
             guard let text, !taken.contains(text.textKey), used[text.textKey] == nil,
                 uses[text.textKey] == nil
             else { continue }
-            // Of a text that was posted more than once only one post counts.
+            // A text that was posted more than once is counted for one post only.
             guard try await maker.archive.isFirst(text, in: minutes, shelf.filter) else { continue }
             return TextChoice(
                 id: text.id, textKey: text.textKey,
@@ -827,15 +823,14 @@ struct TextPool {
 }
 
 extension Archive.StoredFitness {
-    /// Whether a text may be used at a minute of a day, as far as its window tells.
+    /// Whether a text's time window allows a minute of a day.
     fileprivate func holds(on day: LocalDay, at minute: MinuteOfDay) -> Bool {
         window.isEmpty || FitnessWindow(window)?.holds(on: day, at: minute) == true
     }
 }
 
 extension MinuteOfDay {
-    /// The minutes that are at most so far from this one round the clock, as ranges that do not
-    /// overlap.
+    /// The minutes within a distance of this one round the clock, as ranges that do not overlap.
     fileprivate func ranges(within distance: Int) -> [ClosedRange<Int>] {
         guard 2 * distance + 1 < Self.count else { return [0...Self.count - 1] }
         let first = value - distance
@@ -866,11 +861,11 @@ extension TextRules {
             pictures: pictures(of: post))
     }
 
-    /// The rules for what a mirror sends.
+    /// The rules that a mirror's texts must meet.
     ///
     /// - Parameters:
     ///   - configuration: The mirror's settings, the bot's network among them.
-    ///   - limits: What the bot's server allows.
+    ///   - limits: The limits of the bot's server.
     ///   - repliesNameThePerson: Whether a reply must name the person answered.
     package init(
         _ configuration: MirrorSettings, limits: PublishingLimits, repliesNameThePerson: Bool = true

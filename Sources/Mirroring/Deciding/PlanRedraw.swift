@@ -5,19 +5,19 @@ package import Posts
 import Schedule
 import Settings
 
-/// Fixes the plan of a day before it begins, and draws one anew: for a person, and after a
+/// Fixes the plan of a day in advance, and draws a plan anew, on a person's request and after a
 /// training.
 package struct PlanRedraw: Sendable {
-    /// How often a change is tried that meets another one.
+    /// Tries of a change that conflicts with another one.
     package static let attempts = 5
-    /// How many days ahead a plan may be fixed.
+    /// Days ahead for which a plan may be fixed.
     private static let furthest = 366
 
     private let mirror: HumanMirror
     private let zone: TimeZone
     private let store: OutboxStore
-    /// Made where a text is chosen or judged: that opens the dictionary, which most changes do not
-    /// need.
+    /// Made only when a text is chosen or judged, because that opens the dictionary, which most
+    /// changes do not need.
     private var planner: PlanMaker { mirror.planMaker(zone: zone, store: store) }
 
     /// - Parameter zone: The human's time zone.
@@ -27,10 +27,10 @@ package struct PlanRedraw: Sendable {
         store = mirror.outbox(lease: nil)
     }
 
-    /// Makes sure that a day has a stored plan, as `plan` would show it.
+    /// Stores the plan of a day unless it has one, as `plan` would show it.
     ///
-    /// - Throws: ``ChangeRefusal`` for a day that has passed or is too far away, and where nothing
-    ///   is known to plan from; the store's error.
+    /// - Throws: ``ChangeRefusal`` for a day that has passed or is too far away, and if nothing is
+    ///   learned to plan from; the store's error.
     package func settle(_ day: LocalDay, now: Date) async throws {
         let today = LocalTime(now, in: zone).day
         guard day >= today else { throw ChangeRefusal(.outOfTime, "\(day) has passed") }
@@ -42,10 +42,10 @@ package struct PlanRedraw: Sendable {
         guard try await store.plan(for: day) != nil else { throw emptyArchive }
     }
 
-    /// Draws a day anew: what waits and is not pinned leaves, and new slots get new numbers.
+    /// Draws a day anew: waiting slots that are not pinned are removed, and new slots get new
+    /// numbers.
     ///
-    /// As many posts as the new draw wants are on the day then, those that are sent or pinned among
-    /// them.
+    /// The day then has as many posts as the new draw, including those that are sent or pinned.
     ///
     /// - Parameters:
     ///   - day: Today or a later day.
@@ -53,7 +53,7 @@ package struct PlanRedraw: Sendable {
     ///   - seen: The digest of the day's slots that the person was shown; nil to change without
     ///     comparing.
     ///   - now: Earlier minutes are not drawn.
-    /// - Returns: How many slots left, and how many came.
+    /// - Returns: The number of removed slots, and of new ones.
     /// - Throws: ``ChangeRefusal``; `SeenChanged`; the store's error.
     package func redraw(
         _ day: LocalDay, seed: String, seen: Seen? = nil, now: Date
@@ -68,7 +68,7 @@ package struct PlanRedraw: Sendable {
                 day, now: now, watching: try await mirror.watchesHuman(), seed: seed,
                 firstNumber: Self.nextNumber(slots) + attempt, besides: kept)
             guard var (plan, new) = drawn else { throw emptyArchive }
-            // Those nearest to what stays make room for it.
+            // The drawn times nearest to the kept slots are left out.
             let times = kept.map(\.due)
             for _ in 0..<min(kept.filter { $0.due > now }.count, new.count) {
                 let nearest = new.indices.min {
@@ -87,14 +87,14 @@ package struct PlanRedraw: Sendable {
         throw Self.busy(day)
     }
 
-    /// The number that a further slot of a day gets.
+    /// The number of a further slot of a day.
     package static func nextNumber(_ slots: [Action]) -> Int {
         (slots.compactMap { action in
             if case .post(let name, _) = action.payload { name.number } else { nil }
         }.max() ?? 0) + 1
     }
 
-    /// The refusal of a change that met another one again and again.
+    /// The refusal of a change that repeatedly conflicted with another one.
     package static func busy(_ day: LocalDay) -> ChangeRefusal {
         ChangeRefusal(.busy, "\(day) is being changed by another process; try again")
     }

@@ -9,17 +9,17 @@ import Posts
 import Settings
 import Storage
 
-/// Finds the old reply that answers a mention: of those to the same person, the one with the
-/// highest `ReplyScore`.
+/// Finds the old reply that answers a mention: among the replies to the same person, the one with
+/// the highest `ReplyScore`.
 package struct ReplyFinder: Sendable {
-    /// How many replies are prepared before other tasks may go on.
+    /// Replies that are prepared before other tasks may run.
     private static let portion = 50
-    /// How many common words are noted with a choice.
+    /// Common words that are stored with a choice.
     private static let wordsNoted = 5
 
     let network: any SocialNetwork
     let configuration: MirrorSettings
-    /// Counts words; nil where there is no dictionary, and then kinds alone choose.
+    /// Counts words; nil without a dictionary, and then only the kinds of text are compared.
     let words: WordCounter?
     let habits: KeptHabits
 
@@ -28,11 +28,12 @@ package struct ReplyFinder: Sendable {
         fileprivate var replies: [AccountID: [Archive.PastReply]] = [:]
         fileprivate var unwanted: Unwanted?
         fileprivate var names = ReplyFilter.KnownNames([])
-        /// Where the human answered others; read if there is nobody to whom they did.
+        /// The networks where the human answered others; read only if the human never answered the
+        /// author.
         fileprivate var networks: Set<NetworkName> = []
         /// The human's newest replies to anybody.
         fileprivate var newest: [Archive.PastReply] = []
-        /// The least score of a likely reply; nil as long as it was not measured.
+        /// The least score of a likely reply; nil until it was measured.
         fileprivate var threshold: Double?
 
         init() {}
@@ -43,7 +44,7 @@ package struct ReplyFinder: Sendable {
         let wording: Action.Wording
         let explanation: Explanation
         let source: Archive.Original
-        /// Why the reply hardly fits; nil if it is likely to.
+        /// The reason why the reply probably does not fit; nil if it probably does.
         let doubt: Refusal?
     }
 
@@ -55,7 +56,7 @@ package struct ReplyFinder: Sendable {
         var post: Post { past.original.post }
     }
 
-    /// Reads what is known of old replies to some accounts.
+    /// Reads the old replies to some accounts.
     ///
     /// - Throws: The store's error.
     func read(
@@ -83,13 +84,13 @@ package struct ReplyFinder: Sendable {
     ///
     /// - Parameters:
     ///   - mention: The post to answer.
-    ///   - author: What is known of its author.
-    ///   - facts: What is known of old replies to all accounts of the author.
+    ///   - author: The stored data about the author.
+    ///   - facts: The old replies to all accounts of the author.
     ///   - uses: The earlier uses of old replies for the author.
-    ///   - note: A line to publish below the reply, where there is room; nil for none.
+    ///   - note: A line to publish below the reply if there is room; nil for none.
     ///   - now: The time from which the past is counted.
-    /// - Returns: What to say and why, or why nothing is to be said.
-    /// - Throws: `NetworkError` where the limits of the bot's server are not known.
+    /// - Returns: The reply and its explanation, or the reason why there is none.
+    /// - Throws: `NetworkError` if the limits of the bot's server are not known.
     func reply(
         to mention: ObservedPost, by author: People.Acquaintance?, _ facts: Facts,
         uses: [PostID: ReplyUse],
@@ -186,9 +187,9 @@ package struct ReplyFinder: Sendable {
         return (usable, refusals)
     }
 
-    /// Why there is nothing to answer a person with whom the human never answered.
+    /// The reason why there is no reply for a person whom the human never answered.
     ///
-    /// Across networks people are the same only where the operator said so.
+    /// Accounts on different networks belong to the same person only if the operator linked them.
     private func refusalOfStranger(_ accounts: [AccountID], _ facts: Facts) -> Refusal {
         guard accounts.count == 1 else { return Refusal(.noPastReply) }
         let elsewhere = facts.networks.subtracting(accounts.map(\.network))
@@ -234,7 +235,7 @@ package struct ReplyFinder: Sendable {
 }
 
 extension Explanation.OldReply {
-    /// How the reply was chosen, for people.
+    /// The reasons for the choice of the reply, as a sentence for people.
     var sentence: String { "\(pool); \(reason)" }
 
     private var pool: String {
@@ -284,7 +285,7 @@ extension Explanation.OldReply {
         return "\(best): \(kinds.mention), and \(kinds.reply) is no usual answer to that"
     }
 
-    /// The kinds of mention and reply in words; nil where they are not known.
+    /// The kinds of mention and reply in words; nil if they are not known.
     private var kinds: (mention: String, reply: String)? {
         guard let mention = score?.mention.flatMap(ReplyKinds.Mention.init),
             let reply = score?.reply.flatMap(ReplyKinds.Reply.init)
@@ -324,15 +325,15 @@ extension ReplyKinds.Reply {
 }
 
 extension People {
-    /// The handles that are no words of a plain reply: those that are small words besides say
-    /// nothing.
+    /// The known handles without those that are also function words, which occur in plain replies
+    /// by chance.
     package func knownNames() async throws -> ReplyFilter.KnownNames {
         ReplyFilter.KnownNames(telling: try await names())
     }
 }
 
 extension ReplyFilter.KnownNames {
-    /// Those of some handles that say something.
+    /// Keeps the handles that are not function words.
     package init(telling names: Set<String>) {
         self.init(names.filter { !SmallFeatures.contains($0.lowercased()) })
     }
@@ -343,7 +344,7 @@ extension Archive.PastReply {
 }
 
 extension HumanMirror {
-    /// Finds what to answer mentions with.
+    /// Creates the finder of old replies.
     ///
     /// - Parameter network: The bot's network.
     /// - Returns: The finder; without a dictionary it compares no words.
@@ -353,7 +354,7 @@ extension HumanMirror {
             habits: installation.replyHabits)
     }
 
-    /// Counts the words by which replies are compared; nil where there is no dictionary, and then
-    /// none are compared.
+    /// The counter of the words by which replies are compared; nil if there is no dictionary, and
+    /// then no words are compared.
     package var wordCounter: WordCounter? { (try? installation.tokenizer()).map(WordCounter.init) }
 }

@@ -4,17 +4,17 @@ package import Posts
 
 /// Scores old replies to a person as answers to a mention.
 ///
-/// The score is `words + 0.3 · kind + centre`; see `ReplyScore`. How much a word says is told by
-/// all old replies to the person, the kinds and the centre by `ReplyHabits`.
+/// The score is `words + 0.3 · kind + centre`; see `ReplyScore`. All old replies to the person
+/// determine the weight of a word; `ReplyHabits` determines the kinds and the centre.
 package struct ReplyScorer: Sendable {
-    /// How many replies are scored before other tasks may go on.
+    /// Replies that are scored before other tasks may run.
     private static let portion = 50
 
     private let habits: ReplyHabits
 
     package init(habits: ReplyHabits) { self.habits = habits }
 
-    /// A text with its language tag and its words; it has none where there is no dictionary.
+    /// A text with its language tag and its words; without a dictionary it has no words.
     package struct Text: Sendable {
         package let text: String
         package let language: String?
@@ -31,9 +31,9 @@ package struct ReplyScorer: Sendable {
     package struct Reply: Sendable {
         package let id: PostID
         package let reply: Text
-        /// The words of the post that it answered; nil if it is not known.
+        /// The words of the post that it answered; nil if they are not known.
         package let answered: WordLikeness.Words?
-        /// Whether it is scored; all others only tell how much a word says.
+        /// Whether it is scored; the others only help to weigh the words.
         package let isScored: Bool
 
         package init(
@@ -46,18 +46,18 @@ package struct ReplyScorer: Sendable {
         }
     }
 
-    /// A score and how it came about.
+    /// A score with its reasons.
     package struct Scored: Sendable {
         package var score = ReplyScore()
-        /// The telling words that met, the most significant first.
+        /// The significant words that both texts have, the most significant first.
         package var common: [String] = []
-        /// Whether the words are those of the post that the reply once answered.
+        /// Whether the words were compared with the post that the reply once answered.
         package var isByAnswered = false
 
         package init() {}
     }
 
-    /// Returns the scores of the replies that are scored.
+    /// Returns the scores of those replies that are to be scored.
     ///
     /// - Parameter replies: All old replies to the person.
     package func scores(of replies: [Reply], for mention: Text) async -> [PostID: Scored] {
@@ -84,8 +84,8 @@ package struct ReplyScorer: Sendable {
         return scores
     }
 
-    /// Finds the words that say something: no signs, no small words of a language, none that the
-    /// human uses all the time.
+    /// Finds the significant words: no signs, no function words, and none that the human uses all
+    /// the time.
     ///
     /// Each word is looked up once.
     private struct TellingWords {

@@ -5,24 +5,24 @@ package import Posts
 import Schedule
 package import Settings
 
-/// Keeps the bot's posts back while the human is posting and in quiet hours, and finds them another
+/// Holds the bot's posts while the human is posting and in quiet hours, and moves them to another
 /// time of their day.
 ///
-/// When the human posted is stored with the archive, so that a restart forgets nothing. What a
-/// person pinned is their wish, and leaves.
+/// The time of the human's last post is stored with the archive, so that a restart does not lose
+/// it. A pinned slot is never held, because a person chose its time.
 package struct SlotHold: Sendable {
     /// The decision about a slot whose time has come.
     package enum Verdict: Equatable, Sendable {
         case leaves
         case moves(to: Date)
-        /// Nothing is left of its day in which it could leave.
+        /// The rest of the day has no time at which it could leave.
         case falls
     }
 
-    /// Within how many minutes after the silence a slot leaves, if that can be: not all at its
-    /// first moment.
+    /// Minutes after the silence over which held slots are spread, if possible, so that they do not
+    /// all leave at its first moment.
     private static let spread = 60
-    /// How far ahead of this one the clock may have been that dated a post, in seconds.
+    /// Seconds by which the clock that dated a post may be ahead of this one.
     private static let clockMargin: TimeInterval = 600
 
     let archive: Archive
@@ -42,11 +42,11 @@ package struct SlotHold: Sendable {
     /// Whether slots wait for the human at all.
     package var isOn: Bool { configuration.holdWhileActive != nil }
 
-    /// Notes when the human last posted, of what was seen now.
+    /// Notes the time of the human's last post.
     ///
     /// - Parameters:
-    ///   - posts: Anything they posted: replies and reposts too.
-    ///   - now: What is dated later was dated by a wrong clock.
+    ///   - posts: Posts of any kind by the human, including replies and reposts.
+    ///   - now: The present; a post with a later time was dated by a wrong clock, and is ignored.
     /// - Throws: The store's error.
     package func note(_ posts: [Post], now: Date) async throws {
         let times = posts.filter(\.isTimeTrusted).map(\.createdAt).filter {
@@ -57,7 +57,7 @@ package struct SlotHold: Sendable {
 
     /// Decides whether a due slot leaves, moves or falls.
     ///
-    /// - Parameter last: When the human last posted, as far as that was seen.
+    /// - Parameter last: The time of the human's last known post.
     /// - Throws: The store's error.
     package func verdict(on slot: Action, lastActivity last: Date?, now: Date) async throws
         -> Verdict
@@ -75,18 +75,18 @@ package struct SlotHold: Sendable {
             ?? .falls
     }
 
-    /// Why a slot that does not leave now waits or falls.
+    /// The reason why a slot that may not leave now waits or falls.
     package func reason(at now: Date) -> String {
         isQuiet(at: now) ? Action.Reason.quietHours : Action.Reason.humanActive
     }
 
-    /// Whether nothing is to be posted now: the hours may have been set since the day was planned,
-    /// or a slot is late.
+    /// Whether the present is in the quiet hours; the hours may have been set after the day was
+    /// planned, or a slot may be late.
     private func isQuiet(at now: Date) -> Bool {
         configuration.schedule.quiet.contains(LocalTime(now, in: zone).minute)
     }
 
-    /// When the human will have been silent for long enough; nil if they are.
+    /// The time at which the human will have been silent for long enough; nil if they are already.
     private func silence(since last: Date?, after now: Date) -> Date? {
         guard let hold = configuration.holdWhileActive, let last, last <= now + Self.clockMargin,
             last + hold > now
@@ -96,8 +96,8 @@ package struct SlotHold: Sendable {
         return last + hold
     }
 
-    /// A minute of the day that is not quiet and not too near to another slot: one of those soon
-    /// after `start`, or the first one after them.
+    /// A minute of the day outside the quiet hours and not too near to another slot: one soon after
+    /// `start`, or else the first one later.
     private func time(for slot: Action, of day: LocalDay, after start: Date, besides others: [Date])
         -> Date?
     {
@@ -106,7 +106,7 @@ package struct SlotHold: Sendable {
         let minutes = LocalDayMinutes(day, in: zone)
         let planned = LocalTime(slot.due, in: zone).minute
         let seed = PlanSeed.text(mirror: configuration.mirror, day: day, minute: planned)
-        // Slots are so many minutes apart, whatever their seconds.
+        // Gaps between slots are counted in whole minutes, whatever their seconds.
         let taken = others.map {
             Date(timeIntervalSince1970: ($0.timeIntervalSince1970 / 60).rounded(.down) * 60)
         }

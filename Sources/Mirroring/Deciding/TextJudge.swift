@@ -6,17 +6,17 @@ package import Outbox
 package import Posts
 package import Settings
 
-/// Finds out, before there is a plan, what the human's texts are good for: whether they may be
-/// sent, and whether they stand for themselves.
+/// Judges the human's texts before a plan is made: whether they may be sent, and whether they can
+/// be understood without context.
 package struct TextJudge: Sendable {
-    /// With fewer texts than these that are plain, or fit, what is less so does too, step by step.
+    /// With fewer plain, or fit, texts than this, less fit ones may be used too, step by step.
     package static let fewest = 30
 
     /// The rules by which a text is cleaned, or refused.
     package var rules: TextRules
     /// The human's, in which days and years are counted.
     let zone: TimeZone
-    /// Cuts texts into words; nil where there is no dictionary.
+    /// Cuts texts into words; nil without a dictionary.
     package let tokenizer: Tokenizer?
 
     init(rules: TextRules, zone: TimeZone, tokenizer: Tokenizer?) {
@@ -26,9 +26,9 @@ package struct TextJudge: Sendable {
     }
 
     /// - Parameters:
-    ///   - configuration: What the texts would be sent by.
+    ///   - configuration: The settings that apply when texts are sent.
     ///   - zone: The human's time zone.
-    ///   - tokenizer: Cuts Japanese into words; nil where there is no dictionary.
+    ///   - tokenizer: Cuts Japanese into words; nil without a dictionary.
     package init(_ configuration: MirrorSettings, zone: TimeZone, tokenizer: Tokenizer?) {
         self.init(
             rules: TextRules(configuration, limits: .usual(of: configuration.botNetwork)),
@@ -36,15 +36,16 @@ package struct TextJudge: Sendable {
             tokenizer: tokenizer)
     }
 
-    /// Why a post is not sent whatever it says; nil if it may be.
+    /// The reason why a post is not sent whatever its text; nil if it may be sent.
     package func refusal(of post: Post) -> Refusal.Reason? { rules.preparation(of: post).unfit }
 
-    /// The rules of this program on a text that answers nobody, but for what `Habits` tell.
+    /// This program's verdict on a text that answers nobody, without the rules that depend on
+    /// `Habits`.
     ///
     /// - Parameters:
     ///   - post: The post.
-    ///   - parts: What follows it in a thread that is sent whole.
-    /// - Returns: The verdict on all of it.
+    ///   - parts: The posts that follow it in a thread that is sent whole.
+    /// - Returns: The verdict on the text with its parts.
     package func verdict(on post: Post, followedBy parts: [Post] = []) -> Fitness.Verdict {
         var whole = post
         whole.text = ([post] + parts).map(\.text).joined(separator: "\n")
@@ -66,7 +67,7 @@ package struct TextJudge: Sendable {
             }
             return words
         } catch {
-            // A text that cannot be cut is judged as where there is no dictionary.
+            // A text that cannot be cut into words is judged as if there were no dictionary.
             return nil
         }
     }
@@ -74,17 +75,19 @@ package struct TextJudge: Sendable {
     /// Names the rules, but for the habits of the archive.
     func version(_ unwanted: Unwanted) -> String { rules.version + unwanted.version + ofFitness }
 
-    /// Names those of fitness; without a dictionary they find more.
+    /// The name of the rules of fitness; another one with a dictionary, because they find more
+    /// without it.
     private var ofFitness: String { " fit\(Fitness.version)\(tokenizer == nil ? "" : " words")" }
 
     /// Whether a text was judged by these rules, whatever the habits were.
     ///
-    /// - Parameter name: Of the rules that judged it, as it is stored.
+    /// - Parameter name: The stored name of the rules that judged it.
     func isCurrent(_ name: String, _ unwanted: Unwanted) -> Bool {
         name.hasPrefix(version(unwanted)) && habits(in: name) != nil
     }
 
-    /// The version of the habits in the name of rules; nil if those have other rules of fitness.
+    /// The version of the habits in the name of rules; nil if the name is of other rules of
+    /// fitness.
     private func habits(in name: String) -> Substring? {
         guard let range = name.range(of: ofFitness, options: .backwards) else { return nil }
         let habits = name[range.upperBound...]
@@ -94,18 +97,18 @@ package struct TextJudge: Sendable {
 
     /// Applies the rules to a post of the archive.
     ///
-    /// Everything that a person or a server may change is determined anew; the words, which take
-    /// longer to judge than all else, are judged again only if the rules of fitness or the habits
-    /// have changed.
+    /// All parts that a person or a server may change are determined again; the words, which take
+    /// longer to judge than everything else, only if the rules of fitness or the habits have
+    /// changed.
     ///
-    /// - Parameter habits: Nil while they are not known.
+    /// - Parameter habits: Nil if they are not known yet.
     func preparation(
         of unprepared: Archive.Unprepared, _ unwanted: Unwanted, _ habits: Habits?
     ) -> Archive.Preparation {
         let post = unprepared.post
         let sequel = unprepared.sequel
         let prepared = rules.preparation(of: post, thread: sequel.parts, isChain: sequel.isChain)
-        // What is not sent anyway need not be judged as a whole.
+        // A thread that is not sent anyway need not be judged as a whole.
         let parts = prepared.unfit == nil ? sequel.parts : []
         return Archive.Preparation(
             textKey: prepared.key,
@@ -116,7 +119,7 @@ package struct TextJudge: Sendable {
                 : fitness(of: post, parts, habits, followsClosely: unprepared.followsClosely))
     }
 
-    /// Whether what was found of the words of a post holds.
+    /// Whether the stored verdict on the words of a post is still valid.
     private func isJudged(_ unprepared: Archive.Unprepared, _ habits: Habits?) -> Bool {
         let earlier = unprepared.earlier.rules
         let parts = unprepared.sequel.parts
@@ -138,15 +141,16 @@ package struct TextJudge: Sendable {
         return Archive.StoredFitness(verdict)
     }
 
-    /// Returns the fitness of an archived text by these rules: the stored one, unless it is from
-    /// other rules.
+    /// Returns the fitness of an archived text by these rules: the stored one, unless other rules
+    /// found it.
     ///
-    /// - Parameter parts: What follows it in a thread that is sent whole.
+    /// - Parameter parts: The posts that follow it in a thread that is sent whole.
     func fitness(of original: Archive.Original, followedBy parts: [Post]) -> Archive.StoredFitness {
         let stored = original.judged.fitness
         guard habits(in: original.judged.rules) == nil else { return stored }
         let fitness = fitness(of: original.post, parts, nil)
-        // What the archive tells holds until it is asked again.
+        // Reasons that depend on other posts of the archive stay valid until the archive is judged
+        // again.
         let isOfArchive = [Refusal.Reason.machineClient, .rareTag, .followsClosely].map(\.rawValue)
             .contains(
                 stored.reason)
@@ -163,26 +167,26 @@ extension Archive.StoredFitness {
 }
 
 extension HumanMirror {
-    /// Judges the human's texts by this mirror's settings.
+    /// Creates the judge of the human's texts with this mirror's settings.
     ///
     /// - Parameters:
     ///   - zone: The human's time zone.
-    ///   - limits: What the bot's server takes; nil for what is usual on its network.
+    ///   - limits: The limits of the bot's server; nil for the usual ones of its network.
     /// - Returns: The judge.
     package func textJudge(zone: TimeZone, limits: PublishingLimits? = nil) -> TextJudge {
         TextJudge(
             rules: TextRules(configuration, limits: limits ?? .usual(of: configuration.botNetwork)),
             zone: zone,
-            // Without a dictionary texts are judged without their words.
+            // Without a dictionary, nil: texts are judged without their words.
             tokenizer: try? installation.tokenizer())
     }
 
-    /// Makes plans for this mirror.
+    /// Creates the maker of plans for this mirror.
     ///
     /// - Parameters:
     ///   - zone: The human's time zone.
-    ///   - store: Where plans are kept.
-    ///   - limits: What the bot's server takes; nil for what is usual on its network.
+    ///   - store: Stores the plans.
+    ///   - limits: The limits of the bot's server; nil for the usual ones of its network.
     /// - Returns: The maker.
     package func planMaker(zone: TimeZone, store: OutboxStore, limits: PublishingLimits? = nil)
         -> PlanMaker
@@ -195,7 +199,7 @@ extension HumanMirror {
 }
 
 extension TextRules {
-    /// Returns the key that identifies a post's text among those that are never to be sent.
+    /// Returns the key of a post's text in the list of texts that are never sent.
     package func neverKey(of post: Post) -> String {
         post.isReply ? Self.textKey(post.text) : preparation(of: post).key
     }

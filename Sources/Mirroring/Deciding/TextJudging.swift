@@ -6,27 +6,26 @@ import Outbox
 import ServiceLifecycle
 
 /// Judges the texts of an archive in steps of a fraction of a second, so that no look and no post
-/// waits for all of them.
+/// has to wait for all of them.
 ///
-/// A step either counts a stretch of the archive's habits or judges some posts, and stores what it
-/// found with the name of the rules. So a process that is killed goes on with the posts that are
-/// left, and only counts again.
+/// A step either counts a stretch of the archive's habits or judges some posts, and stores the
+/// results with the name of the rules. So after a crash only the counting begins anew, and judging
+/// goes on with the remaining posts.
 package actor TextJudging {
     /// The most posts that a step judges.
     private static let postsAtOnce = 200
-    /// About how many posts of the archive a step looks through for habits.
+    /// Posts of the archive that a step counts for habits, about.
     private static let habitsAtOnce = 2_000
-    /// Seconds after which a step begins to judge no further post.
+    /// Seconds after which a step judges no further post.
     private static let longestStep: TimeInterval = 0.25
-    /// Judges for all mirrors of a process, one at a time, after everything else that the machine
-    /// has to do.
+    /// One thread for all mirrors of the process, with a lower priority than all other work.
     private static let thread = ThreadExecutor(name: "texts", isPatient: true)
 
     private let archive: Archive
     private let judge: TextJudge
     private let isPatient: Bool
     private let uptime: @Sendable () -> TimeInterval
-    /// Nil between the last step of one look for texts and the first of the next.
+    /// The count of habits for the current pass over the texts; nil between two passes.
     private var count: HabitCount?
 
     /// The state of a count of the archive's habits.
@@ -34,13 +33,13 @@ package actor TextJudging {
         var habits = Habits()
         /// The end of the last stretch.
         var place: Int64?
-        /// Whether that was the last one of the archive.
+        /// Whether that stretch was the last one of the archive.
         var isComplete = false
     }
 
     /// - Parameters:
-    ///   - archive: Whose texts.
-    ///   - judge: Judges them.
+    ///   - archive: The archive with the texts.
+    ///   - judge: The rules.
     ///   - isPatient: Whether all other work of the machine goes first.
     ///   - uptime: Reads a monotonic clock, in seconds.
     package init(
@@ -53,11 +52,11 @@ package actor TextJudging {
         self.uptime = uptime
     }
 
-    /// Judges some of the texts that no rules or other ones have judged.
+    /// Judges some of the texts that were judged by no rules or by other ones.
     ///
-    /// Ends early when the process is told to end; what was judged until then is stored.
+    /// Ends early when the process is told to end; the texts judged until then are stored.
     ///
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether more texts may be left.
     /// - Throws: `ArchiveError`, the store's error, or `CancellationError`.
     package func step() async throws -> Bool {
         let unwanted = try await archive.unwanted(in: judge.zone)
@@ -126,19 +125,19 @@ package actor TextJudging {
 }
 
 extension Archive {
-    /// Judges all texts that no rules or other ones have judged.
+    /// Judges all texts that were judged by no rules or by other ones.
     ///
-    /// - Throws: ``ArchiveError``, the store's error, or `CancellationError`; what was judged until
-    ///   then stays.
+    /// - Throws: ``ArchiveError``, the store's error, or `CancellationError`; the texts judged
+    ///   until then stay judged.
     package func prepare(by judge: TextJudge) async throws {
         let judging = TextJudging(self, judge) { SystemUptime.seconds }
         while try await judging.step() { try Task.checkCancellation() }
     }
 
-    /// Judges some texts that no rules have judged, without the archive's habits: those are counted
-    /// by ``TextJudging``.
+    /// Judges some texts that no rules have judged, without the archive's habits, which
+    /// ``TextJudging`` counts.
     ///
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether more texts may be left.
     /// - Throws: ``ArchiveError``, the store's error, or `CancellationError`.
     func prepareUnjudged(by judge: TextJudge, _ unwanted: Unwanted, atMost number: Int) async throws
         -> Bool

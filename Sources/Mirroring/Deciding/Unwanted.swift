@@ -8,18 +8,18 @@ package struct Unwanted: Sendable {
     /// The keys of texts that are never sent.
     let never: Set<String>
     let muted: Muted
-    /// The number of texts with a label, from which it may be learned what else is not wanted.
+    /// The number of labelled texts, from which it may be learned which other texts are not wanted.
     let labels: Int
     /// The human's clocks, on which days are counted.
     let zones: ZoneHistory
-    /// Differs where what is muted does; empty where nothing is.
+    /// Changes with the muted words and days; empty if nothing is muted.
     let version: String
 
     package init(_ circumstances: Archive.Circumstances) {
         let notes = circumstances.muted
         let zones = circumstances.zones
         let names = notes.map { "\($0.kind) \($0.value)" }.sorted()
-        // Where days begin decides which posts are of a muted one.
+        // The zone decides which posts belong to a muted day.
         let clocks =
             [zones.home.identifier] + zones.spans.map { "\($0.days) \($0.zone.identifier)" }
         version =
@@ -30,11 +30,11 @@ package struct Unwanted: Sendable {
         self.zones = zones
     }
 
-    /// Why the text of a post is not used; nil if nobody minds.
+    /// The reason why a person excluded the text of a post; nil if nobody did.
     ///
     /// - Parameters:
-    ///   - post: One of the human's.
-    ///   - key: What tells its text.
+    ///   - post: A post of the human's.
+    ///   - key: The key of its text.
     /// - Returns: A stable code.
     package func reason(against post: Post, key: String) -> String? {
         if never.contains(key) { return Archive.never }
@@ -51,10 +51,10 @@ extension Archive {
         Unwanted(try await circumstances(home: zone))
     }
 
-    /// Stores posts, but for those with a muted word.
+    /// Stores posts, except those with a muted word.
     ///
     /// - Parameters: As ``store(_:timeZone:limit:)`` takes them.
-    /// - Returns: What became of the posts.
+    /// - Returns: The outcome for the posts.
     /// - Throws: The store's error.
     package func keep(_ posts: [Post], timeZone: TimeZone, limit: Int?) async throws -> StoreSummary
     {
@@ -67,7 +67,7 @@ extension Archive {
 }
 
 extension Post {
-    /// All that somebody reads of it.
+    /// All text of the post that a reader sees.
     fileprivate var words: String {
         ([warning, text].compactMap(\.self) + pictures.map(\.alt)).joined(separator: "\n")
     }

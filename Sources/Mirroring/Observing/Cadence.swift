@@ -3,7 +3,7 @@ package import Networks
 package import Posts
 import Settings
 
-/// How often each feed is looked at, in the proportions of the networks' own advice.
+/// The intervals between looks at each feed, in the proportions of the networks' own advice.
 package struct Cadence: Sendable {
     /// Mentions of the bot.
     package var mentions: Duration
@@ -15,20 +15,20 @@ package struct Cadence: Sendable {
     package var humanPosts: Duration
     /// The human's favorites.
     package var humanFavorites: Duration
-    /// How long the publisher waits at most before it looks for due actions and the next day.
+    /// The longest wait of the publisher before it looks for due actions and the next day.
     package var publisher: Duration
-    /// The same while nothing is open that has to be polled; nil for ``publisher``.
+    /// The longest wait while nothing is open that has to be polled; nil for ``publisher``.
     ///
-    /// A change by another process wakes the publisher, if it raises the mirror's version.
+    /// A change by another process wakes the publisher if it raises the mirror's version.
     package var idlePublisher: Duration?
-    /// Whether the publisher makes the plan of a day in the two hours before it, and not at its
+    /// Whether the publisher makes the plan of a day in the two hours before it, instead of at its
     /// beginning.
     package var plansAhead = false
 
     /// - Parameters:
     ///   - poll: The wait between two looks at the mentions; the others follow from it.
-    ///   - human: Where the human's account is.
-    ///   - bot: Where the bot's account is.
+    ///   - human: The human's network.
+    ///   - bot: The bot's network.
     package init(poll: Duration, human: NetworkName = .usual, bot: NetworkName = .usual) {
         let humans = human.descriptor.rhythm
         let bots = bot.descriptor.rhythm
@@ -40,29 +40,28 @@ package struct Cadence: Sendable {
         publisher = min(poll, .seconds(60))
     }
 
-    /// How long a mirror waits at most while it has nothing to ask for, in seconds: about three
-    /// hours.
+    /// The longest wait of a mirror without a request to make, in seconds: about three hours.
     ///
-    /// Mirrors that began together wait for different times, so that they do not ask together
-    /// again.
+    /// Mirrors that began together wait for different times, so that they do not all make requests
+    /// together again.
     ///
-    /// - Returns: At least 9,000 and less than 12,600, always the same of one mirror.
+    /// - Returns: At least 9,000 and less than 12,600, always the same for one mirror.
     package static func idleWait(of mirror: String) -> TimeInterval {
         wait(of: mirror, within: 9_000..<12_600)
     }
 
-    /// How long a mirror waits between two turns of something that mirrors of one process are not
-    /// to do together, also when all have started at once.
+    /// The wait between two runs of something that the mirrors of one process should not do at the
+    /// same time, even if all started together.
     ///
     /// - Parameter range: Seconds.
-    /// - Returns: A whole number of seconds after the beginning of the range, always the same of
+    /// - Returns: A whole number of seconds after the beginning of the range, always the same for
     ///   one mirror.
     package static func wait(of mirror: String, within range: Range<TimeInterval>) -> TimeInterval {
         range.lowerBound
             + TimeInterval(StableHash.fnv1a(mirror) % UInt64(range.upperBound - range.lowerBound))
     }
 
-    /// The most pages that one look at a feed asks for.
+    /// The most pages that one look at a feed requests.
     package static func pages(of feed: Feed, on network: NetworkName) -> Int {
         feed == .favorites ? network.descriptor.favoritePages : 50
     }

@@ -2,7 +2,7 @@ package import Foundation
 import Networks
 import Posts
 
-/// An item of a feed that cannot be decided now, for another try.
+/// An item of a feed that cannot be decided now and is tried again.
 package struct Postponed: Sendable {
     /// The server's identifier of the item.
     package var address: String
@@ -12,44 +12,44 @@ package struct Postponed: Sendable {
     package var until: Date?
 }
 
-/// An item of a feed about which no action tells what became of it.
+/// An item of a feed whose outcome no action records.
 struct FeedItem: Equatable, Sendable {
     enum State: String, Sendable {
-        /// No post as the network's interface promises one.
+        /// Not a post in the form that the network's interface promises.
         case unreadable
-        /// To be decided at another try.
+        /// To be tried again.
         case waiting
-        /// Nothing more is tried.
+        /// Not tried again.
         case givenUp = "given-up"
     }
 
-    /// The outcome of another try.
+    /// The outcome of another try to read and decide an item.
     enum Trial: Sendable {
         case decided
         case postponed(Postponed)
-        /// The network no longer has it.
+        /// The network has the item no longer.
         case gone
-        /// It can be read, but no database can have its names in a key.
+        /// It can be read, but no database can store its names in a key.
         case unstorable
         case failed(NetworkError)
         /// The server cannot be asked for it.
         case impossible
     }
 
-    /// The reason of items whose names no database can have in a key.
+    /// The reason of items whose names no database can store in a key.
     static let unstorable = "its name cannot be stored"
 
-    /// The server's identifier of the item, else `#` and a digest of the data that it sent.
+    /// The server's identifier of the item, or else `#` and a digest of the data that it sent.
     var name: String
     var state: State
-    /// A digest of what the server sent; nil where the item could be read.
+    /// A digest of the data that the server sent; nil if the item could be read.
     var digest: String?
     /// Why, in words for people.
     var reason: String
-    /// The program that judged it.
+    /// The version of the program that judged it.
     var version: String
     var attempts = 0
-    /// When to try again; nil for never, or with another program.
+    /// When to try again; nil for never, or only with another version.
     var next: Date?
     var noted: Date
 
@@ -59,7 +59,7 @@ struct FeedItem: Equatable, Sendable {
     /// The item after another try; nil if it is decided.
     ///
     /// - Parameters:
-    ///   - version: The program that tried.
+    ///   - version: The version of the program that tried.
     func after(_ trial: Trial, version: String, now: Date) -> FeedItem? {
         var item = self
         item.version = version
@@ -84,7 +84,7 @@ struct FeedItem: Equatable, Sendable {
         return item
     }
 
-    /// Waits for another try, unless the tries have gone on for too long.
+    /// Sets the next try, unless the tries have gone on for too long.
     private mutating func wait(_ reason: String, asked: Date?, now: Date) {
         self.reason = reason
         guard !RetryRule.item.isOver(since: noted, now: now) else {
@@ -116,7 +116,7 @@ extension FeedItem {
 }
 
 extension ObservedPost {
-    /// Tells the post from others where its name cannot be stored.
+    /// Identifies the post if its name cannot be stored.
     var digest: String {
         StableHash.digest(of: post.id.value, address).prefix(16).hexadecimal
     }

@@ -5,33 +5,32 @@ package import Outbox
 import Posts
 import ServiceLifecycle
 
-/// Reads one feed: what is new, what lies in a gap, and what has to be tried again.
+/// Reads one feed: new items, gaps, and items that have to be tried again.
 ///
-/// Its promise: no item of the feed is passed over in silence. A position moves
-/// only when everything before it was handed over and decided, or noted in
-/// ``FeedTable``: what cannot be read, what is to be tried again, and what can
-/// no longer be reached. A crash repeats items rather than losing them; whether
-/// an item is new is told by the record of handled ids, never by the position.
+/// It guarantees that no item of the feed is skipped without a record. A position moves only when
+/// everything before it was handed over and decided, or noted in ``FeedTable``: unreadable items,
+/// items to try again, and stretches that can no longer be reached. A crash repeats items rather
+/// than losing them; whether an item is new is decided by the record of handled ids, never by the
+/// position.
 ///
-/// Where there is no position, or none that the server takes, the feed is read
-/// from the newest item back to the last known one, or to the start of
-/// listening, page by page and over as many looks as that takes.
+/// Without a position that the server accepts, the feed is read from the newest item back to the
+/// last known one, or to the start of listening, page by page, over several looks if necessary.
 ///
-/// `FeedState` decides what to read next and what to store; the reader asks the network, hands over
-/// and stores.
+/// `FeedState` decides what to read next and what to store; the reader makes the requests, hands
+/// the pages over and stores.
 ///
-/// One look at a time; who comes meanwhile waits for it.
+/// Looks run one at a time; others wait.
 package actor FeedReader {
-    /// Given the posts of a page, and how often they were postponed before; returns those that it
-    /// could not decide yet.
+    /// Handles the posts of a page, with the number of their earlier postponements; returns the
+    /// posts that it could not decide yet.
     package typealias Handler =
         @Sendable (_ items: [ObservedPost], _ tries: Int) async throws -> [Postponed]
-    /// Given posts that were read before, which a server sent again.
+    /// Handles posts that were read before and that a server sent again.
     package typealias Repeated = @Sendable (_ items: [ObservedPost]) async throws -> Void
-    /// Asked before each further page; what it refuses is left to the next look.
+    /// Called before each further page; if it returns false, the rest is left to the next look.
     package typealias Permission = @Sendable () async throws -> Bool
 
-    /// How many pages one look asks for unless told otherwise.
+    /// The most pages of one look by default.
     package static let usualPages = 50
 
     nonisolated let gate: AccountGate
@@ -44,16 +43,16 @@ package actor FeedReader {
     private let onPositionStored: @Sendable () -> Void
     private let turnstile = Turnstile()
     private var state: FeedState
-    /// Whether `state` has what is stored; false before it was read, and after somebody else
+    /// Whether `state` equals the stored state; false before it was read, and after another process
     /// changed it.
     private var isKnown = false
-    /// Items to be tried again, by the name under which they are kept; none before they were read.
+    /// Items to try again, by the name under which they are stored; empty before they were read.
     private var pending: [String: [FeedItem]] = [:]
 
     /// - Parameters:
-    ///   - gate: The account whose feed it is.
-    ///   - name: Under which it is stored.
-    ///   - onPositionStored: Told that the position has moved.
+    ///   - gate: The account that the feed belongs to.
+    ///   - name: The name under which the feed is stored.
+    ///   - onPositionStored: Called when the position has moved.
     package init(
         gate: AccountGate, feed: Feed, name: String, table: FeedTable, clock: any WallClock,
         terms: FeedTerms = FeedTerms(), onPositionStored: @escaping @Sendable () -> Void = {}
@@ -68,24 +67,24 @@ package actor FeedReader {
         state = FeedState(terms, depth: gate.capabilities.depths[feed])
     }
 
-    /// When this reader last came to the end of the feed.
+    /// When this reader last reached the end of the feed.
     package var lastRead: Date? { state.lastRead }
 
-    /// How often a worker looks.
+    /// The interval of a worker's looks.
     package nonisolated var interval: Duration { terms.interval }
 
-    /// When a feed is looked at again that nothing can be done with now; its position stays.
+    /// The time of the next look at a feed that cannot be processed now; its position stays.
     package nonisolated var later: Date { clock.now + interval.timeInterval }
 
     // MARK: Reading what is new
 
-    /// One look of a worker: hands over what is new, unless the account has to wait.
+    /// One look of a worker: hands over new items, unless the account has to wait.
     ///
     /// - Parameters:
-    ///   - handle: Given the posts of one page.
-    ///   - repeated: Given the posts of the page that were read before.
+    ///   - handle: Handles the posts of one page.
+    ///   - repeated: Handles the posts of the page that were read before.
     /// - Returns: When to look again.
-    /// - Throws: `NetworkError`, `UnusableAccount`, the store's error, or what a parameter throws.
+    /// - Throws: `NetworkError`, `UnusableAccount`, the store's error, or the error of a parameter.
     package func look(_ handle: Handler, repeated: Repeated = { _ in }) async throws -> Date {
         try gate.check()
         if let resume = gate.pause(of: feed, at: clock.now) {
@@ -99,7 +98,7 @@ package actor FeedReader {
             try await readNew(handle, repeated: repeated) { [self] in mayGoOn }
         } catch let error as NetworkError {
             try gate.check()
-            // A pause says when to go on.
+            // The account's pause determines the next look.
             if let resume = gate.pause(of: feed, at: clock.now) { return resume }
             guard error.stopsActor else { throw error }
             return error.retryAfter ?? later
@@ -107,7 +106,7 @@ package actor FeedReader {
         return max(later, gate.pause(of: feed, at: clock.now) ?? later)
     }
 
-    /// Moves the position to the newest item if there is none yet, so that what comes later is not
+    /// Moves the position to the newest item if there is none yet, so that later items are not
     /// missed.
     ///
     /// - Throws: `NetworkError`, `UnusableAccount` or the store's error.
@@ -116,21 +115,21 @@ package actor FeedReader {
         _ = try await look { _, _ in [] }
     }
 
-    /// Whether another page may be asked for; what is left of the feed is left to the next look, or
-    /// the next worker.
+    /// Whether another page may be requested; if not, the rest is left to the next look, or the
+    /// next worker.
     private nonisolated var mayGoOn: Bool {
         gate.pause(of: feed, at: clock.now) == nil && !Task.isShuttingDownGracefully
     }
 
-    /// Hands over what came since the last time, what lies in a gap, and what is to be tried again.
+    /// Hands over the items since the last look, those in a gap, and those to try again.
     ///
     /// - Parameters:
-    ///   - handle: Given the posts of one page; the position moves past them when it returns.
-    ///   - repeated: Given the posts of a page that were read before.
-    ///   - mayGoOn: Asked before each further page.
-    /// - Returns: False if `mayGoOn` said no.
-    /// - Throws: `NetworkError`, which the feed's health then names; the store's error; what a
-    ///   parameter throws.
+    ///   - handle: Handles the posts of one page; the position moves past them when it returns.
+    ///   - repeated: Handles the posts of a page that were read before.
+    ///   - mayGoOn: Called before each further page.
+    /// - Returns: False if `mayGoOn` returned false.
+    /// - Throws: `NetworkError`, which is stored as the feed's error; the store's error; the error
+    ///   of a parameter.
     @discardableResult
     package func readNew(
         _ handle: Handler, repeated: Repeated = { _ in }, mayGoOn: Permission = { true }
@@ -155,7 +154,7 @@ package actor FeedReader {
         }
     }
 
-    /// Reads the feed when its turn has come, in a span.
+    /// Reads the feed in turn, inside a tracing span.
     private func observing<Value>(_ work: () async throws -> Value) async throws -> Value {
         try await turnstile.pass {
             try await WorkStage.observe.traced(
@@ -201,9 +200,9 @@ package actor FeedReader {
             let isStored = try await store(since: before, items, step.unreached)
             switch step.next {
             case .failure(let error): throw error
-            // What somebody else stored meanwhile counts, and what was read now comes again with
-            // the next look. Only a walk into the past goes on: nobody knows better what is left of
-            // it.
+            // If another process stored a state meanwhile, that state counts, and the items of this
+            // page come again with the next look. Only a walk into the past continues, because its
+            // own state of the rest is the best one.
             case _ where !isStored && walk.left == nil: return .partial
             case .anotherPage: guard try await mayGoOn() else { return .stopped }
             case .walk(let part):
@@ -213,7 +212,7 @@ package actor FeedReader {
         }
     }
 
-    /// Hands over a page; returns what is to be noted of its items.
+    /// Hands over a page; returns the notes about its items.
     private func handOver(_ page: FeedPage, _ handle: Handler) async throws -> [FeedItem] {
         let storable = page.items.filter(\.isStorable)
         let postponed = storable.isEmpty ? [] : try await handle(storable, 0)
@@ -232,15 +231,15 @@ package actor FeedReader {
 
     // MARK: Reading the past
 
-    /// Hands over everything from now back to an instant, whatever was read before; for making sure
-    /// that nothing is missed.
+    /// Hands over everything from now back to an instant, including items read before, to make sure
+    /// that none is missed.
     ///
-    /// The next call reads the rest, if there is much or the worker ends.
+    /// If there is much or the worker ends, the next call reads the rest.
     ///
     /// - Parameters:
-    ///   - floor: Where to end; a sweep that was begun ends where it was to.
-    ///   - handle: Given the posts of one page.
-    /// - Returns: Whether it came to its end.
+    ///   - floor: The end of the sweep; a sweep in progress keeps its own.
+    ///   - handle: Handles the posts of one page.
+    /// - Returns: Whether the sweep was completed.
     /// - Throws: As ``readNew(_:repeated:mayGoOn:)``.
     package func sweep(downTo floor: Date, _ handle: Handler) async throws -> Bool {
         try await observing {
@@ -248,27 +247,27 @@ package actor FeedReader {
         }
     }
 
-    /// Whether a sweep was begun that has not come to its end.
+    /// Whether a sweep was begun and is not completed.
     package func isSweeping() async throws -> Bool { try await progress().sweep != nil }
 
-    /// When everything was last swept.
+    /// When the last sweep was completed.
     package func lastSweep() async throws -> Date? { try await progress().swept }
 
-    /// Counts the present as a sweep: nothing older was to be heard.
+    /// Counts the present as a completed sweep, because nothing older was wanted.
     package func noteSweep() async throws { try await change { $0.swept = clock.now } }
 
-    /// Looks at the replies below the bot's own posts after a sweep, post by post and over as many
-    /// calls as that takes.
+    /// Looks for replies below the bot's own posts after a sweep, post by post, over several calls
+    /// if necessary.
     ///
-    /// A post below which nothing is given out now holds up no other one: it is tried again, for a
+    /// If a post cannot be looked below now, the others go on, and that post is tried again for a
     /// day.
     ///
     /// - Parameters:
-    ///   - list: Given a place and a time; returns the posts that were published in between, a few
-    ///     of them, in order.
-    ///   - look: Looks below the post with an address; false where what is there cannot be decided
-    ///     now.
-    /// - Throws: The store's error, or what `list` and `look` throw that is no `NetworkError`.
+    ///   - list: Returns some of the posts that were published between a place and a time, in
+    ///     order.
+    ///   - look: Looks below the post with an address; returns false if the items there cannot be
+    ///     decided now.
+    /// - Throws: The store's error, or an error of `list` and `look` other than `NetworkError`.
     package func lookBelowOwnPosts(
         _ list: (OutboxStore.PublishedPlace, Date) async throws -> [(
             place: OutboxStore.PublishedPlace, address: String
@@ -295,7 +294,7 @@ package actor FeedReader {
         if posts.isEmpty { try await change { $0.below = nil } }
     }
 
-    /// Looks below a post; why it is to be looked at again, if it is.
+    /// Looks below a post; returns the reason to look again, or nil.
     private func reasonToReturn(to address: String, _ look: (String) async throws -> Bool)
         async throws
         -> String?
@@ -310,11 +309,10 @@ package actor FeedReader {
     /// Whether nothing of the feed was ever read.
     func isUnread() async throws -> Bool { try await progress().position == nil }
 
-    /// Where the walk into the past stopped; nil if it did not.
+    /// The place where the walk into the past stopped; nil if it did not stop.
     func past() async throws -> Stretch? { try await progress().past }
 
-    /// Notes that so many items of the past are wanted, unless that is noted: what is not read now
-    /// is wanted later.
+    /// Stores the number of wanted items of the past, unless one is stored; they are read later.
     func wantPast(_ limit: Int) async throws {
         try await change { progress in
             if progress.position == nil, progress.past == nil {
@@ -328,27 +326,26 @@ package actor FeedReader {
     /// Gives up the rest of the walk into the past.
     func forgetPast() async throws { try await change { $0.past = nil } }
 
-    /// Forgets the position and what is left of the past.
+    /// Removes the position and the rest of the past.
     func reset() async throws {
         try await table.reset([name])
         isKnown = false
     }
 
-    /// Walks from the newest item backwards, or on from where an earlier walk stopped, until
-    /// `limit` items were handed over or the feed ends.
+    /// Walks backwards from the newest item, or from where an earlier walk stopped, until `limit`
+    /// items were handed over or the feed ends.
     ///
-    /// Each page is remembered once it was handled, and from the first one on
-    /// ``readNew(_:repeated:mayGoOn:)`` finds what arrives later. So a walk that is interrupted, or
-    /// has to stop, goes on the next time.
+    /// Each page is recorded once it was handled, and from the first one on
+    /// ``readNew(_:repeated:mayGoOn:)`` finds newly arriving items. So a walk that is interrupted,
+    /// or has to stop, continues the next time.
     ///
     /// - Parameters:
-    ///   - limit: The most items to hand over; of a walk that is gone on with, counted from its
-    ///     beginning.
-    ///   - handle: Given the posts of one page.
-    ///   - mayGoOn: Asked before each page.
-    /// - Returns: How many items at most are left because `mayGoOn` said no; 0 once the walk is
-    ///   over.
-    /// - Throws: ``NetworkError``, the store's error, or what a parameter throws.
+    ///   - limit: The most items to hand over; for a continued walk, counted from its beginning.
+    ///   - handle: Handles the posts of one page.
+    ///   - mayGoOn: Called before each page.
+    /// - Returns: The number of items, at most, that are left because `mayGoOn` returned false; 0
+    ///   once the walk is completed.
+    /// - Throws: ``NetworkError``, the store's error, or the error of a parameter.
     func readBack(limit: Int, _ handle: Handler, mayGoOn: Permission = { true }) async throws -> Int
     {
         try await observing {
@@ -362,7 +359,7 @@ package actor FeedReader {
 
     // MARK: Progress
 
-    /// Reads what is stored, unless it is known.
+    /// Reads the stored state, unless it is known.
     private func load() async throws {
         if isKnown { return }
         state.progress = try await table.progress(of: name)
@@ -374,7 +371,7 @@ package actor FeedReader {
         return state.progress
     }
 
-    /// Changes what is stored, outside a walk.
+    /// Changes the stored state outside a walk.
     private func change(_ body: (inout FeedProgress) -> Void) async throws {
         try await turnstile.pass {
             let old = try await progress()
@@ -383,11 +380,11 @@ package actor FeedReader {
         }
     }
 
-    /// Stores what a step has changed, together with what was noted.
+    /// Stores the changes of a step together with its notes.
     ///
-    /// - Parameter old: What was stored before.
-    /// - Returns: False if somebody else moved the feed, such as a training or its reset; then
-    ///   nothing was stored, and the state has what they stored.
+    /// - Parameter old: The state that was stored before.
+    /// - Returns: False if another process, such as a training, moved the feed; then nothing was
+    ///   stored, and the state is the one that it stored.
     private func store(
         since old: FeedProgress, _ items: [FeedItem] = [], _ unreached: FeedState.Unreached? = nil
     ) async throws -> Bool {
@@ -406,7 +403,7 @@ package actor FeedReader {
         return true
     }
 
-    /// Runs `body`; where it fails, nobody here knows what is stored.
+    /// Runs `body`; after an error the stored state is unknown.
     private func stored<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
@@ -425,11 +422,11 @@ package actor FeedReader {
         }
     }
 
-    /// Notes what goes wrong; a note that cannot be written is not worth another error.
+    /// Stores the trouble with the feed; an error of this write is ignored.
     ///
     /// - Parameters:
-    ///   - trouble: What a person is to read.
-    ///   - isMinor: Whether it is told only where nothing else goes wrong.
+    ///   - trouble: The text for people.
+    ///   - isMinor: Whether it is stored only if there is no other trouble.
     private func noteTrouble(
         _ trouble: String, _ code: NetworkError.Code, unlessTroubled isMinor: Bool = false
     ) async {
@@ -441,13 +438,13 @@ package actor FeedReader {
 
     // MARK: Items that are tried again
 
-    /// Tries the items again whose time has come, each for itself.
+    /// Tries the due items again, one by one.
     ///
     /// - Parameters:
-    ///   - feed: Under which they are kept.
-    ///   - mayGoOn: Asked before each.
-    ///   - attempt: Returns what came of the try.
-    /// - Throws: The store's error, or what `attempt` throws.
+    ///   - feed: The name under which they are stored.
+    ///   - mayGoOn: Called before each item.
+    ///   - attempt: Returns the outcome of the try.
+    /// - Throws: The store's error, or the error of `attempt`.
     private func tryAgain(
         in feed: String, while mayGoOn: () -> Bool,
         _ attempt: (FeedItem) async throws -> FeedItem.Trial
@@ -489,17 +486,17 @@ package enum FeedName {
     package static let humanPosts = "human-posts"
     /// The human's favorites, to learn from.
     package static let humanFavorites = "human-favorites"
-    /// The human's home timeline: what was seen and not favorited.
+    /// The human's home timeline: the posts that the human saw and did not favorite.
     package static let seen = "seen-home"
     /// The bot's home timeline, whose posts may be favorited.
     package static let botHome = "bot-home"
     /// Posts that name the bot, each of which is decided.
     package static let botMentions = "bot-mentions"
 
-    /// Under which it is kept below which of the bot's own posts was not looked for replies.
+    /// The name for the state of looking below the bot's own posts for replies.
     static func below(_ feed: String) -> String { feed + belowSuffix }
 
-    /// The feed that something is kept for, under its own name or that of ``below(_:)``.
+    /// The feed that a name belongs to, its own or that of ``below(_:)``.
     static func feed(of name: String) -> String {
         name.hasSuffix(belowSuffix) ? String(name.dropLast(belowSuffix.count)) : name
     }

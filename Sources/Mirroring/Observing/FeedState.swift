@@ -5,18 +5,18 @@ import Posts
 
 /// The limits and options for reading a feed.
 package struct FeedTerms: Sendable {
-    /// The most pages that one look asks for.
+    /// The most pages of one look.
     package var pages: Int
-    /// Whether the first look notes where a training can go on into the past.
+    /// Whether the first look stores where a training can continue into the past.
     package var keepsPast: Bool
-    /// When listening began: nothing older is wanted; nil where the first look reads the newest
-    /// page alone.
+    /// When listening began: older items are not wanted; nil if the first look reads only the
+    /// newest page.
     package var since: Date?
     /// The greatest age of wanted items, in seconds; nil for any.
     package var horizon: TimeInterval?
-    /// How often a worker looks.
+    /// The interval of a worker's looks.
     package var interval: Duration
-    /// The program's version; what another one could not read is tried again.
+    /// The program's version; items that another version could not read are tried again.
     package var version: String
 
     package init(
@@ -33,27 +33,29 @@ package struct FeedTerms: Sendable {
     }
 }
 
-/// How far a feed was read and what to read next, without a clock, a network or a store.
+/// The state of reading a feed and the decisions about it, without a clock, a network or a store.
 ///
-/// A walk goes through one ``Part`` of the feed. ``begin(_:at:)`` says where it starts. Then each
-/// page is told to ``took(_:in:at:)``, the end to ``ended(_:isOutOfPages:at:)`` and each failed
-/// request to ``failed(_:in:at:)``. These change ``progress``, and say what to note and to do next.
+/// A walk goes through one ``Part`` of the feed. ``begin(_:at:)`` returns where it starts. Then
+/// each page is passed to ``took(_:in:at:)``, the end to ``ended(_:isOutOfPages:at:)`` and each
+/// failed request to ``failed(_:in:at:)``. These change ``progress``, and return what to note and
+/// to do next.
 ///
-/// ``progress`` is stored after a page was handed over and decided, in one transaction with what is
-/// noted. So a crash repeats a page and never loses one.
+/// ``progress`` is stored after a page was handed over and decided, in one transaction with the
+/// notes about its items. So a crash repeats a page and never loses one.
 struct FeedState: Sendable {
     /// The part of the feed that a walk reads.
     enum Part: Equatable, Sendable {
         /// The items above the position; without a position the newest page, with a gap below it.
         case arrivals
-        /// The newest page, as a new position; what lies between it and the floor becomes a gap.
+        /// The newest page, as a new position; the stretch between it and the floor becomes a gap.
         case newest(floor: Date?)
         /// The gap that an interruption or a lost position has left.
         case gap
-        /// Everything from the newest item, or from where the sweep that was begun stopped, down to
-        /// a floor.
+        /// Everything from the newest item, or from where an unfinished sweep stopped, down to a
+        /// floor.
         case sweep(floor: Date)
-        /// As many items of the past, from the newest one or from where an earlier walk stopped.
+        /// A number of items of the past, from the newest one or from where an earlier walk
+        /// stopped.
         case past(limit: Int)
     }
 
@@ -61,13 +63,13 @@ struct FeedState: Sendable {
     struct Walk: Sendable {
         let part: Part
         let start: FeedPosition
-        /// Whether a page was refused for so long that the items are asked for one by one.
+        /// Whether the items are requested one by one, because a page was refused for a long time.
         let isCareful: Bool
         /// Whether no page was read yet.
         fileprivate(set) var isFirst = true
         /// Whether the feed had no position when the walk began.
         fileprivate let isUnread: Bool
-        /// Items that are wanted still; nil for all.
+        /// The number of items still wanted; nil for all.
         fileprivate(set) var left: Int?
 
         /// The page without the items beyond the limit.
@@ -79,12 +81,12 @@ struct FeedState: Sendable {
         }
     }
 
-    /// Why a walk came to its end.
+    /// The reason why a walk ended.
     enum Ending: Equatable, Sendable {
         /// Everything was read.
         case whole
-        /// After as many pages as one look asks for, or because another process moved the feed; the
-        /// next look goes on.
+        /// The page limit of a look was reached, or another process moved the feed; the next look
+        /// goes on.
         case partial
         /// A person's budget, a pause or the worker's end allows no further page.
         case stopped
@@ -136,36 +138,36 @@ struct FeedState: Sendable {
         let present: Date
     }
 
-    /// How far the times of items may be out of their order, in seconds: servers date posts, and
-    /// send them late.
+    /// Seconds by which the times of items may be out of order: servers date posts and send them
+    /// late.
     private static let disorder: TimeInterval = 600
-    /// Refusals of a page that may be meant for good.
+    /// Refusals of a page that may be permanent.
     private static let refusals: [NetworkError.Code] = [
         .rejected, .notFound, .forbidden, .tooLarge,
     ]
-    /// The share of the items that a network shows at all from which on more may be hidden behind
-    /// them: some are taken back, and others arrive while they are read.
+    /// The share of a network's item limit from which on older items may be hidden: some of the
+    /// shown items are deleted, and others arrive while they are read.
     private static let hiddenFrom = 0.9
-    /// How seldom a success that changes nothing is stored, in seconds.
+    /// Seconds between two stores of a success that changes nothing else.
     private static let successLasts: TimeInterval = 300
 
     let terms: FeedTerms
-    /// How many of the newest items the network shows, as told in advance or by a page; nil for
-    /// all.
+    /// The number of newest items that the network shows, as known in advance or from a page; nil
+    /// for all.
     private(set) var depth: Int?
     /// The progress that is stored, or is to be stored next.
     var progress: FeedProgress
-    /// When this reader last came to the end of the feed.
+    /// When this reader last reached the end of the feed.
     private(set) var lastRead: Date?
     /// Creation time of the newest item read by this reader.
     private var newestSeen: Date?
-    /// Since when what is new is refused.
+    /// When the current refusal of new items began.
     private var arrivalsRefused: Date?
     /// Creation time of the oldest item of the past read by this reader.
     private var oldestPast: Date?
-    /// Creation time of the oldest item that arrived with the last look at what is new.
+    /// Creation time of the oldest item that the last look at new items returned.
     private var oldestArrival: Date?
-    /// Whether what is new was read to its end by the last look at it.
+    /// Whether the last look at new items read all of them.
     private var isCaughtUp = false
 
     init(_ terms: FeedTerms, depth: Int?, progress: FeedProgress = FeedProgress()) {
@@ -177,7 +179,8 @@ struct FeedState: Sendable {
     /// Whether nothing of the feed was ever read.
     var isUnread: Bool { progress.position == nil }
 
-    /// How many items of the past a walk of this limit would read still; nil if the past was read.
+    /// The number of items of the past that a walk with this limit would still read; nil if the
+    /// past was read.
     func left(of limit: Int) -> Int? {
         if isUnread { return limit }
         return progress.past.map { min($0.remaining ?? limit, limit) }
@@ -185,7 +188,7 @@ struct FeedState: Sendable {
 
     // MARK: Walks
 
-    /// Begins a walk; nil if there is nothing to read in the part.
+    /// Begins a walk; nil if the part has nothing to read.
     func begin(_ part: Part, at time: Moment) -> Walk? {
         func walk(_ start: FeedPosition, isCareful: Bool, left: Int? = nil) -> Walk {
             Walk(part: part, start: start, isCareful: isCareful, isUnread: isUnread, left: left)
@@ -208,8 +211,7 @@ struct FeedState: Sendable {
             guard !isUnread, let past = progress.past else {
                 return walk(.newest, isCareful: false, left: left)
             }
-            // Where the last walk ended at a page that could not be had, perhaps one item is the
-            // cause.
+            // If the last walk ended at a refused page, perhaps a single item is the cause.
             return walk(.older(past.cursor), isCareful: past.refused != nil, left: left)
         }
     }
@@ -230,10 +232,10 @@ struct FeedState: Sendable {
         }
     }
 
-    /// Notes that there is no further page, or that no more may be asked for now.
+    /// Handles the end of the pages, or of the pages that may be requested now.
     ///
-    /// - Parameter isCircle: Whether the server repeats its pages, so that what lies below them
-    ///   cannot be asked for.
+    /// - Parameter isCircle: Whether the server repeats its pages, so that older ones cannot be
+    ///   requested.
     mutating func ended(
         _ walk: Walk, isOutOfPages: Bool, isCircle: Bool = false, at time: Moment
     ) -> Step {
@@ -260,12 +262,12 @@ struct FeedState: Sendable {
         return Step(.over(.whole))
     }
 
-    /// Takes the error of a request for a page.
+    /// Handles the error of a request for a page.
     mutating func failed(_ error: NetworkError, in walk: Walk, at time: Moment) -> Step {
         switch walk.part {
         case .arrivals:
             guard isLost(error, in: walk, at: time) else { return Step(.failure(error)) }
-            // What was read is known without a position, too.
+            // The items that were read are known even without a position.
             let floor = progress.newest.map { $0 - Self.disorder } ?? terms.since
             return Step(.walk(.newest(floor: wanted(floor, time))))
         case .newest:
@@ -284,7 +286,7 @@ struct FeedState: Sendable {
     private mutating func tookArrivals(_ page: FeedPage, isFirst: Bool) -> Step {
         arrivalsRefused = nil
         isCaughtUp = false
-        // What is hidden may be missing before the first page of each look.
+        // Hidden items may be missing above the first page of each look.
         if isFirst { oldestArrival = nil }
         oldestArrival = [oldestArrival, page.oldest].compactMap(\.self).min()
         progress.position = page.newer ?? progress.position
@@ -297,13 +299,13 @@ struct FeedState: Sendable {
         arrivalsRefused = nil
         isCaughtUp = true
         if terms.keepsPast, isUnread {
-            // A training that could not begin yet has left its wish.
+            // A training that could not begin has stored how many items it wants.
             let wanted = progress.past?.remaining.map { max(0, $0 - page.items.count) }
             progress.past = page.older.map { Stretch(cursor: $0, remaining: wanted) }
         }
         progress.position = page.newer ?? progress.position
         if let floor, let older = page.older, !Self.reaches(page, floor) {
-            // One that is not read yet is part of the new one.
+            // A former gap that was not read becomes part of the new one.
             progress.gap = Stretch(
                 cursor: older, remaining: depth.map { max(0, $0 - page.received) },
                 floor: min(progress.gap?.floor ?? floor, floor), top: page.oldest,
@@ -312,8 +314,8 @@ struct FeedState: Sendable {
         return Step(.over(.whole))
     }
 
-    /// Says what may be hidden behind the items that have arrived, if they are as many as the
-    /// network shows at all.
+    /// Reports the stretch that may be hidden behind the new items, if they are as many as the
+    /// network shows.
     private mutating func endArrivals(at time: Moment) -> Step {
         isCaughtUp = true
         defer {
@@ -329,10 +331,10 @@ struct FeedState: Sendable {
             unreached: hidden(from: floor, to: oldestArrival ?? time.present, remaining: remaining))
     }
 
-    /// Whether an error means that nothing leads on from the position any more.
+    /// Whether an error means that reading cannot continue from the position.
     ///
-    /// A server that does not take a position never will, and neither does a page get smaller that
-    /// is too large even with one item. Other refusals of one page may pass.
+    /// A server that refuses a position will always refuse it, and a page that is too large even
+    /// with one item will not shrink. Other refusals of one page may pass.
     private mutating func isLost(_ error: NetworkError, in walk: Walk, at time: Moment) -> Bool {
         if error.code == .tooLarge { return true }
         guard walk.isFirst else { return false }
@@ -366,11 +368,10 @@ struct FeedState: Sendable {
         }
         let hasLasted = Self.hasLasted(since: &progress.gap.refused, at: time)
         if error.code == .rejected, walk.isFirst, !walk.isCareful {
-            // The server does not take the cursor any more, perhaps because the item is gone that
-            // it names.
+            // The server refuses the cursor, perhaps because its item was deleted.
             return Step(.walk(.newest(floor: floor)))
         }
-        // What is new was read; the gap is asked for again with the next look, for a while.
+        // The new items were read; the gap is requested again with the next looks, for some time.
         _ = troubled("\(error)", error.code, at: time)
         guard hasLasted else { return Step(.over(.refused)) }
         progress.gap = nil
@@ -400,22 +401,22 @@ struct FeedState: Sendable {
             progress.sweep = nil
             return Step(.over(.partial))
         }
-        // The page is asked for again with the next look, for a while; then the next sweep begins
-        // anew.
+        // The page is requested again with the next looks, for some time; then the next sweep
+        // starts over.
         _ = troubled("\(error)", error.code, at: time)
         guard Self.hasLasted(since: &progress.sweep.refused, at: time), isHeard(at: time) else {
             return Step(.over(.refused))
         }
-        // What arrived there in time was heard. What was put in later was not, and nothing looks
-        // there again.
+        // Items that arrived there in time were read. Items that were inserted later are missed,
+        // and no later walk looks there.
         let end = max(progress.sweep?.top ?? time.present, floor)
         endSweep(downTo: floor, at: time)
         return Step(.over(.whole), unreached: Unreached(from: floor, to: end, reason: "\(error)"))
     }
 
     private mutating func endSweep(downTo floor: Date, at time: Moment) {
-        // Who has not come so far after the last sweep goes on from there; who was further begins
-        // anew, for replies may have come since.
+        // If the look below own posts did not get this far after the last sweep, it continues from
+        // there; if it got further, it starts over, because new replies may have arrived.
         var place = OutboxStore.PublishedPlace(due: floor, id: "")
         if let below = progress.below?.place, below.due < floor { place = below }
         progress.below = PublishedStretch(place: place, end: time.now)
@@ -436,8 +437,8 @@ struct FeedState: Sendable {
         return Step(.over(.whole), unreached: hiddenPast(afterReading: limit - left))
     }
 
-    /// The time before the oldest item of the past, if nearly as many items were read as the
-    /// network shows at all.
+    /// The time before the oldest item of the past, if the number of read items is near the
+    /// network's limit.
     private func hiddenPast(afterReading number: Int) -> Unreached? {
         guard let depth, let oldestPast, Double(number) >= Self.hiddenFrom * Double(depth) else {
             return nil
@@ -449,11 +450,11 @@ struct FeedState: Sendable {
 
     // MARK: How well it is read
 
-    /// Notes that nothing went wrong.
+    /// Records a success.
     ///
-    /// - Parameter isWhole: Whether the feed was read to its end; only then is everything known
-    ///   that is older than the newest item, for some networks give the newest first.
-    /// - Returns: What of that is worth storing now.
+    /// - Parameter isWhole: Whether the feed was read to its end; only then is everything older
+    ///   than the newest item known, because some networks return the newest first.
+    /// - Returns: The part of the change that is worth storing now.
     mutating func succeeded(isWhole: Bool, at time: Moment) -> News {
         let old = progress
         progress.error = nil
@@ -467,15 +468,15 @@ struct FeedState: Sendable {
             progress.newest = [old.newest, newestSeen].compactMap(\.self).max()
             if !isRecent || old.error != nil { progress.read = time.now }
         }
-        // How far it was read is stored with the next thing that is: an earlier time only has more
-        // read again.
+        // The creation time of the newest item is stored with the next change: an earlier time only
+        // causes more to be read again.
         if progress.error != old.error || old.read == nil && progress.read != nil { return .change }
         return progress.read != old.read ? .time : .nothing
     }
 
-    /// Notes what goes wrong, in words for people.
+    /// Records a trouble, in words for people.
     ///
-    /// - Returns: Whether that is news.
+    /// - Returns: Whether it is new.
     mutating func troubled(_ trouble: String, _ code: NetworkError.Code, at time: Moment) -> Bool {
         guard progress.error != trouble else { return false }
         if progress.error == nil { progress.errorSince = time.now }
@@ -486,14 +487,13 @@ struct FeedState: Sendable {
 
     // MARK: What a page tells
 
-    /// Whether it may be for good that a page is not given out: the server refuses it, or breaks
-    /// over it.
+    /// Whether the refusal of a page may be permanent: the server rejects it, or fails because of
+    /// an item in it.
     private static func isAboutPage(_ error: NetworkError) -> Bool {
         refusals.contains(error.code) || error.mayBeOfOneItem
     }
 
-    /// Whether something has gone wrong for so long that it is believed; the first time begins the
-    /// count.
+    /// Whether a problem has lasted long enough to be believed; the first call starts the count.
     private static func hasLasted(since first: inout Date?, at time: Moment) -> Bool {
         guard let since = first, since <= time.now else {
             first = time.now
@@ -502,20 +502,22 @@ struct FeedState: Sendable {
         return RetryRule.page.isOver(since: since, now: time.now)
     }
 
-    /// Whether what is new has not been had for so long that it is asked for item by item.
+    /// Whether new items have been refused for so long that they are requested one by one.
     private func isBroken(at time: Moment) -> Bool {
         RetryRule.page.isOver(since: arrivalsRefused, now: time.now)
     }
 
-    /// Whether the feed could be read lately, so that a page that cannot be had is an exception.
+    /// Whether the feed was readable recently, so that the failure of a single page is an
+    /// exception.
     private func isHeard(at time: Moment) -> Bool {
         lastRead.map { $0 <= time.now && !RetryRule.page.isOver(since: $0, now: time.now) } ?? false
     }
 
-    /// Returns the stretch between two instants, if nearly all that the network shows was read, so
-    /// that it may hide the rest.
+    /// Returns the stretch between two instants if the number of read items is near the network's
+    /// limit, so that the rest may be hidden.
     private func hidden(from floor: Date, to end: Date, remaining: Int?) -> Unreached? {
-        // What arrived and was not read yet takes room, too, and nobody has counted it.
+        // New items that were not read yet also count towards the limit, and their number is
+        // unknown.
         guard let depth, let remaining, end > floor,
             !isCaughtUp || Double(depth - remaining) >= Self.hiddenFrom * Double(depth)
         else { return nil }
@@ -523,13 +525,13 @@ struct FeedState: Sendable {
             from: floor, to: end, reason: "the network shows no more than the newest \(depth)")
     }
 
-    /// From when on items are wanted, if they are from after `floor`.
+    /// The time from which items are wanted: `floor`, or the horizon if that is later.
     private func wanted(_ floor: Date?, _ time: Moment) -> Date? {
         guard let floor, let horizon = terms.horizon else { return floor }
         return max(floor, time.present - horizon)
     }
 
-    /// Whether a page ends below an instant; single items out of their place do not tell.
+    /// Whether a page reaches below an instant; single items out of order do not count.
     private static func reaches(_ page: FeedPage, _ floor: Date) -> Bool {
         !page.isFromBelow && !page.items.isEmpty
             && page.items.suffix(3).allSatisfy { $0.post.createdAt < floor }
@@ -537,7 +539,7 @@ struct FeedState: Sendable {
 }
 
 extension Stretch? {
-    /// Since when the next page of the stretch is refused; kept nowhere where there is none.
+    /// When the refusal of the stretch's next page began; not stored if there is no stretch.
     fileprivate var refused: Date? {
         get { self?.refused }
         set { self?.refused = newValue }
@@ -548,6 +550,6 @@ extension FeedPage {
     /// Creation time of its oldest item.
     fileprivate var oldest: Date? { items.map(\.post.createdAt).min() }
 
-    /// Creation time down to which everything above is read; nil if the page does not tell.
+    /// Creation time down to which everything above is read; nil if the page does not reveal it.
     fileprivate var bottom: Date? { isFromBelow ? nil : oldest }
 }

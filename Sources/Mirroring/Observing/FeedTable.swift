@@ -4,15 +4,16 @@ import Outbox
 package import Posts
 package import Storage
 
-/// How far a feed was read, and how well.
+/// The progress of reading a feed, and its current error.
 struct FeedProgress: Equatable, Sendable {
-    /// Leads to what arrives next; nil before the feed was ever read.
+    /// The cursor to the next new items; nil before the feed was ever read.
     var position: String?
-    /// The stretch between the present and what was read before an interruption; nil without one.
+    /// The stretch between the present and the items read before an interruption; nil if there is
+    /// none.
     var gap: Stretch?
-    /// The part of the past that a training has not read yet.
+    /// The part of the past that a training still has to read.
     var past: Stretch?
-    /// The part that a sweep has not looked at again yet.
+    /// The part that a sweep still has to read again.
     var sweep: Stretch?
     /// The bot's own posts below which a sweep has not looked for replies yet.
     var below: PublishedStretch?
@@ -20,50 +21,50 @@ struct FeedProgress: Equatable, Sendable {
     var read: Date?
     /// Creation time of the newest item read when the feed was last read to its end.
     var newest: Date?
-    /// Number of items that arrived since then, on networks that show only the newest ones.
+    /// Number of items that arrived since `newest`, on networks that show only the newest items.
     var arrived = 0
     /// When the feed was last swept a day back.
     var swept: Date?
-    /// The current error, its code as in ``FeedHealth/errorCode``, and since when.
+    /// The current error, its code as in ``FeedHealth/errorCode``, and its beginning.
     var error: String?
     var errorCode: String?
     var errorSince: Date?
 }
 
-/// A part of a feed that is to be read still, from a cursor into the past.
+/// A part of a feed that is still to be read, from a cursor into the past.
 struct Stretch: Equatable, Sendable {
     /// Cursor of the next older page.
     var cursor: String
     /// The most items to read; nil for all.
     var remaining: Int?
-    /// Creation time below which everything is known, or not wanted; nil for the feed's end.
+    /// Creation time below which items are known, or not wanted; nil for the feed's end.
     var floor: Date?
-    /// Creation time of the oldest item read above the stretch, if known.
+    /// Creation time of the oldest item above the stretch, if known.
     var top: Date?
     /// Since when the server refuses the next page.
     var refused: Date?
 
-    /// Subtracts items that the network shows although they are not part of the stretch.
+    /// Subtracts items that the network shows but that are not in the stretch.
     mutating func pass(_ count: Int) { remaining = remaining.map { $0 - min(count, $0) } }
 }
 
-/// The bot's published posts and replies from one place on, up to a due time.
+/// The bot's published posts and replies from a place on, up to a due time.
 struct PublishedStretch: Equatable, Sendable {
-    /// The last one that is done with.
+    /// The last one that was looked below.
     var place: OutboxStore.PublishedPlace
     var end: Date
 }
 
 /// The state of a feed, as reported to people.
 package struct FeedHealth: Codable, Equatable, Sendable {
-    /// A stretch of time whose items could not be read any more.
+    /// A stretch of time whose items can no longer be read.
     package struct Unreached: Codable, Equatable, Sendable {
-        /// The first instant that may be missing, in whole seconds.
+        /// The first instant from which items may be missing, in whole seconds.
         package var from: Date
-        /// The last one.
+        /// The last such instant.
         package var to: Date
 
-        /// The start of a stretch that has none: everything before an instant.
+        /// The beginning of a stretch that includes everything before an instant.
         package static let beginning = Date(timeIntervalSince1970: 0)
 
         package var isBeginning: Bool { from == Self.beginning }
@@ -74,11 +75,11 @@ package struct FeedHealth: Codable, Equatable, Sendable {
         }
     }
 
-    /// One of ``FeedName``.
+    /// The name of the feed, see ``FeedName``.
     package var feed: String
     /// When it was last read to its end.
     package var lastSuccess: Date?
-    /// How far behind the feed is known, in seconds; nil before it was ever read.
+    /// The age of the last complete look, in seconds; nil before the feed was ever read.
     package var lagSeconds: Int?
     /// The current error; `nil` if there is none.
     package var error: String?
@@ -87,7 +88,7 @@ package struct FeedHealth: Codable, Equatable, Sendable {
     package var errorSince: Date?
     /// Items that could not be read.
     package var unreadable = 0
-    /// Items that are to be decided at another try.
+    /// Items that wait for another try.
     package var waiting = 0
     /// Items that were given up.
     package var givenUp = 0
@@ -96,14 +97,14 @@ package struct FeedHealth: Codable, Equatable, Sendable {
     package init(feed: String) { self.feed = feed }
 }
 
-/// Positions in feeds, what goes wrong with them, and the items that have no action.
+/// The stored progress of feeds, their errors, and the items without an action.
 package struct FeedTable: Sendable {
     let storage: any StorageEngine
     let mirror: String
     private let times: ReadTimes
 
-    /// - Parameter times: Keeps the times of readings that a process stores for all its mirrors at
-    ///   once.
+    /// - Parameter times: Collects the times of reads, which a process stores for all its mirrors
+    ///   at once.
     package init(storage: any StorageEngine, mirror: String, times: ReadTimes = ReadTimes()) {
         self.storage = storage
         self.mirror = mirror
@@ -113,7 +114,7 @@ package struct FeedTable: Sendable {
     // MARK: Progress
 
     func progress(of feed: String) async throws -> FeedProgress {
-        // One statement sees one state.
+        // A single statement reads a consistent state.
         let rows = try await storage.query(
             """
             SELECT position, below_ms, below_action, below_end_ms, read_ms, newest_ms, arrived, swept_ms,
@@ -139,11 +140,11 @@ package struct FeedTable: Sendable {
         return progress
     }
 
-    /// Moves a feed on, together with what was noted of its items and of a stretch that cannot be
-    /// read any more.
+    /// Stores a feed's new position, with the notes about its items and about a stretch that can no
+    /// longer be read.
     ///
-    /// - Returns: False if somebody else moved it meanwhile, such as a training or its reset; then
-    ///   nothing changed.
+    /// - Returns: False if another process, such as a training, moved it meanwhile; then nothing
+    ///   changed.
     /// - Throws: The store's error.
     func advance(
         _ feed: String, from old: FeedProgress, to new: FeedProgress, items: [FeedItem] = [],
@@ -167,14 +168,14 @@ package struct FeedTable: Sendable {
         }
     }
 
-    /// Stores when a feed was read, of which nothing else has changed; a process with many mirrors
-    /// does so later.
+    /// Stores when a feed was read, if nothing else has changed; a process with many mirrors stores
+    /// such times later.
     func storeTime(_ progress: FeedProgress, of feed: String) async throws {
         guard !times.note(progress, of: feed, mirror: mirror) else { return }
         try await store(progress, of: feed)
     }
 
-    /// Stores how well a feed is read, which moves nothing.
+    /// Stores a feed's progress without a move of its position.
     func store(_ progress: FeedProgress, of feed: String) async throws {
         try await storage.note(
             """
@@ -188,7 +189,7 @@ package struct FeedTable: Sendable {
             """)
     }
 
-    /// Forgets where feeds were read up to, so that training starts over.
+    /// Removes the progress of feeds, so that training starts over.
     package func reset(_ feeds: [String]) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
@@ -204,7 +205,7 @@ package struct FeedTable: Sendable {
         }
     }
 
-    /// A stretch by its name in the table.
+    /// The kind of a stretch, as it is stored.
     private enum Part: String, CaseIterable {
         case gap
         case past
@@ -219,7 +220,7 @@ package struct FeedTable: Sendable {
         }
     }
 
-    /// Compares a feed's position and sets its row; changes no row if the position is another one.
+    /// Compares a feed's position and updates its row; changes no row if the position differs.
     private static func moving(
         _ feed: String, from old: String?, to new: FeedProgress, _ mirror: String
     ) -> SQL {
@@ -267,8 +268,8 @@ package struct FeedTable: Sendable {
 
     // MARK: Items
 
-    /// The items that another try may decide: those that wait, and what an older program could not
-    /// read.
+    /// The items to try again: waiting ones, and those that an earlier version of the program could
+    /// not read.
     func pending(in feed: String, version: String) async throws -> [FeedItem] {
         try await storage.query(
             """
@@ -290,10 +291,10 @@ package struct FeedTable: Sendable {
         ).map(FeedItem.init(row:))
     }
 
-    /// Notes what became of a try to decide one item.
+    /// Stores the outcome of another try to decide an item.
     ///
     /// - Parameters:
-    ///   - item: As it is to be kept.
+    ///   - item: The item to store.
     ///   - feed: The feed's name.
     /// - Throws: The store's error.
     func note(_ item: FeedItem, of feed: String) async throws {
@@ -303,7 +304,7 @@ package struct FeedTable: Sendable {
         }
     }
 
-    /// Forgets the items whose names tell that people wrote them.
+    /// Removes the items whose names show that these people wrote them.
     package func forget(_ people: [AccountID]) async throws {
         for person in people {
             guard let start = person.network.traits.postsBegin(person.value) else { continue }
@@ -314,7 +315,7 @@ package struct FeedTable: Sendable {
         }
     }
 
-    /// Forgets an item that has an action now.
+    /// Removes an item that has an action now.
     func forget(_ name: String, of feed: String) async throws {
         try await storage.execute(
             "DELETE FROM feed_items WHERE mirror = \(mirror) AND feed = \(feed) AND item = \(name)")
@@ -323,7 +324,7 @@ package struct FeedTable: Sendable {
     private static func note(
         _ item: FeedItem, of feed: String, _ mirror: String, _ connection: any StorageConnection
     ) throws {
-        // Nothing is kept of who was forgotten.
+        // Nothing is stored about a forgotten person.
         if let author = AccountID(authorOf: item.name) {
             let found = try connection.query(
                 """
@@ -345,13 +346,13 @@ package struct FeedTable: Sendable {
 
     // MARK: What cannot be read any more
 
-    /// Notes that what was made between two instants could not be read.
+    /// Stores that the items created between two instants could not be read.
     func note(_ unreached: FeedState.Unreached, of feed: String) async throws {
         try await storage.note(Self.noting(unreached, of: feed, mirror))
     }
 
-    /// Forgets that the past before the oldest item of a feed could not be read: a downloaded
-    /// archive has it.
+    /// Removes the note that the past of a feed could not be read, because a downloaded archive
+    /// contains it.
     func forgetUnreachedPast(of feed: String) async throws {
         try await storage.note(
             """
@@ -360,8 +361,8 @@ package struct FeedTable: Sendable {
             """)
     }
 
-    /// Kept in whole seconds, which is what a person is shown; what was made in the last of them is
-    /// part of it.
+    /// Times are stored in whole seconds, as they are shown; the stretch includes all of its last
+    /// second.
     private static func noting(_ unreached: FeedState.Unreached, of feed: String, _ mirror: String)
         -> SQL
     {
@@ -377,21 +378,20 @@ package struct FeedTable: Sendable {
 
     // MARK: Being over
 
-    /// How many rows leave in one transaction.
+    /// Rows that are deleted in one transaction.
     private static let batch = 500
 
-    /// Forgets items that nothing more is tried for, and stretches that could not be read, from
-    /// before `time`.
+    /// Removes items that are not tried again, and unreadable stretches, from before `time`.
     ///
-    /// A feed that was not read to its end since then, or has a stretch to be read still, may show
-    /// them once more: of it everything stays.
+    /// A feed that was not completely read since then, or has a stretch still to read, may return
+    /// such items again, so all of its notes stay.
     ///
-    /// - Parameter time: What was noted later, or made, stays.
+    /// - Parameter time: Later items and stretches stay.
     /// - Throws: The store's error.
     package func clean(before time: Date) async throws {
         let items: SQL =
             "mirror = \(mirror) AND state <> 'waiting' AND noted_ms < \(time.milliseconds)"
-        // The past that the network never showed stays missing, however old it is.
+        // The past that the network never showed stays noted, however old it is.
         let beginning = FeedHealth.Unreached.beginning.milliseconds
         let gaps: SQL =
             "mirror = \(mirror) AND to_ms < \(time.milliseconds) AND from_ms <> \(beginning)"
@@ -410,7 +410,7 @@ package struct FeedTable: Sendable {
         }
     }
 
-    /// The feeds of which everything is known up to a time that is later than `time`.
+    /// The feeds that are completely read up to a time after `time`.
     private func feedsKnown(since time: Date) async throws -> [String] {
         try await storage.query(
             """
@@ -426,14 +426,14 @@ package struct FeedTable: Sendable {
 
     // MARK: Reports
 
-    /// How well each feed is heard, by name, in one statement.
+    /// The health of each feed, by name, in one statement.
     ///
     /// - Throws: The store's error.
     package func health(now: Date) async throws -> [FeedHealth] {
         try await Self.health(of: [mirror], in: storage, now: now)[mirror] ?? []
     }
 
-    /// The same of some mirrors, by name, in one statement; mirrors without a feed are missing.
+    /// The same for some mirrors, by name, in one statement; mirrors without a feed are left out.
     ///
     /// - Parameter mirrors: The names, some hundred at most.
     /// - Throws: The store's error.
@@ -463,7 +463,8 @@ package struct FeedTable: Sendable {
                 }
             case 1:
                 let number = try row.int("number")
-                // What is below the bot's posts would have been part of the feed.
+                // Items below the bot's posts count with the feed that they would have been part
+                // of.
                 change(FeedName.feed(of: name)) { health in
                     switch state.flatMap(FeedItem.State.init(rawValue:)) {
                     case .unreadable: health.unreadable += number
@@ -479,8 +480,8 @@ package struct FeedTable: Sendable {
         return found.mapValues { feeds in feeds.values.sorted { $0.feed < $1.feed } }
     }
 
-    /// Feeds, their items by state, and the newest 100 stretches of each mirror that cannot be read
-    /// any more, as parts 0, 1 and 2.
+    /// Selects feeds, their items by state, and the newest 100 unreadable stretches of each mirror,
+    /// as parts 0, 1 and 2.
     private static func healthSelection(of mirrors: [String]) -> SQL {
         """
         SELECT 0 AS part, mirror, feed, error_code AS state, error, read_ms AS first_ms, error_ms AS second_ms,

@@ -2,11 +2,12 @@ import Foundation
 import Posts
 import Storage
 
-/// When feeds were last read to their end, of all mirrors of a process, until that is stored.
+/// The times of the last complete reads of feeds, for all mirrors of a process, until they are
+/// stored.
 ///
-/// A worker stores these times for all feeds of its mirrors at once: one statement each for
-/// thousands of feeds in which nothing is new would be most of its work. A command stores each by
-/// itself.
+/// A worker stores these times for all feeds of its mirrors at once: with a statement for each of
+/// thousands of quiet feeds, they would be most of its work. A command stores each time
+/// immediately.
 package final class ReadTimes: @unchecked Sendable {
     // Sendable because its properties are only touched under `lock`.
     private struct Key: Hashable {
@@ -14,23 +15,25 @@ package final class ReadTimes: @unchecked Sendable {
         let feed: String
     }
 
-    /// How many feeds one statement stores.
+    /// Feeds in one statement.
     private static let feedsAtOnce = 1_000
 
     private let lock = NSLock()
-    /// How many workers of the process collect.
+    /// Workers of the process that collect times.
     private var collectors = 0
     private var times: [Key: (read: Date, newest: Date?)] = [:]
 
-    /// From now on times are kept until `Installation.storeReadTimes` stores them, which the caller
-    /// does every minute, and after the last time `Installation.endCollectingReadTimes`.
+    /// Starts to collect times.
+    ///
+    /// The caller stores them every minute with `Installation.storeReadTimes`, and finally with
+    /// `Installation.endCollectingReadTimes`.
     package func beginCollecting() { lock.withLock { collectors += 1 } }
 
     func endCollecting() { lock.withLock { collectors -= 1 } }
 
     /// Keeps the time of a feed.
     ///
-    /// - Returns: False if times are not kept, so that the caller has to store this one.
+    /// - Returns: False if times are not collected; the caller then stores this one itself.
     func note(_ progress: FeedProgress, of feed: String, mirror: String) -> Bool {
         lock.withLock {
             guard collectors > 0, let read = progress.read else { return false }
@@ -39,13 +42,13 @@ package final class ReadTimes: @unchecked Sendable {
         }
     }
 
-    /// Stores what was kept.
+    /// Stores the collected times.
     ///
-    /// A time that another worker has stored meanwhile stays if it is later, and a feed without a
-    /// row gets none: its mirror was removed.
+    /// A later time that another worker has stored stays, and a feed without a row gets none,
+    /// because its mirror was removed.
     ///
-    /// - Throws: The store's error; the times are lost then, and the next reading of each feed
-    ///   tells a later one.
+    /// - Throws: The store's error; the times are lost then, and the next read of each feed records
+    ///   a later one.
     func store(in storage: any StorageEngine) async throws {
         let kept = lock.withLock {
             defer { times = [:] }

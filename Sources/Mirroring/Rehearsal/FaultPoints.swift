@@ -2,8 +2,8 @@ package import Favorites
 import Foundation
 package import Outbox
 
-/// A place in the worker at which a rehearsal may end or stop the process: where something is
-/// stored and the next thing is not.
+/// A point in the worker at which a rehearsal may kill or stop the process: between two writes to
+/// the store.
 package struct FaultPoint: Hashable, Sendable {
     /// The point's name in `REHEARSAL_FAULT`.
     package let name: String
@@ -45,18 +45,18 @@ package struct FaultPoint: Hashable, Sendable {
 
 /// The fault points of this process, which do nothing unless a rehearsal sets a trap.
 package struct FaultPoints: Sendable {
-    /// Nothing happens anywhere.
+    /// No fault points.
     package static let none = FaultPoints(trap: nil)
 
     private let trap: FaultTrap?
 
     init(trap: FaultTrap?) { self.trap = trap }
 
-    /// Says that the process has come to a point.
+    /// Called when the process reaches a point.
     package func pass(_ point: FaultPoint) { trap?.pass(point) }
 }
 
-/// A signal that the process sends to itself when it comes to a point for the n-th time.
+/// A signal that the process sends to itself when it reaches a point for the n-th time.
 final class FaultTrap: @unchecked Sendable {
     // Sendable because the variable is only touched under `lock`.
     private let point: FaultPoint
@@ -70,7 +70,7 @@ final class FaultTrap: @unchecked Sendable {
         passingsLeft = passing
     }
 
-    /// Reads `kill@NAME#N` or `stop@NAME#N`; nil if it is neither.
+    /// Reads `kill@NAME#N` or `stop@NAME#N`; nil for any other text.
     convenience init?(_ text: String) {
         let signals = ["kill": SIGKILL, "stop": SIGSTOP]
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(

@@ -5,26 +5,26 @@ import Posts
 package import Settings
 import Transport
 
-/// How a process differs from one in earnest: its clock may run faster and be set while it runs,
-/// its lease may change hands sooner, and it may end itself at a named point.
+/// The differences of a test run from normal operation: the clock may run faster and be set, a
+/// lease may expire sooner, and the process may end itself at a named point.
 ///
-/// For the crash harness, which runs the program as it is built. A process that could reach
-/// anything but this machine refuses to rehearse.
+/// The crash harness uses it with the released program. A process that could reach another machine
+/// refuses to rehearse.
 package struct Rehearsal: Sendable {
-    /// Nothing differs.
+    /// Normal operation.
     package static let off = Rehearsal(clock: nil, leaseTiming: LeaseTiming(), faultPoints: .none)
 
-    /// The clock to go by; nil for that of the installation.
+    /// The clock to use; nil for that of the installation.
     package let clock: (any WallClock)?
     package let leaseTiming: LeaseTiming
     package let faultPoints: FaultPoints
 
-    /// A process whose lease has another timing, and nothing else.
+    /// A rehearsal that changes only the timing of leases.
     package init(leaseTiming: LeaseTiming) {
         self.init(clock: nil, leaseTiming: leaseTiming, faultPoints: .none)
     }
 
-    /// The same rehearsal with fault points that count for the whole process.
+    /// The same rehearsal with the fault points of the whole process.
     func sharing(_ points: (FaultPoints) -> FaultPoints) -> Rehearsal {
         Rehearsal(clock: clock, leaseTiming: leaseTiming, faultPoints: points(faultPoints))
     }
@@ -35,12 +35,12 @@ package struct Rehearsal: Sendable {
         self.faultPoints = faultPoints
     }
 
-    /// Reads the variables of a rehearsal, which ``Settings`` explains; without any it is ``off``.
+    /// Reads the variables of a rehearsal, see ``Settings``; without any it is ``off``.
     ///
     /// - Parameters:
-    ///   - values: As `RehearsalVariable` finds them.
-    ///   - accounts: Where the requests of each account go; nil for its network's own address.
-    /// - Throws: `ConfigurationError` if one has no meaning, or if an account is not on this
+    ///   - values: The variables, as `RehearsalVariable` finds them.
+    ///   - accounts: The address of each account's requests; nil for its network's own address.
+    /// - Throws: `ConfigurationError` if a value is invalid, or if an account is not on this
     ///   machine.
     package init(variables values: [String: String], accounts: [AccountRole: String?]) throws {
         guard let first = values.keys.min() else {
@@ -64,7 +64,7 @@ package struct Rehearsal: Sendable {
             }
             return value
         }
-        // A text that is no date is an error of the variable.
+        // A text that is no date, nil here, is reported as an invalid variable.
         let origin = try value(.origin) { try? Date($0, strategy: .iso8601) }
         let started = try value(.started) { Int64($0).map { Date(milliseconds: $0) } }
         let factor = try value(.factor) { Double($0).flatMap { (1...300).contains($0) ? $0 : nil } }
@@ -93,18 +93,18 @@ package struct Rehearsal: Sendable {
 extension Rehearsal {
     /// The settings of a rehearsal, as variables of the process environment.
     package struct Settings: Sendable {
-        /// The time that the clock shows when the system's shows ``started``, in whole seconds.
+        /// The time that the clock shows when the system's clock shows ``started``, in whole
+        /// seconds.
         package var origin: Date
         package var started: Date
-        /// How many seconds pass in one of the system's, from 1 to 300.
+        /// Seconds of this clock in a second of the system's clock, from 1 to 300.
         package var factor: Double
-        /// For how long a lease must not beat before it may be taken, in seconds of the system's
-        /// clock.
+        /// Seconds of the system's clock after which a lease without a beat may be taken.
         package var leaseSeconds: Double?
-        /// `kill@NAME#N` or `stop@NAME#N`: what happens when the ``FaultPoint`` of this name is
+        /// `kill@NAME#N` or `stop@NAME#N`: the signal when the ``FaultPoint`` of this name is
         /// passed for the n-th time.
         package var fault: String?
-        /// The path of a file that says by how many seconds the clock has been set, which may
+        /// The path of a file with the number of seconds by which the clock is set ahead; it may
         /// change at any time.
         package var clockFile: String?
 
@@ -143,8 +143,7 @@ extension Rehearsal {
     }
 }
 
-/// A wall clock that runs a number of times as fast as the system's, and that may be set while it
-/// runs.
+/// A wall clock that runs faster than the system's by a factor, and that may be set while it runs.
 ///
 /// Two processes with the same values show the same time.
 package struct AcceleratedClock: WallClock {
@@ -154,10 +153,10 @@ package struct AcceleratedClock: WallClock {
     private let setting: ClockSetting?
 
     /// - Parameters:
-    ///   - origin: What the clock shows when the system's shows `started`.
+    ///   - origin: The time of this clock when the system's clock shows `started`.
     ///   - started: An instant of the system's clock.
-    ///   - factor: How many seconds pass here in one of the system's; above 0.
-    ///   - setting: By how much somebody has set it; nil for a clock that nobody sets.
+    ///   - factor: Seconds of this clock in a second of the system's clock; above 0.
+    ///   - setting: The seconds by which it is set; nil for a clock that cannot be set.
     package init(origin: Date, started: Date, factor: Double, setting: ClockSetting? = nil) {
         self.origin = origin
         self.started = started
@@ -178,17 +177,18 @@ package struct AcceleratedClock: WallClock {
     }
 }
 
-/// By how many seconds a clock has been set ahead, or back where they are negative: what a file
-/// says at the moment.
+/// The number of seconds by which a clock is set ahead, or back if negative, as a file states at
+/// the moment.
 package struct ClockSetting: Sendable {
     private let path: String
 
-    /// - Parameter path: The file; while there is none, nobody has set the clock.
+    /// - Parameter path: The file; without it the clock is not set.
     package init(path: String) { self.path = path }
 
-    /// A few bytes that whoever writes them keeps in memory: no wait worth a thread of its own.
+    /// The file has a few bytes, which are in the page cache, so reading it needs no thread of its
+    /// own.
     var seconds: TimeInterval {
-        // Without a file nobody has set the clock.
+        // Nil if the file cannot be read: then the clock is not set.
         guard let text = try? String(contentsOfFile: path, encoding: .utf8),
             let seconds = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)),
             seconds.isFinite
@@ -196,9 +196,10 @@ package struct ClockSetting: Sendable {
         return seconds
     }
 
-    /// Sets the clock by so many seconds in all, at once for everybody who looks.
+    /// Sets the clock ahead by a total number of seconds, at once for all processes that read the
+    /// file.
     ///
-    /// - Throws: What Foundation throws if the file cannot be written.
+    /// - Throws: Foundation's error if the file cannot be written.
     package func set(to seconds: TimeInterval) throws {
         try Data(String(seconds).utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
     }

@@ -1,12 +1,12 @@
 package import Foundation
 import Storage
 
-/// How good the classifier is on a part of the mirror's own past that it had not seen, as
-/// `mirror-bot score` measured it last.
+/// The quality of the classifier on a part of the mirror's past that it was not trained on, as
+/// measured by the last `mirror-bot score`.
 package struct ClassifierMeasure: Codable, Equatable, Sendable {
-    /// Posts whose chances of being a favorite are close to each other.
+    /// Posts with similar predicted probabilities of being a favorite.
     package struct Bin: Codable, Equatable, Sendable {
-        /// The mean chance that was told, 0 to 1.
+        /// The mean predicted probability, 0 to 1.
         package var predicted: Double
         /// The share of favorites among them.
         package var observed: Double
@@ -22,19 +22,19 @@ package struct ClassifierMeasure: Codable, Equatable, Sendable {
     package var measured: Date
     /// Posts that were judged.
     package var posts: Int
-    /// Those that the human favorited.
+    /// The posts that the human favorited.
     package var favorites: Int
-    /// The favorite rate that had to be exceeded.
+    /// The favorite rate above which the bot favorites.
     package var threshold: Double
     /// Posts that the bot would have favorited.
     package var fired: Int
-    /// Those of them that the human favorited.
+    /// The posts of ``fired`` that the human favorited.
     package var hits: Int
-    /// The share of ``hits`` among the bot's favorites; nil if it has none.
+    /// The share of ``hits`` among the bot's favorites; nil if there are none.
     package var precision: Double?
-    /// The share of ``hits`` among the human's favorites; nil if they have none.
+    /// The share of ``hits`` among the human's favorites; nil if there are none.
     package var recall: Double?
-    /// From the lowest chances to the highest, those without posts left out.
+    /// Bins from the lowest probability to the highest; empty bins are left out.
     package var calibration: [Bin]
 
     package init(
@@ -55,7 +55,7 @@ package struct ClassifierMeasure: Codable, Equatable, Sendable {
 }
 
 extension HumanMirror {
-    /// Keeps a measure in place of the last one.
+    /// Stores a measure in place of the last one.
     ///
     /// - Throws: The store's error.
     package func keep(_ measure: ClassifierMeasure) async throws {
@@ -67,7 +67,8 @@ extension HumanMirror {
             """)
     }
 
-    /// The measure that was kept last; nil for none, and for one of another version of the program.
+    /// The last stored measure; nil if there is none, or if another version of the program stored
+    /// it.
     ///
     /// - Throws: The store's error.
     package func classifierMeasure() async throws -> ClassifierMeasure? {

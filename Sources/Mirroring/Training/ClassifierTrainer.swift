@@ -10,11 +10,10 @@ import Settings
 
 /// Teaches the classifier the human's past favorites.
 package struct ClassifierTrainer: Sendable {
-    /// How many favorites, and how many other posts, are read from the network unless told
-    /// otherwise.
+    /// The number of favorites, and of other posts, that are read from the network by default.
     package static let seedSize = 800
     private static let batchSize = 500
-    /// Why posts are left out that are of nobody to learn from.
+    /// The reason for leaving out posts whose authors nothing is learned from.
     static let notOfOthers = "own posts, reposts and people who opted out"
 
     let mirror: HumanMirror
@@ -25,9 +24,9 @@ package struct ClassifierTrainer: Sendable {
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - favorites: The classifier.
-    ///   - budget: What may be spent where reading costs money; nil for what the mirror's table
-    ///     says.
-    ///   - report: Told how far it has come, and what it costs before it begins.
+    ///   - budget: The money that may be spent if reading costs any; nil for the mirror's spending
+    ///     table.
+    ///   - report: Called with the progress, and with the cost before the first request.
     package init(
         mirror: HumanMirror, favorites: Favorites, budget: TrainingBudget? = nil,
         report: @escaping @Sendable (TrainingProgress) -> Void
@@ -38,7 +37,7 @@ package struct ClassifierTrainer: Sendable {
         self.report = report
     }
 
-    /// Forgets everything learned and where the feeds were read up to.
+    /// Removes everything learned and the positions in feeds.
     private func startOver() async throws {
         try await favorites.clear()
         try await mirror.feeds.reset([FeedName.humanFavorites, FeedName.seen])
@@ -47,16 +46,16 @@ package struct ClassifierTrainer: Sendable {
     /// Reads the human's favorites, and the posts they were chosen from, as far as the network
     /// shows them.
     ///
-    /// Where reading costs money, what ``MonthPlan`` leaves for favorites is spent at most; the
-    /// summary then says what is missing, and a worker goes on with it.
+    /// If reading costs money, at most the share of ``MonthPlan`` for favorites is spent; the
+    /// summary then names what is missing, and a worker continues.
     ///
     /// - Parameters:
     ///   - human: The human's network, with the human's credentials.
     ///   - own: The accounts of human and bot, whose posts are not learned.
-    ///   - limit: How many favorites and how many posts of the home timeline.
-    ///   - again: Whether what was learned is forgotten first; it is kept where nothing can be read
-    ///     instead.
-    /// - Returns: What was read and learned.
+    ///   - limit: The number of favorites, and of posts of the home timeline.
+    ///   - again: Whether everything learned is removed first; it is kept if nothing can be read in
+    ///     its place.
+    /// - Returns: The counts of items that were read and learned.
     /// - Throws: `NetworkError`; the store's or the counts' error.
     package func train(
         from human: any SocialNetwork, own: Set<AccountID>, limit: Int, again: Bool = false
@@ -65,7 +64,7 @@ package struct ClassifierTrainer: Sendable {
             from: human, own: own, limits: [.favorites: limit, .home: limit], again: again)
     }
 
-    /// The same for the feeds that have a limit.
+    /// Trains on those feeds that have a limit.
     func train(
         from human: any SocialNetwork, own: Set<AccountID>, limits: [Feed: Int], again: Bool = false
     ) async throws -> TrainingSummary {
@@ -118,10 +117,9 @@ package struct ClassifierTrainer: Sendable {
         return summary
     }
 
-    /// Learns how far the evidence is to be believed, unless a worker holds the mirror: that does
-    /// it as it learns on.
+    /// Fits the weights of the evidence, unless a worker holds the mirror, which fits them itself.
     ///
-    /// Nor while the counts cannot be read: then the next training does it, or the worker.
+    /// If the counts cannot be read, the next training or the worker fits the weights.
     private func fitWeights() async throws {
         guard favorites.configuration.weighting == .learned else { return }
         let keeper = LeaseKeeper(
@@ -135,7 +133,8 @@ package struct ClassifierTrainer: Sendable {
         } catch is FavoritesError {}
     }
 
-    /// Says that a feed of the human cannot be read, and for the home timeline what that means.
+    /// The sentence that a feed of the human cannot be read; for the home timeline, also the
+    /// consequence.
     private func unreadable(_ step: TrainingProgress.Step) async throws -> String {
         let sentence = "the human's \(step.name) cannot be read with these settings"
         guard step == .home else { return sentence }
@@ -147,15 +146,15 @@ package struct ClassifierTrainer: Sendable {
             + ", nor can the bot's, for \(problem); favorites have nothing to be compared with until one can"
     }
 
-    /// Learns the favorites of a downloaded archive, and the other posts where it names them.
+    /// Learns the favorites of a downloaded archive, and the other posts if it has any.
     ///
     /// - Parameters:
     ///   - path: Any file or folder that `ArchiveReader` reads, or `-` for standard input.
     ///   - localHost: Completes local names.
-    ///   - limit: How many favorites and how many other posts at most; nil for all.
-    ///   - again: Whether what was learned is forgotten once the first posts were read.
-    /// - Returns: What was read and learned.
-    /// - Throws: `ImportError` for what is no usable archive; the store's or the counts' error.
+    ///   - limit: The most favorites, and the most other posts; nil for all.
+    ///   - again: Whether everything learned is removed once the first posts were read.
+    /// - Returns: The counts of items that were read and learned.
+    /// - Throws: `ImportError` for an unusable archive; the store's or the counts' error.
     package func train(
         fromArchive path: String, localHost: String?, limit: Int?, again: Bool = false
     ) async throws -> TrainingSummary {
@@ -182,8 +181,7 @@ package struct ClassifierTrainer: Sendable {
         return summary
     }
 
-    /// The names of those who were denied, as far as they are known: labelled posts may tell
-    /// nothing else of an author.
+    /// The known names of denied people: labelled posts may name an author only by these.
     private func deniedNames() async throws -> Set<String> {
         let known = try await mirror.people.all().filter {
             $0.id.network == mirror.configuration.humanNetwork
@@ -192,8 +190,8 @@ package struct ClassifierTrainer: Sendable {
         return Set(known.filter { stances[$0.id] == .deny }.compactMap { $0.handle?.lowercased() })
     }
 
-    /// The items of others who were not denied or forgotten and did not opt out, where the post or
-    /// the name of an author tells who it is.
+    /// The items by others who were not denied or forgotten and did not opt out, as far as the post
+    /// or the author's name identifies them.
     private func learnable(
         of batch: [ArchiveItem], localHost: String?, own: Set<AccountID>,
         besides denied: Set<String>
@@ -263,7 +261,7 @@ package struct ClassifierTrainer: Sendable {
 }
 
 extension ArchiveItem {
-    /// The post of somebody else; nil for one of the human's.
+    /// The post of another person; nil for the human's own.
     fileprivate var example: ImportedExample? {
         switch self {
         case .favorite(let example), .normal(let example): example

@@ -4,35 +4,35 @@ import Networks
 import Posts
 import Settings
 
-/// Reading a feed for a training: first what is new, then further into the past, as far as the
-/// money reaches.
+/// Reads a feed for a training: first new items, then further into the past, as far as the money
+/// allows.
 extension FeedReader {
     /// The parameters of reading a feed for a training.
     private struct Order: Sendable {
         let step: TrainingProgress.Step
         let limit: Int
         let budget: TrainingBudget
-        /// Whether nothing older is wanted, because it is known.
+        /// Whether older items are known already, and not wanted.
         let isEnough: @Sendable () -> Bool
         let report: @Sendable (TrainingProgress) -> Void
     }
 
-    /// Reads what is new and what is left of the past.
+    /// Reads new items and the rest of the past.
     ///
-    /// Where reading costs money, the wish is stored first: a worker goes on with what this
-    /// training has to leave.
+    /// If reading costs money, the wanted number is stored first, so that a worker continues where
+    /// the money of this training ends.
     ///
     /// - Parameters:
-    ///   - step: What is read, for reports.
-    ///   - limit: How many items are wanted from a feed that was never read.
-    ///   - budget: What may be spent.
-    ///   - isEnough: Asked after each page, where reading costs money; true ends the walk for good.
-    ///   - report: Told the price before the first request.
-    ///   - handle: Given the posts of one page, the newest first, and how many items there will be
-    ///     at most.
-    /// - Returns: A sentence about what could not be read, `nil` if everything was; and what is
-    ///   left to pay, `nil` where reading is free.
-    /// - Throws: ``NetworkError``; the store's error; what `handle` throws.
+    ///   - step: The step, for reports.
+    ///   - limit: The number of wanted items of a feed that was never read.
+    ///   - budget: The money that may be spent.
+    ///   - isEnough: Called after each page if reading costs money; true ends the walk for good.
+    ///   - report: Called with the price before the first request.
+    ///   - handle: Handles the posts of one page, the newest first, with the most items that there
+    ///     will be.
+    /// - Returns: A sentence about items that could not be read, or `nil`; and the cost that is
+    ///   left, or `nil` if reading is free.
+    /// - Throws: ``NetworkError``; the store's error; the error of `handle`.
     func train(
         _ step: TrainingProgress.Step, limit: Int, budget: TrainingBudget,
         isEnough: @escaping @Sendable () -> Bool = { false },
@@ -67,14 +67,14 @@ extension FeedReader {
         }
     }
 
-    /// Reads what has arrived; false if there is no money for all of it.
+    /// Reads new items; returns false if there is not enough money for all of them.
     private func readWhatIsNew(_ order: Order, _ page: @escaping Handler) async throws -> Bool {
         let mayGoOn: Permission = { try await self.mayRead(.feed(self.feed), within: order.budget) }
         guard try await mayGoOn() else { return false }
         do {
             return try await readNew(page, mayGoOn: mayGoOn)
         } catch let error as NetworkError where error.code == .overBudget {
-            // The past has a share of its own.
+            // The past is paid from another share.
             return false
         }
     }
@@ -84,13 +84,13 @@ extension FeedReader {
         gate.price(ofReading: 1, from: feed).map { $0 > .zero } ?? false
     }
 
-    /// How many items of the past are still wanted; nil if the past was read.
+    /// The number of items of the past still wanted; nil if the past was read.
     private func left(_ order: Order) async throws -> Int? {
         if try await isUnread() { return order.limit }
         return try await past().map { min($0.remaining ?? order.limit, order.limit) }
     }
 
-    /// Tells what the reading may cost, before the first request.
+    /// Reports the maximum cost of the reading, before the first request.
     private func announcePrice(_ order: Order, items: Int?) async throws {
         guard let items, items > 0, let price = gate.price(ofReading: items, from: feed) else {
             return
@@ -106,7 +106,7 @@ extension FeedReader {
                     """))
     }
 
-    /// Whether there is money for another page of the past, where it costs any.
+    /// Whether there is money for another page of the past, or reading is free.
     func mayRead(within budget: TrainingBudget) async throws -> Bool {
         try await mayRead(.past(feed), within: budget)
     }
@@ -119,9 +119,10 @@ extension FeedReader {
         return try await budget.plan(at: clock.now).left(for: purpose) >= price
     }
 
-    /// Reads into the past and says what is missing of it.
+    /// Reads into the past; returns a sentence about what is missing.
     ///
-    /// A position that the network no longer knows ends that, or begins it anew where that is free.
+    /// If the network no longer accepts the position, the walk ends, or starts over if reading is
+    /// free.
     private func readPast(_ order: Order, _ handle: @escaping Handler) async throws -> String? {
         let stopped = try await past()
         do {
@@ -154,7 +155,7 @@ extension FeedReader {
 
     // MARK: What is left
 
-    /// The cost of the rest; nil where reading is free.
+    /// The cost of the rest; nil if reading is free.
     private func price(_ order: Order, before items: Int?) async throws -> TrainingPrice? {
         guard isPaid, let whole = gate.price(ofReading: items ?? 0, from: feed) else { return nil }
         let left = try await left(order) ?? 0
@@ -165,8 +166,8 @@ extension FeedReader {
             monthsLeft: left > 0 ? outlook?.months : 0, goesOn: outlook?.date)
     }
 
-    /// Returns the month's plan, how many months the rest of all trainings takes, and when a worker
-    /// continues this one.
+    /// Returns the month's plan, the number of months that all trainings still take, and when a
+    /// worker continues this one.
     private func outlook(
         _ order: Order, until: Date?
     ) async throws -> (plan: MonthPlan, months: Int?, date: Date) {
@@ -182,11 +183,11 @@ extension FeedReader {
         return (plan, months, max(until ?? opening, now))
     }
 
-    /// Says what is left, and that nobody has to do anything for it.
+    /// The sentence about the items that are left, and that a worker reads them by itself.
     ///
     /// - Parameters:
-    ///   - left: How many items of the past at most; nil if newer ones are left alone.
-    ///   - until: When there is money again; nil for what the plan says.
+    ///   - left: The number of items of the past, at most; nil if new items are left.
+    ///   - until: When there is money again; nil for the time in the plan.
     private func unpaid(_ order: Order, left: Int?, until: Date? = nil) async throws -> String {
         let setting = gate.name.descriptor.prices?.budget ?? ""
         guard let left else {
@@ -222,7 +223,7 @@ extension FeedReader {
 }
 
 extension AccountGate {
-    /// The gate of a command, where somebody waits for the answer.
+    /// The gate of a command, whose user waits for the answer.
     static func hasty(_ network: any SocialNetwork, clock: any WallClock) -> AccountGate {
         AccountGate(
             network, account: network.name.rawValue, patience: .none, now: { clock.now },

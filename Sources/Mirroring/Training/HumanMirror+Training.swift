@@ -4,7 +4,7 @@ import Networks
 import Posts
 import Settings
 
-/// Where a training reads.
+/// The source of a training: the network or an archive.
 package enum TrainingSource: Equatable, Sendable {
     /// The human's account.
     case account
@@ -16,10 +16,10 @@ extension HumanMirror {
     /// Reads the human's posts into the archive.
     ///
     /// - Parameters:
-    ///   - source: Where they are read.
+    ///   - source: The source of the posts.
     ///   - again: Whether they replace the archived ones.
-    ///   - report: Told how far it is.
-    /// - Returns: What was read, and the time zone.
+    ///   - report: Called with the progress.
+    /// - Returns: The counts of posts that were read, and the time zone.
     /// - Throws: `ConfigurationError` without an account; `NetworkError`; `ImportError`; the
     ///   store's error.
     package func trainScheduler(
@@ -45,12 +45,12 @@ extension HumanMirror {
     /// Learns which posts the human favorites.
     ///
     /// - Parameters:
-    ///   - source: Where posts are read.
-    ///   - limit: The most favorites, and other posts, to read; nil for
-    ///     ``ClassifierTrainer/seedSize`` of an account, and for all of an archive.
-    ///   - again: Whether what is read replaces what was learned.
-    ///   - report: Told how far it is.
-    /// - Returns: What was read, and what is learned now.
+    ///   - source: The source of the posts.
+    ///   - limit: The most favorites, and the most other posts, to read; nil for
+    ///     ``ClassifierTrainer/seedSize`` from an account, and for all of an archive.
+    ///   - again: Whether the items replace everything learned before.
+    ///   - report: Called with the progress.
+    /// - Returns: The counts of items that were read and of learned ones.
     /// - Throws: As ``trainScheduler(from:again:report:)``; `ConfigurationError` for a mirror that
     ///   was moved away meanwhile.
     package func trainClassifier(
@@ -73,7 +73,7 @@ extension HumanMirror {
                 again: again)
         }
         try await table.add(now: clock.now)
-        // What was learned after it moved is not there.
+        // If the mirror moved meanwhile, the new database lacks what was learned after the move.
         try await table.requireHere()
         return try await outcome(ofClassifier: summary, favorites)
     }

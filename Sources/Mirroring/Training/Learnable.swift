@@ -3,19 +3,19 @@ import Conduct
 package import Networks
 package import Posts
 
-/// Picks the posts of others that the classifier may learn from: open to all, and of people who did
+/// Filters the posts of others that the classifier may learn from: public posts of people who did
 /// not opt out.
 package struct Learnable: Sendable {
     let people: People
     /// The accounts of human and bot.
     let own: Set<AccountID>
-    /// Told of a person from whom nothing may be learned any more.
+    /// Called with a person from whom nothing may be learned any more.
     var onOptOut: @Sendable (AccountID, String) async throws -> Void = { _, _ in }
 
     /// - Parameters:
-    ///   - people: Who wants to be left alone.
+    ///   - people: The stored stances of people.
     ///   - own: The accounts of human and bot.
-    ///   - onOptOut: Told of a person from whom nothing may be learned any more.
+    ///   - onOptOut: Called with a person from whom nothing may be learned any more.
     package init(
         people: People, own: Set<AccountID>,
         onOptOut: @escaping @Sendable (AccountID, String) async throws -> Void = { _, _ in }
@@ -26,9 +26,9 @@ package struct Learnable: Sendable {
     }
 
     /// - Parameters:
-    ///   - items: Posts as a network gave them.
-    ///   - known: What their authors said, where that was asked already.
-    /// - Returns: Those that may be learned.
+    ///   - items: Posts as a network returned them.
+    ///   - known: The stances of their authors, if they were already read.
+    /// - Returns: The posts that may be learned.
     /// - Throws: The store's error.
     package func among(
         _ items: [ObservedPost], _ known: [AccountID: People.Stance]? = nil
@@ -41,8 +41,8 @@ package struct Learnable: Sendable {
             if let known { known } else {
                 try await people.stances(of: candidates.map(\.author.id))
             }
-        // Who was denied may have been learned from before their names were known, or while that
-        // was said.
+        // A denied person may have been learned from before their names were known, or at the same
+        // time as the denial.
         for author in items.map(\.author)
         where OptOut.isOptedOut(author) || stances[author.id] == .deny {
             try await onOptOut(author.id, author.handle)

@@ -4,13 +4,13 @@ import Logging
 package import Networks
 package import Posts
 
-/// Goes on with trainings that a month's money cut short, a page at a time, as far as each month
-/// reaches.
+/// Continues trainings for which a month's money was not enough, page by page, as far as each
+/// month's money allows.
 ///
-/// A training that was asked for leaves its wish with the feed (``TrainingLeft``), page by page. So
-/// a worker that is killed, or a later one, finds the place, and no page is paid for twice.
+/// A training stores the wanted number with the feed (``TrainingLeft``), page by page. So a
+/// restarted worker, or another one, finds the place, and no page is paid for twice.
 package struct PaidTraining: Sendable {
-    /// How often the month's money is looked at, in seconds.
+    /// Seconds between two checks of the month's money.
     private static let interval: TimeInterval = 3_600
 
     private let mirror: HumanMirror
@@ -23,7 +23,7 @@ package struct PaidTraining: Sendable {
     ///   - zone: The human's zone.
     ///   - human: The human's network, with the human's credentials.
     ///   - own: The accounts of human and bot, whose posts are not learned.
-    /// - Returns: `nil` where reading the human's posts costs nothing.
+    /// - Returns: `nil` if reading the human's posts is free.
     package init?(
         _ mirror: HumanMirror, zone: TimeZone, human: any SocialNetwork, own: Set<AccountID>
     ) {
@@ -34,12 +34,12 @@ package struct PaidTraining: Sendable {
         self.own = own
     }
 
-    /// Reads what the month's share pays for, if a training was begun that has not come to its end.
+    /// Reads as much as the month's share pays for, if a training is unfinished.
     ///
-    /// - Parameter classifier: Learns favorites; `nil` where it cannot be used now, and then they
+    /// - Parameter classifier: Learns favorites; `nil` if it cannot be used now, and then favorites
     ///   wait.
     /// - Returns: When to look again.
-    /// - Throws: The store's error. What the network refuses is left to the next look.
+    /// - Throws: The store's error. After an error of the network the next look tries again.
     package func goOn(_ classifier: Favorites?) async throws -> Date {
         let left = try await mirror.feeds.trainingLeft()
         do {

@@ -1,23 +1,23 @@
 package import Foundation
 package import Storage
 
-/// How often the chosen reply was the human's own, on a part of their past, as `mirror-bot score`
-/// measured it last.
+/// How often the chosen reply equalled the human's own, on a part of their past, as measured by the
+/// last `mirror-bot score`.
 package struct ReplyMeasure: Codable, Equatable, Sendable {
     package var measured: Date
-    /// Answers of the human's whose mention is known, in the last fifth.
+    /// The human's answers in the last fifth of the past whose mention is known.
     package var answers: Int
     /// Answers for which the chosen reply had the same text.
     package var same: Int
-    /// The expected ``same`` if replies were drawn.
+    /// The expected ``same`` if replies were drawn at random.
     package var sameByChance: Double
-    /// Answers in a language whose kinds are known.
+    /// Answers in a language for which kinds of text are defined.
     package var withKind: Int
-    /// Answers of these for which the chosen reply had the same kind.
+    /// Answers of ``withKind`` for which the chosen reply had the same kind.
     package var ofKind: Int
     /// The expected ``ofKind`` if replies were drawn.
     package var ofKindByChance: Double
-    /// The least score of a likely reply; nil where too few answers had a kind to find it.
+    /// The least score of a likely reply; nil if too few answers had a kind to determine it.
     package var threshold: Double?
     /// Answers of ``withKind`` whose chosen reply has a lower score.
     package var held: Int
@@ -51,7 +51,8 @@ package struct ReplyMeasure: Codable, Equatable, Sendable {
 
     private static func drawn(_ expected: Double) -> String { String(format: "%.0f", expected) }
 
-    /// The measure that was kept last; nil for none, and for one of another version of the program.
+    /// The last stored measure; nil if there is none, or if another version of the program stored
+    /// it.
     ///
     /// - Throws: The store's error.
     package static func kept(of mirror: String, on connection: any StorageConnection) throws
@@ -59,13 +60,13 @@ package struct ReplyMeasure: Codable, Equatable, Sendable {
     {
         let rows = try connection.query("SELECT replies FROM measures WHERE mirror = \(mirror)")
         guard let json = try rows.first?.optionalText("replies") else { return nil }
-        // Another version wrote what cannot be decoded.
+        // Nil if another version wrote it and it cannot be decoded.
         return try? JSONDecoder().decode(ReplyMeasure.self, from: Data(json.utf8))
     }
 }
 
 extension HumanMirror {
-    /// Keeps a measure in place of the last one.
+    /// Stores a measure in place of the last one.
     ///
     /// - Throws: The store's error.
     package func keep(_ measure: ReplyMeasure) async throws {
@@ -78,7 +79,8 @@ extension HumanMirror {
             """)
     }
 
-    /// The measure that was kept last; nil for none, and for one of another version of the program.
+    /// The last stored measure; nil if there is none, or if another version of the program stored
+    /// it.
     ///
     /// - Throws: The store's error.
     package func replyMeasure() async throws -> ReplyMeasure? {

@@ -11,7 +11,7 @@ import Settings
 package struct SchedulerTrainer: Sendable {
     /// As far back as the networks let an account read.
     package static let backfillLimit = 3_200
-    /// How many posts of a downloaded archive are stored in one transaction.
+    /// Posts of a downloaded archive that are stored in one transaction.
     package static let batchSize = 10_000
 
     let mirror: HumanMirror
@@ -23,11 +23,11 @@ package struct SchedulerTrainer: Sendable {
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - zone: The human's zone, in which minutes are recorded.
-    ///   - budget: What may be spent where reading costs money; nil for what the mirror's table
-    ///     says.
+    ///   - budget: The money that may be spent if reading costs any; nil for the mirror's spending
+    ///     table.
     ///   - judges: Whether the texts are judged at the end, which may take minutes; false leaves
     ///     that to a worker.
-    ///   - report: Told how far it has come, and what it costs before it begins.
+    ///   - report: Called with the progress, and with the cost before the first request.
     package init(
         mirror: HumanMirror, zone: TimeZone, budget: TrainingBudget? = nil, judges: Bool = true,
         report: @escaping @Sendable (TrainingProgress) -> Void
@@ -39,25 +39,25 @@ package struct SchedulerTrainer: Sendable {
         self.report = report
     }
 
-    /// Forgets the archived posts and where the human's feed was read up to.
+    /// Removes the archived posts and the position in the human's feed.
     private func startOver() async throws {
         try await mirror.archive.clear()
         try await mirror.feeds.reset([FeedName.humanPosts])
         try await mirror.feeds.forgetUnreachedPast(of: FeedName.humanPosts)
     }
 
-    /// Reads the human's posts from the network: the newest 3,200 the first time, later what is new
-    /// and what an earlier training had to leave.
+    /// Reads the human's posts from the network: the newest 3,200 the first time, later the new
+    /// ones and those that an earlier training had to leave.
     ///
-    /// Where reading costs money, what ``MonthPlan`` leaves for posts is spent at most; the summary
-    /// then says what is missing, and a worker goes on with it.
+    /// If reading costs money, at most the share of ``MonthPlan`` for posts is spent; the summary
+    /// then names what is missing, and a worker continues.
     ///
     /// - Parameters:
     ///   - human: The human's network, with the human's credentials, which have been verified.
-    ///   - limit: How many older posts are wanted.
-    ///   - again: Whether what is archived is forgotten first; it is kept if there is no money to
-    ///     read it anew.
-    /// - Returns: What was read and kept.
+    ///   - limit: The number of wanted older posts.
+    ///   - again: Whether the archived posts are removed first; they are kept if there is no money
+    ///     to read them again.
+    /// - Returns: The counts of posts that were read and kept.
     /// - Throws: `NetworkError`; the store's error.
     package func train(
         from human: any SocialNetwork, limit: Int = backfillLimit, again: Bool = false
@@ -82,7 +82,7 @@ package struct SchedulerTrainer: Sendable {
         if reader.isPaid {
             summary.missing += [try await leaveFavorites(of: human)].compactMap(\.self)
         }
-        // Where nothing could be paid for, nothing is known.
+        // If nothing could be paid for, no past is known.
         let isEmpty = try await mirror.archive.count() == 0
         if missing == nil || !isEmpty {
             try await learned(missing == nil ? .whole : .some, summary)
@@ -90,8 +90,8 @@ package struct SchedulerTrainer: Sendable {
         return summary
     }
 
-    /// Says that the network does not show all of the human's posts; nil if it does as far as is
-    /// known.
+    /// The sentence that the network does not show all of the human's posts; nil if it does, as far
+    /// as is known.
     private func hiddenPast() async throws -> String? {
         let feeds = try await mirror.feeds.health(now: mirror.clock.now)
         let gaps = feeds.first { $0.feed == FeedName.humanPosts }?.unreached ?? []
@@ -103,11 +103,10 @@ package struct SchedulerTrainer: Sendable {
             """
     }
 
-    /// Leaves the human's favorites to a worker where a training of theirs would read nothing in
-    /// this month.
+    /// Leaves the human's favorites to a worker if a training of them would read nothing this
+    /// month.
     ///
-    /// - Returns: A sentence that says so; `nil` where a training would read some, or none are
-    ///   wanted.
+    /// - Returns: A sentence about this; `nil` if a training would read some, or none are wanted.
     private func leaveFavorites(of human: any SocialNetwork) async throws -> String? {
         guard mirror.configuration.favoriteMode != .off,
             let page = human.price(ofReading: TrainingLeft.smallestPage, from: .favorites),
@@ -131,13 +130,12 @@ package struct SchedulerTrainer: Sendable {
     /// - Parameters:
     ///   - path: Any file or folder that `ArchiveReader` reads, or `-` for standard input.
     ///   - localHost: Completes local names.
-    ///   - includesCommunities: Whether posts that the human made in communities of X are read as
-    ///     well.
-    ///   - again: Whether what is archived is forgotten once the first posts were read.
+    ///   - includesCommunities: Whether the human's posts in communities of X are read too.
+    ///   - again: Whether the archived posts are removed once the first posts were read.
     ///   - adopt: Changes each post before it is archived; the demo moves a downloaded archive to
     ///     its own network.
-    /// - Returns: What was read and kept.
-    /// - Throws: `ImportError` for what is no usable archive; the store's error.
+    /// - Returns: The counts of posts that were read and kept.
+    /// - Throws: `ImportError` for an unusable archive; the store's error.
     package func train(
         fromArchive path: String, localHost: String?, includesCommunities: Bool = false,
         again: Bool = false,
@@ -166,7 +164,7 @@ package struct SchedulerTrainer: Sendable {
                 let done = tally.add(read: posts.count, stored)
                 report(TrainingProgress(step: .archive, done: done, total: nil))
             }
-            // Behind the posts that they are of.
+            // Pictures come after the posts that they belong to.
             for case .picture(let id, let place, let bytes) in batch {
                 tally.addPicture(
                     isKept: try await mirror.archive.keepPicture(bytes, at: place, of: id))
@@ -186,10 +184,10 @@ package struct SchedulerTrainer: Sendable {
         return summary
     }
 
-    /// The part of the archive that must be new for stored plans to be drawn anew.
+    /// The share of new posts in the archive from which stored plans are drawn anew.
     private static let redrawnFrom = 0.1
 
-    /// Notes that the past is known, and draws plans anew that were made from much less.
+    /// Stores that the past is known, and draws plans anew that were made from much less.
     private func learned(_ past: KnownPast, _ summary: TrainingSummary) async throws {
         let now = mirror.clock.now
         let isMore = try await mirror.table.notePast(past, now: now)
@@ -204,7 +202,7 @@ package struct SchedulerTrainer: Sendable {
         }
     }
 
-    /// Whether the files of a post's pictures are kept; nil where no pictures are sent.
+    /// Whether the picture files of a post are kept; nil if no pictures are sent.
     private var picturesWanted: (@Sendable (Post) -> Bool)? {
         let configuration = mirror.configuration
         guard configuration.pictures != .leftOut else { return nil }
@@ -214,9 +212,9 @@ package struct SchedulerTrainer: Sendable {
         }
     }
 
-    /// Makes ready what the first plan asks for.
+    /// Prepares the data for the first plan.
     private func prepare() async throws {
-        // First, for another zone moves what is made ready.
+        // First, because a change of zone changes the prepared data.
         let zone = try await mirror.adoptTimeZone(now: mirror.clock.now) ?? zone
         if judges { try await mirror.archive.prepare(by: mirror.textJudge(zone: zone)) }
         _ = try await mirror.archive.scheduleRows()
@@ -227,9 +225,8 @@ package struct SchedulerTrainer: Sendable {
             posts, timeZone: zone, limit: prunes ? mirror.configuration.archiveLimit : nil)
     }
 
-    /// Tells when it is time to look for posts over the archive's limit, which costs as much as the
-    /// limit is high: when a quarter of it may have come since, so that the cost of a post does not
-    /// depend on the limit.
+    /// Decides when to prune the archive, at a cost that grows with its limit: only when it may
+    /// exceed the limit by a quarter, so that the cost of each post does not depend on the limit.
     private final class Shelf: @unchecked Sendable {
         // Sendable because `held` is only touched under `lock`.
         private let lock = NSLock()
@@ -255,15 +252,15 @@ package struct SchedulerTrainer: Sendable {
         // Sendable because the sums are only touched under `lock`.
         private let lock = NSLock()
         private var sums = TrainingSummary()
-        /// Known posts since the last new one.
+        /// The number of known posts since the last new one.
         private var knownInARow = 0
-        /// More known posts than a page that is read once more after a crash has.
+        /// More known posts in a row than one page has, which may be read again after a crash.
         private static let known = 200
 
         var summary: TrainingSummary { lock.withLock { sums } }
 
-        /// Whether what is read now is known, as from a downloaded archive, so that nothing older
-        /// is worth its price.
+        /// Whether the posts that are read now are known, such as from a downloaded archive, so
+        /// that older ones are not worth their price.
         var isKnown: Bool { lock.withLock { knownInARow >= Self.known } }
 
         func addPicture(isKept: Bool) {

@@ -6,7 +6,7 @@ package import Import
 import Networks
 package import Posts
 
-/// How far a training has come, for a progress bar or a line of text.
+/// The progress of a training, for a progress bar or a line of text.
 package struct TrainingProgress: Equatable, Sendable {
     /// The feed or archive that is being read.
     package enum Step: String, Sendable {
@@ -25,7 +25,7 @@ package struct TrainingProgress: Equatable, Sendable {
             }
         }
 
-        /// The step as a person is told it, as "reading posts".
+        /// The step for people, such as "reading posts".
         package var words: String {
             switch self {
             case .posts: "reading posts"
@@ -54,9 +54,9 @@ package struct TrainingProgress: Equatable, Sendable {
 
     package var step: Step
     package var done: Int
-    /// How many there will be at most; nil while nobody knows.
+    /// The most items that there will be; nil while this is unknown.
     package var total: Int?
-    /// A sentence to print before the reading begins, such as what it costs.
+    /// A sentence to print before the reading begins, such as its cost.
     package var announcement: String?
 }
 
@@ -64,13 +64,13 @@ package struct TrainingProgress: Equatable, Sendable {
 package struct TrainingSummary: Equatable, Sendable {
     /// Posts or examples that were read.
     package var read = 0
-    /// New ones among them.
+    /// Those of them that were new.
     package var learned = 0
-    /// Left out because they were known.
+    /// The number that was left out because it was known.
     package var known = 0
-    /// Files of pictures that are kept.
+    /// The number of picture files that were kept.
     package var pictures = 0
-    /// Left out on purpose, by reason.
+    /// The numbers of items that were left out on purpose, by reason.
     package var leftOut: [String: Int] = [:]
     /// Items that could not be read, the first of them described.
     package var problems: [String] = []
@@ -87,17 +87,17 @@ package struct TrainingSummary: Equatable, Sendable {
 
     package init() {}
 
-    /// Adds what the reader of an archive found besides the items.
+    /// Adds the findings of an archive's reader other than the items.
     ///
     /// - Parameters:
-    ///   - imported: What it found.
-    ///   - human: Whose archive it should be, where that is known.
-    ///   - handle: The human's handle, without `@`, where that is known.
+    ///   - imported: The findings.
+    ///   - human: The account that should own the archive, if it is known.
+    ///   - handle: The human's handle, without `@`, if it is known.
     package mutating func add(
         _ imported: ImportSummary?, of human: AccountID? = nil, called handle: String? = nil
     ) {
         guard var imported else { return }
-        // A repository of Bluesky tells its owner's DID alone.
+        // A repository of Bluesky names its owner only by DID.
         if imported.ownerName == nil, let human, imported.owner == human, let handle {
             imported.ownerName = "@\(handle)"
         }
@@ -127,7 +127,8 @@ package struct TrainingSummary: Equatable, Sendable {
 package struct TrainingBudget: Sendable {
     private let source: @Sendable (Date) async throws -> MonthPlan
 
-    /// - Parameter source: The plan of the month of an instant, with what was spent until then.
+    /// - Parameter source: Returns the plan of the month of an instant, including the spending so
+    ///   far.
     package init(_ source: @escaping @Sendable (Date) async throws -> MonthPlan) {
         self.source = source
     }
@@ -138,11 +139,11 @@ package struct TrainingBudget: Sendable {
 }
 
 extension HumanMirror {
-    /// Removes what this mirror has learned: posts, examples and counts, and where they were read
-    /// up to.
+    /// Removes everything that this mirror has learned: posts, examples, counts, and the positions
+    /// in feeds.
     ///
-    /// The bot's actions and the people whom it leaves alone stay stored, so that nothing happens
-    /// twice afterwards.
+    /// The bot's actions and the people whom it leaves alone stay stored, so that no action is
+    /// repeated afterwards.
     ///
     /// - Throws: As ``favorites()``, before anything is removed; the store's error.
     @discardableResult
@@ -161,7 +162,7 @@ extension HumanMirror {
     }
 }
 
-/// Reads a downloaded archive on a thread of its own and hands it over in batches.
+/// Reads a downloaded archive on a thread of its own and passes it on in batches.
 struct ArchiveBatches: Sendable {
     let path: String
     let purpose: ImportPurpose
@@ -172,22 +173,21 @@ struct ArchiveBatches: Sendable {
     /// Whether posts in communities of X are read.
     var includesCommunities = false
     let batchSize: Int
-    /// The present: nothing was made later.
+    /// The present, which no post can be later than.
     let now: Date
-    /// Whether the files of a post's pictures are read as well; nil to read none.
+    /// Whether the picture files of a post are read too; nil to read none.
     var wantsPictures: (@Sendable (Post) -> Bool)?
-    /// How much the pictures of one batch may have together, in bytes.
+    /// The most bytes of pictures in one batch.
     private static let pictureBytes = 16 << 20
 
     /// Hands over the items in the order of the archive.
     ///
-    /// While a batch is handled the next one is read; the reader then waits for
-    /// it, so memory stays flat whatever the size of the archive.
+    /// While a batch is handled, the next one is read; the reader then waits, so memory use does
+    /// not grow with the size of the archive.
     ///
-    /// - Parameter handle: Given at most `batchSize` items at a time, never two
-    ///   batches at once.
-    /// - Returns: What the reader found besides the items.
-    /// - Throws: ``ImportError``, or what `handle` throws.
+    /// - Parameter handle: Handles at most `batchSize` items at a time, never two batches at once.
+    /// - Returns: The reader's findings other than the items.
+    /// - Throws: ``ImportError``, or the error of `handle`.
     func forEach(_ handle: @escaping @Sendable ([ArchiveItem]) async throws -> Void) async throws
         -> ImportSummary
     {
@@ -195,8 +195,8 @@ struct ArchiveBatches: Sendable {
         defer { executor.shutdown() }
         return try await executor.run {
             var handling: Handling?
-            // Whatever ends the reading, nothing is handled any more after it.
-            // An error of the last batch is thrown below, or comes after another one.
+            // However the reading ends, the last batch has ended before this returns. Its error is
+            // ignored here: it is thrown below, or another one was thrown first.
             defer { _ = try? handling?.wait() }
             var batch: [ArchiveItem] = []
             var pictureBytes = 0
@@ -220,7 +220,7 @@ struct ArchiveBatches: Sendable {
         }
     }
 
-    /// A batch that is being handled, and the reader's own thread that waits for it.
+    /// A batch in progress, for which the reader's thread can wait.
     private final class Handling: @unchecked Sendable {
         // Sendable because `error` is written before the semaphore is signalled and read after.
         private let done = DispatchSemaphore(value: 0)

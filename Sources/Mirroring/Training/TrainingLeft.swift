@@ -5,13 +5,13 @@ package import Storage
 
 /// The items of the human's past that trainings from the network have not read yet.
 package struct TrainingLeft: Equatable, Sendable {
-    /// How far the past of one feed was read.
+    /// The state of reading the past of one feed.
     package enum State: Equatable, Sendable {
         /// The feed was never read.
         case unread
-        /// A training was asked for, and stopped before its end: at most so many items are left.
+        /// A training began and stopped before its end: at most this many items are left.
         case begun(Int)
-        /// The feed is followed, and no training was asked for.
+        /// The feed is followed, and no training was requested.
         case unasked
         /// Nothing is left.
         case done
@@ -27,14 +27,13 @@ package struct TrainingLeft: Equatable, Sendable {
         self.home = home
     }
 
-    /// The number of items that a worker goes on with by itself; `nil` for a feed of which none is
-    /// left.
+    /// The number of items that a worker still reads without a request; `nil` if none are left.
     package func begun(_ feed: Feed) -> Int? {
         guard case .begun(let number) = self[feed], number > 0 else { return nil }
         return number
     }
 
-    /// Whether a worker has anything to go on with.
+    /// Whether a worker has any such items to read.
     package var isBegun: Bool { !begunFeeds.isEmpty }
 
     /// The feeds of which a worker reads the rest by itself.
@@ -42,8 +41,8 @@ package struct TrainingLeft: Equatable, Sendable {
 
     /// The parts of learning that share a month's money.
     ///
-    /// A part that was never read counts too, so that the first training leaves the second its
-    /// half.
+    /// A part that was never read counts too, so that the first training leaves half of the money
+    /// to the second.
     package func wanted(favorites wantsFavorites: Bool) -> Set<MonthPlan.Part> {
         var parts: Set<MonthPlan.Part> = []
         if posts == .unread || begun(.ownPosts) != nil { parts.insert(.posts) }
@@ -52,10 +51,9 @@ package struct TrainingLeft: Equatable, Sendable {
         return parts
     }
 
-    /// The number of further months in which a worker reads the rest of a part of learning; `nil`
-    /// for never.
+    /// The number of further months in which a worker reads the rest of a part; `nil` for never.
     ///
-    /// - Parameter price: The price of so many items of a feed; `nil` where reading costs nothing.
+    /// - Parameter price: The price of a number of items of a feed; `nil` if reading is free.
     package func months(
         by plan: MonthPlan, of part: MonthPlan.Part, _ price: (Int, Feed) -> Money?
     ) -> Int? {
@@ -73,7 +71,8 @@ package struct TrainingLeft: Equatable, Sendable {
         return plan.months(toPay: costs, smallest: smallest)[part]
     }
 
-    /// The items of a training that nobody has asked for yet, but that the plan keeps a share for.
+    /// The number of items of a training that was not requested yet, but for which the plan keeps
+    /// money.
     private func toBegin(_ feed: Feed, by plan: MonthPlan) -> Int? {
         switch feed {
         case .ownPosts where posts == .unread && plan.wanted.contains(.posts):
@@ -99,8 +98,7 @@ package struct TrainingLeft: Equatable, Sendable {
 }
 
 extension FeedTable {
-    /// Whether a feed was read from its beginning to its newest end, and no part of it is still
-    /// open.
+    /// Whether a feed was read completely, from its beginning to its newest item.
     ///
     /// - Throws: The store's error.
     package func isReadWhole(_ feed: String) async throws -> Bool {
@@ -113,14 +111,14 @@ extension FeedTable {
         return !rows.isEmpty
     }
 
-    /// Reads what trainings have left.
+    /// Reads the items that trainings have left.
     ///
     /// - Throws: The store's error.
     package func trainingLeft() async throws -> TrainingLeft {
         try await storage.read { [mirror] in try Self.trainingLeft(of: mirror, on: $0) }
     }
 
-    /// Reads what trainings of some mirrors have left, by name, in one statement.
+    /// Reads the same for some mirrors, by name, in one statement.
     ///
     /// - Parameter mirrors: The names, some hundred at most.
     /// - Throws: The store's error.

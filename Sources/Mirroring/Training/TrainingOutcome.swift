@@ -2,7 +2,7 @@ import Archive
 package import Favorites
 import Settings
 
-/// The report of the items that a training read.
+/// The report of a training about the items that it read.
 package struct TrainingReading: Codable, Equatable, Sendable {
     /// Posts that were left out on purpose.
     package struct LeftOut: Codable, Equatable, Sendable {
@@ -12,17 +12,17 @@ package struct TrainingReading: Codable, Equatable, Sendable {
 
     /// Posts that were read.
     package let read: Int
-    /// New ones among them.
+    /// The read posts that were new.
     package let learned: Int
-    /// Known ones among them.
+    /// The read posts that were known.
     package let known: Int
-    /// Files of pictures that are kept.
+    /// The number of picture files that were kept.
     package let pictures: Int
     /// By reason.
     package let leftOut: [LeftOut]
     /// Posts that could not be read.
     package let problemCount: Int
-    /// The first of them, a sentence each.
+    /// The first of these problems, a sentence each.
     package let problems: [String]
     /// The data that could not be read, and how to get them: a sentence each.
     package let missing: [String]
@@ -54,9 +54,9 @@ package struct SchedulerTraining: Codable, Equatable, Sendable {
     package let reading: TrainingReading
     /// Posts in the archive now.
     package let archived: Int
-    /// The mirror's time zone; nil if nobody named it and there are too few posts to guess it.
+    /// The mirror's time zone; nil if no person set it and there are too few posts to guess it.
     package let timeZone: String?
-    /// Why the mirror has it though no person named it; nil for a person's.
+    /// The source of a zone that no person set; nil if a person set it.
     package let timeZoneSource: TimeZoneSource?
 }
 
@@ -71,9 +71,10 @@ package struct ClassifierTraining: Codable, Equatable, Sendable {
     package let normals: Int64
     /// Learned posts without a word; nil while the counts are not current.
     package let wordless: Int64?
-    /// Why nothing is a favorite yet, and where more is learned from; nil once enough was learned.
+    /// The reason why nothing is favorited yet, and where more can be learned; nil once enough was
+    /// learned.
     package let waiting: String?
-    /// Why the counts cannot be read; nil if they can.
+    /// The reason why the counts cannot be read; nil if they can.
     package let countsProblem: String?
 }
 
@@ -96,7 +97,7 @@ package struct TrainingCleared: Codable, Equatable, Sendable {
 }
 
 extension HumanMirror {
-    /// Tells what the scheduler's training did, and how far the mirror is.
+    /// The outcome of the scheduler's training, and how much the mirror knows now.
     ///
     /// - Throws: The store's error.
     package func outcome(ofScheduler summary: TrainingSummary) async throws -> SchedulerTraining {
@@ -106,7 +107,7 @@ extension HumanMirror {
             timeZone: record.timeZone, timeZoneSource: record.timeZoneSource)
     }
 
-    /// Tells what the classifier's training did, and how far the mirror is.
+    /// The outcome of the classifier's training, and how much the mirror knows now.
     ///
     /// - Throws: The store's error.
     package func outcome(

@@ -4,17 +4,17 @@ package import Foundation
 package struct TrainingPrice: Codable, Equatable, Sendable {
     /// `posts`, `favorites` or `home`.
     package let what: String
-    /// The items that were left before this training, at most.
+    /// The most items that were left before this training.
     package let items: Int
     /// Their maximum cost.
     package let dollars: Double
-    /// The items that are left after it, at most.
+    /// The most items that are left after it.
     package let itemsLeft: Int
     /// Their maximum cost.
     package let dollarsLeft: Double
-    /// The months in which a worker reads the rest by itself; 0 if nothing is left, `nil` if no
-    /// month pays for it.
+    /// The months in which a worker reads the rest without a request; 0 if nothing is left, `nil`
+    /// if no month's money is enough.
     package let monthsLeft: Int?
-    /// When a worker goes on; `nil` if nothing is left.
+    /// When a worker continues; `nil` if nothing is left.
     package let goesOn: Date?
 }

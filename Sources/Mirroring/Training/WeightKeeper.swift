@@ -2,39 +2,39 @@ package import Favorites
 package import Foundation
 package import Outbox
 
-/// How far the evidence for and against a favorite is believed, as reports say it.
+/// The weights of the evidence for and against a favorite, as they appear in reports.
 package struct ReportedWeights: Codable, Equatable, Sendable {
-    /// How often the words that speak for a favorite count.
+    /// The weight of the words that speak for a favorite.
     package var wordsFor: Double
-    /// The same of the words that speak against it.
+    /// The weight of the words that speak against it.
     package var wordsAgainst: Double
-    /// How often the pairs of neighbouring words that speak for a favorite count; nil where pairs
-    /// are no features.
+    /// The weight of the word pairs that speak for a favorite; nil if pairs are no features.
     package var pairsFor: Double?
-    /// The same of the pairs that speak against it.
+    /// The weight of the word pairs that speak against it.
     package var pairsAgainst: Double?
-    /// How often the runs of letters that speak for a favorite count; nil where they are no
-    /// features.
+    /// The weight of the runs of letters that speak for a favorite; nil if they are no features.
     package var spellingFor: Double?
-    /// The same of the runs that speak against it.
+    /// The weight of the runs that speak against it.
     package var spellingAgainst: Double?
-    /// How often what speaks for a favorite in the form of a text counts; nil where that is no
+    /// The weight of the features of a text's form that speak for a favorite; nil if form is no
     /// feature.
     package var formFor: Double?
-    /// The same of what speaks against it.
+    /// The weight of those that speak against it.
     package var formAgainst: Double?
-    /// The same of the author.
+    /// The weight of the author.
     package var author: Double
     /// The term that is added to the logarithm of every rate.
     package var base: Double
-    /// The last batch of examples that they were fitted on; nil for those of a trial.
+    /// The number of the last batch of examples that the weights were fitted on; nil for those of a
+    /// trial.
     package var sequence: Int64?
-    /// The same for people, as `words for count 3.0 times, words against 1.4, the author 1.5`.
+    /// The weights for people, such as `words for count 3.0 times, words against 1.4, the author
+    /// 1.5`.
     package var text: String
 
     /// - Parameters:
-    ///   - weights: How far each kind of evidence is believed.
-    ///   - sequence: The last batch of examples that they were fitted on.
+    ///   - weights: The weight of each kind of evidence.
+    ///   - sequence: The number of the last batch of examples that they were fitted on.
     package init(_ weights: EvidenceWeights, sequence: Int64? = nil) {
         wordsFor = weights.wordsFor
         wordsAgainst = weights.wordsAgainst
@@ -85,8 +85,7 @@ extension Explanation.Weights {
     }
 }
 
-/// Fits a mirror's weights when that is due, and stores them as long as the caller holds the
-/// mirror.
+/// Fits a mirror's weights when due, and stores them as long as the caller holds the mirror.
 package struct WeightKeeper: Sendable {
     let favorites: Favorites
     let store: OutboxStore
@@ -99,10 +98,10 @@ package struct WeightKeeper: Sendable {
         self.store = store
     }
 
-    /// Fits the weights anew if there are none, or enough was learned since.
+    /// Fits the weights anew if there are none, or if enough was learned since the last fit.
     ///
     /// - Parameter now: When.
-    /// - Returns: The new weights; nil if it is not time.
+    /// - Returns: The new weights; nil if they are not due.
     /// - Throws: `FavoritesError` if the counts cannot be read; `OutboxError` if the lease is lost;
     ///   the store's error.
     @discardableResult
@@ -113,7 +112,7 @@ package struct WeightKeeper: Sendable {
     /// Fits the weights anew.
     ///
     /// - Parameter now: When.
-    /// - Returns: The new weights; nil where plain ones are wanted, or too little was learned.
+    /// - Returns: The new weights; nil if the settings want plain ones, or too little was learned.
     /// - Throws: As ``keepUp(at:)``.
     @discardableResult
     package func fit(at now: Date) async throws -> LearnedWeights? {
