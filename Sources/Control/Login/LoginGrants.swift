@@ -34,7 +34,7 @@ package struct MastodonGrants: Sendable {
         fileprivate let login: MastodonLogin
         fileprivate let request: MastodonLoginRequest
 
-        /// The address that the person opens; for nobody else, if the server leads back.
+        /// The address that the person opens; it must be kept private if the server leads back.
         package var page: String { request.authorizeURL }
         /// Whether the server leads the browser back with the code, instead of showing the code.
         package var leadsBack: Bool { request.leadsBack }
@@ -51,7 +51,7 @@ package struct MastodonGrants: Sendable {
     ///
     /// - Parameters:
     ///   - server: The normalized address of the server.
-    ///   - page: The address to which the server leads back where it can; `nil` for a code.
+    ///   - page: The address to which the server leads back if it can; `nil` to show a code.
     /// - Throws: `NetworkError`.
     package func begun(at server: String, returningTo page: String? = nil) async throws -> Pending {
         let login = try target.mirror.mastodonLogin(
@@ -61,11 +61,11 @@ package struct MastodonGrants: Sendable {
         return Pending(server: server, login: login, request: request)
     }
 
-    /// Gives the code that the server showed or sent for a login.
+    /// Submits the code that the server showed or returned.
     ///
-    /// - Throws: `NetworkError`, `.rejected` for a code that the server does not accept, after
-    ///   which another code of the same page may be; ``LoginRefusal`` for a useless token of the
-    ///   bot, which is revoked.
+    /// - Throws: `NetworkError`, `.rejected` for a code that the server does not accept (another
+    ///   code of the same page may be accepted); ``LoginRefusal`` for a useless token of the bot,
+    ///   which is revoked.
     package func granted(_ pending: Pending, code: String) async throws -> GrantedLogin {
         let grant = try await pending.login.finish(pending.request, code: code)
         let server = pending.login

@@ -35,7 +35,7 @@ package enum PendingLogin: Sendable {
     case mastodon(MastodonGrants.Pending)
     case x(XGrants.Pending)
 
-    /// The address that the person opens; for nobody else, if the network leads back.
+    /// The address that the person opens; it must be kept private if the network leads back.
     package var page: String {
         switch self {
         case .mastodon(let pending): pending.page
@@ -136,9 +136,9 @@ package struct LoginSteps: Sendable {
     /// Submits the answers to the network.
     ///
     /// - Parameters:
-    ///   - answers: By the names of the form's fields; what is missing is empty.
-    ///   - page: The address to which a network leads back where it can; `nil` for a code.
-    /// - Throws: `ConfigurationError` for an answer that is not of its form, or a missing key;
+    ///   - answers: The answers by the names of the form's fields; a missing one counts as empty.
+    ///   - page: The address to which the network leads back if it can; `nil` to show a code.
+    /// - Throws: `ConfigurationError` for an answer in a wrong form, or a missing key;
     ///   `NetworkError`; the store's error.
     package func begin(
         _ answers: [String: String], returningTo page: String? = nil
@@ -181,7 +181,7 @@ package struct LoginSteps: Sendable {
         }
     }
 
-    /// Gives what the network's page showed or sent.
+    /// Submits the code that the network's page showed or returned.
     ///
     /// - Throws: `NetworkError`; ``LoginRefusal`` for a useless token; the store's error.
     package func finish(_ pending: PendingLogin, code: String) async throws -> GrantedLogin {

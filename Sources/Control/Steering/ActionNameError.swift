@@ -1,10 +1,9 @@
 package import Mirroring
 import Posts
 
-/// A name that is not that of one action.
+/// The error for a name that does not identify one action.
 package struct ActionNameError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// As many digits of an identifier are shown where there is little room, and nearly always
-    /// enough.
+    /// The digits of an identifier that are shown in little space; they are nearly always enough.
     package static let usualLength = 7
 
     package let text: SurfaceText
@@ -27,7 +26,7 @@ package struct ActionNameError: Error, Equatable, Sendable, CustomStringConverti
                 """)
     }
 
-    /// - Parameter count: How many slots the day has.
+    /// - Parameter count: The number of slots on the day.
     static func noSlot(_ slot: Slot.Name, of count: Int) -> ActionNameError {
         let number = slot.part > 1 ? "\(slot.number)/\(slot.part)" : "\(slot.number)"
         return ActionNameError(
@@ -48,7 +47,7 @@ package struct ActionNameError: Error, Equatable, Sendable, CustomStringConverti
             text: "\(day) has \(others); \(control: .plan(of: day)) shows the day")
     }
 
-    /// - Parameter slots: The slots of that time.
+    /// - Parameter slots: The slots at that time.
     static func several(at minute: MinuteOfDay, _ slots: [String]) -> ActionNameError {
         ActionNameError(
             text:

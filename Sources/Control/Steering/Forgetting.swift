@@ -7,13 +7,13 @@ package import Posts
 
 /// Forgets posts, words and days at a person's request.
 ///
-/// A post, and posts with a word, leave the archive and do not come in again. Posts of a day stay,
-/// for they tell when the human posts, and are not used.
+/// A post, or all posts with a word, leave the archive and are not archived again. Posts of a muted
+/// day stay, because their times are needed for the schedule, but they are not sent.
 package struct Forgetting: Sendable {
     /// The subject to forget.
     package enum Subject: Equatable, Sendable {
         case post(Post)
-        /// A post that was forgotten before.
+        /// A post that is already forgotten.
         case gonePost
         /// A word, a day of every year or a span of days, as it is stored.
         case muted(kind: String, value: String)
@@ -21,13 +21,13 @@ package struct Forgetting: Sendable {
 
     /// The outcome of a request.
     package struct Outcome: Sendable {
-        /// False if that was so already.
+        /// False if it was already forgotten or muted.
         package let isNew: Bool
-        /// How many posts left the archive.
+        /// The number of posts that left the archive.
         package let removed: Int
-        /// The waiting actions that got another text or were left out, as they are now.
+        /// The waiting actions that got another text or were skipped, as they are now.
         package let changed: [Action]
-        /// The actions in flight at that moment that may have had such a text.
+        /// The actions in flight at that moment that may have such a text.
         package let left: [Action]
     }
 
@@ -46,7 +46,7 @@ package struct Forgetting: Sendable {
 
     // MARK: What is meant
 
-    /// The archived post that a person means with an address or an id.
+    /// The archived post that a typed address or id names.
     ///
     /// - Throws: `ChangeRefusal`; the store's error.
     package func subject(post word: String) async throws -> Subject {
@@ -61,7 +61,7 @@ package struct Forgetting: Sendable {
         }
     }
 
-    /// A word, as a person types it.
+    /// A word that a person typed.
     ///
     /// - Throws: `ChangeRefusal` if the word is empty or too long.
     package static func subject(word: String) throws -> Subject {
@@ -69,13 +69,13 @@ package struct Forgetting: Sendable {
         return try subject(Muted.Entry(word: word), problem)
     }
 
-    /// A day of every year, as `12-24`, or of one, as `2019-12-24`.
+    /// A day of every year, such as `12-24`, or of one, such as `2019-12-24`.
     package static func subject(day: String) throws -> Subject {
         let entry = LocalDay(day).map { Muted.Entry.span($0...$0) } ?? Muted.Entry(day: day)
         return try subject(entry, "the day is no date such as 12-24 or 2019-12-24")
     }
 
-    /// The days from one to another, both included; without an end, that day and all after it.
+    /// The days from one to another, both included; without an end, all days from the first one on.
     package static func subject(from: String, to: String?) throws -> Subject {
         let first = LocalDay(from)
         let last = to.map { LocalDay($0) } ?? .latest
@@ -108,7 +108,7 @@ package struct Forgetting: Sendable {
         }
     }
 
-    /// The digest of something as a person is shown it before they agree; nil for a post that is
+    /// The digest of a subject as it is shown to a person before they agree; nil for a post that is
     /// gone.
     ///
     /// - Throws: The store's error.
@@ -126,7 +126,7 @@ package struct Forgetting: Sendable {
 
     // MARK: Forgetting
 
-    /// How many archived posts would leave, or be left out.
+    /// The number of archived posts that would leave the archive, or no longer be used.
     ///
     /// - Throws: The store's error.
     package func reach(of subject: Subject) async throws -> Int {
@@ -145,7 +145,7 @@ package struct Forgetting: Sendable {
         }
     }
 
-    /// Forgets something, and looks through what waits.
+    /// Forgets or mutes a subject, and checks the waiting actions.
     ///
     /// - Throws: The store's error.
     package func forget(_ subject: Subject, seen: Seen? = nil, now: Date) async throws -> Outcome {
@@ -158,7 +158,7 @@ package struct Forgetting: Sendable {
             isNew = true
             removed = 1
         case .muted(let kind, let value):
-            // First, so that nothing comes in while the others leave.
+            // Muted first, so that no such post arrives while the others leave.
             isNew = try await archive.mute(kind, value, seen: seen, now: now)
             if kind == "word" {
                 let ids = try await ids(kind, value)
@@ -176,11 +176,11 @@ package struct Forgetting: Sendable {
 
     // MARK: Taking back
 
-    /// Takes back that words or days are muted; what left comes back where it is read again.
+    /// Ends the muting of a word or of days; posts that left return only if they are read again.
     ///
     /// - Parameter seen: ``Forgotten/seen`` that the person was shown; nil to change without
     ///   comparing.
-    /// - Returns: False if there was nothing to take back.
+    /// - Returns: False if it was not muted.
     /// - Throws: `SeenChanged`; the store's error.
     package func undo(_ subject: Subject, seen: Seen? = nil) async throws -> Bool {
         guard case .muted(let kind, let value) = subject else { return false }
@@ -189,7 +189,7 @@ package struct Forgetting: Sendable {
 
     /// Lets a post in again.
     ///
-    /// - Parameter word: Its id, or what ``list()`` shows of it.
+    /// - Parameter word: The id of the post, or its name in ``list()``.
     /// - Returns: False if no such post was forgotten.
     /// - Throws: The store's error.
     package func undo(post word: String) async throws -> Bool {
@@ -215,22 +215,22 @@ package struct Forgetting: Sendable {
 /// The outcome of forgetting something.
 package struct ForgetReport: PersonOutcome {
     package private(set) var schema = "mirror-bot/forget/1"
-    /// False if that was so already.
+    /// False if it was already forgotten or muted.
     package let isNew: Bool
     /// Posts that left the archive.
     package let removed: Int
-    /// The slots that got another text, or were left out.
+    /// The slots that got another text, or were skipped.
     package let slots: [ChangedSlot]
-    /// Planned replies that were left out.
+    /// Waiting replies that were skipped.
     package let repliesLeftOut: Int
-    /// Posts and replies that were leaving at that moment.
+    /// Posts and replies that were in flight at that moment.
     package let left: [LeftAction]
     package let wayBack: WayBack?
 
     /// - Parameters:
-    ///   - outcome: What was done.
+    ///   - outcome: The outcome.
     ///   - zone: The human's time zone.
-    ///   - wayBack: What takes it back; nil where nothing was changed.
+    ///   - wayBack: The reverse operation; nil if nothing was changed.
     package init(_ outcome: Forgetting.Outcome, in zone: TimeZone, wayBack: WayBack? = nil) {
         self.wayBack = wayBack
         isNew = outcome.isNew
@@ -264,14 +264,14 @@ package struct ForgetList: Codable, Equatable, Sendable {
     package init(forgotten: [Forgotten]) { self.forgotten = forgotten }
 }
 
-/// One thing that is forgotten or muted.
+/// A forgotten or muted subject.
 package struct Forgotten: Codable, Equatable, Sendable {
     /// `post`, `person`, `word`, `day` or `span`.
     package let kind: String
     /// The muted word, day or span; of posts and people a digest.
     package let value: String
     package let noted: Date
-    /// The digest of what is muted, for who takes it back; nil for posts and people.
+    /// The digest of the muting, for ending it; nil for posts and people.
     package let seen: Seen?
 
     init(_ note: Archive.Note) {
@@ -288,31 +288,31 @@ package struct Forgotten: Codable, Equatable, Sendable {
 
 /// Counts of the data that was forgotten about a person.
 package struct PersonForgotten: Codable, Equatable, Sendable {
-    /// As a person types them.
+    /// The accounts as a person types them.
     package let accounts: [String]
     /// The human's posts that answered or named them.
     package let posts: Int
-    /// Posts of theirs that were learned.
+    /// Learned posts of theirs that were unlearned.
     package let unlearned: Int
-    /// Answers and favorites that were planned.
+    /// Waiting replies and favorites that were cancelled.
     package let dropped: Int
-    /// Actions that were done or decided, of which only that is left.
+    /// Ended actions of which only the outcome is kept.
     package let ended: Int
-    /// Actions that may be under way, or are to be taken back, and are not forgotten yet.
+    /// Actions that may be in flight, or are to be undone, and are not forgotten yet.
     package let underWay: Int
 }
 
 extension HumanMirror {
-    /// Forgets everything about a person, but for a digest by which nothing of theirs is taken in
+    /// Deletes all data about a person, except for a digest that prevents storing data about them
     /// again.
     ///
-    /// Whatever interrupts it, the same call goes on, and so does a worker: until nothing is under
-    /// way any more, it stays known which accounts these are.
+    /// After an interruption the same call, or a worker, continues: the accounts stay known until
+    /// no action is in flight.
     ///
     /// - Parameters:
-    ///   - person: One of their accounts; those that are linked to it are theirs too.
+    ///   - person: One of the person's accounts; linked accounts are included.
     ///   - now: Recorded with the digest.
-    /// - Returns: What there was.
+    /// - Returns: The counts of the deleted data.
     /// - Throws: As ``favorites()``; the store's error.
     package func forget(_ person: AccountID, now: Date) async throws -> PersonForgotten {
         var names: [AccountID: Set<String>] = [:]
@@ -327,7 +327,7 @@ extension HumanMirror {
         let ledger = try await outbox(lease: nil).forget(accounts, quoting: naming, now: now)
         try await feeds.forget(accounts)
         let posts = try await people.forget(accounts, keeping: ledger.inUse, now: now)
-        // A page may have been on its way when they were denied.
+        // A page with their posts may have been in flight when they were denied.
         unlearned += try await unlearn(names, now: now)
         try await people.letGo(accounts, wholly: ledger.underWay == 0)
         return PersonForgotten(
@@ -336,15 +336,14 @@ extension HumanMirror {
             ended: ledger.ended, underWay: ledger.underWay)
     }
 
-    /// Lets a worker learn nothing from a person and send them nothing from now on, until they are
-    /// forgotten.
+    /// Prevents workers from learning from a person and sending to them, until they are forgotten.
     ///
     /// - Parameters:
-    ///   - person: One of their accounts, which comes first.
-    ///   - seen: `People.Person.seen` of it that the person was shown; nil to change without
-    ///     comparing.
-    ///   - now: When they asked.
-    /// - Returns: All their accounts.
+    ///   - person: One of the person's accounts, which is denied first.
+    ///   - seen: `People.Person.seen` of this account that the person was shown; nil to change
+    ///     without comparing.
+    ///   - now: The time of the request.
+    /// - Returns: All accounts of the person.
     /// - Throws: The store's error.
     package func beginForgetting(_ person: AccountID, seen: Seen? = nil, now: Date) async throws
         -> [AccountID]
@@ -358,9 +357,9 @@ extension HumanMirror {
         return accounts
     }
 
-    /// Ends what was begun to be forgotten, as far as that is possible now.
+    /// Continues unfinished requests to forget, as far as possible now.
     ///
-    /// - Parameter now: Recorded with it.
+    /// - Parameter now: Recorded with the digests.
     /// - Throws: As ``forget(_:now:)``.
     package func goOnForgetting(now: Date) async throws {
         for person in try await people.beingForgotten() { _ = try await forget(person, now: now) }

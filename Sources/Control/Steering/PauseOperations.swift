@@ -2,10 +2,11 @@ package import Foundation
 import Mirroring
 package import Posts
 
-/// Lets the bot be silent for a while: nothing is sent once this is done.
+/// Pauses the bot: nothing is sent once this has returned.
 package struct PauseMirror: PersonOperation {
     package static let name = "pause"
-    /// When it goes on by itself, as ``PersonTime`` reads it; nil for when somebody resumes it.
+    /// The end of the pause, as ``PersonTime`` reads it; nil to wait until a person resumes the
+    /// mirror.
     package var until: String?
     /// A note that the person wants to be shown later.
     package var reason: String?
@@ -46,7 +47,7 @@ package struct PauseMirror: PersonOperation {
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> PauseChange? {
-        // An end such as 3h is another instant at the second press.
+        // An end such as 3h is another instant when the button is pressed again.
         guard let pause = try await desk.mirror.table.pause(at: desk.now), pause.code == nil,
             pause.reason == reason,
             (pause.until == nil) == (until == nil)
@@ -55,12 +56,11 @@ package struct PauseMirror: PersonOperation {
     }
 }
 
-/// Ends a pause, and what holds the mirror because of the human's account if the person knows of
-/// that.
+/// Ends a pause, and a hold because of the human's account if the person knows of it.
 package struct ResumeMirror: PersonOperation {
     package static let name = "resume"
-    /// Whether the mirror goes on though the human's account is a memorial, suspended, switched off
-    /// or gone.
+    /// Whether the person wants the mirror to go on although the human's account is a memorial,
+    /// suspended, deactivated or gone.
     package var knowing: Bool
 
     package init(knowing: Bool = false) { self.knowing = knowing }
@@ -86,29 +86,30 @@ package struct ResumeMirror: PersonOperation {
     }
 }
 
-/// Whether a mirror pauses, after a change.
+/// The pause of a mirror after a change.
 package struct PauseChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/pause/1"
     package let mirror: String
     package let isPaused: Bool
     package let since: Date?
-    /// When it goes on by itself; nil for when somebody resumes it.
+    /// The end of the pause; nil to wait until a person resumes the mirror.
     package let until: Date?
-    /// The same on the human's clock, as `2026-11-24 18:30`.
+    /// The same by the human's clock, such as `2026-11-24 18:30`.
     package let untilLocal: String?
     package let reason: String?
-    /// Whether a pause held before a resumption.
+    /// Whether the mirror was paused before a resumption.
     ///
-    /// After a pause: true if one held already and was left as it was, else nil.
+    /// After a pause operation: true if the mirror was already paused, and that pause stays, else
+    /// nil.
     package let wasPaused: Bool?
-    /// After a resumption: why the mirror was held besides the pause, such as `the human's account
-    /// is a memorial`; nil if it was not.
+    /// After a resumption: the hold besides the pause, such as `the human's account is a memorial`;
+    /// nil if there was none.
     package fileprivate(set) var human: String?
-    /// Whether that still holds it, for the person did not say to know it.
+    /// Whether that hold continues, because the person did not state that they know of it.
     package fileprivate(set) var isHeld = false
     /// The actions whose requests were under way when the pause began.
     package let left: [LeftAction]
-    /// The digest of the pause as it is now.
+    /// The digest of the present pause.
     package let seen: Seen
     package let wayBack: WayBack?
 

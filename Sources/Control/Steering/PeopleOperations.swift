@@ -7,7 +7,7 @@ package import Posts
 import Settings
 
 extension People {
-    /// The reason of what an operator said.
+    /// The stored reason of an operator's statement.
     fileprivate static let byOperator = "operator"
 }
 
@@ -15,7 +15,7 @@ extension PersonOperation where Outcome == StanceChange {
     /// Returns the present stance if an operator set it before for this very account or server;
     /// `nil` if not.
     ///
-    /// - Parameter stance: `deny`, or `allow`, which a server has that is not denied.
+    /// - Parameter stance: `deny`, or `allow`, which for a server means that it is not denied.
     fileprivate func holding(_ stance: People.Stance, of text: String, at desk: Desk) async throws
         -> StanceChange?
     {
@@ -36,18 +36,18 @@ extension PersonOperation where Outcome == StanceChange {
     }
 }
 
-/// Leaves somebody, or everybody on a server, alone, and unlearns what was learned from them.
+/// Denies a person, or all people on a server, and unlearns their posts.
 package struct DenyPeople: PersonOperation {
     package static let name = "people-deny"
-    /// The origin of a wish that is not the operator's.
+    /// The origin of a request that is not the operator's.
     package enum Wish: String, Codable, Sendable {
-        /// The person's own, as if they had said "stop" to the bot.
+        /// The person's own request, as if they had said "stop" to the bot.
         case stop = "asked-to-stop"
     }
 
     /// An account as a person types it, or `*@host`.
     package var account: String
-    /// Nil for the operator's wish, and for a server.
+    /// Nil for the operator's request, and for a server.
     package var wish: Wish?
 
     package init(account: String, wish: Wish? = nil) {
@@ -80,7 +80,7 @@ package struct DenyPeople: PersonOperation {
             wayBack: .allowing(person.reference))
     }
 
-    /// As a denial of each of them would; see `People.stance(of:)`.
+    /// Applied to each of them; see `People.stance(of:)`.
     private func deny(_ server: ServerName, at desk: Desk, seen: Seen?) async throws -> ServerChange
     {
         let mirror = desk.mirror
@@ -91,7 +91,7 @@ package struct DenyPeople: PersonOperation {
         let unlearned = try await mirror.unlearn(server, known, now: desk.now)
         let stances = try await people.stances(of: Array(known))
         let allowed = Set(stances.filter { $0.value == .allow }.keys)
-        // Somebody new may be answered at this moment, of whom nothing is stored yet.
+        // A person of whom nothing is stored yet may be being answered at this moment.
         var denied: Set<AccountID> = []
         for person in known.subtracting(allowed) {
             denied.formUnion(try await people.linked(to: person))
@@ -111,10 +111,10 @@ package struct DenyPeople: PersonOperation {
 }
 
 extension HumanMirror {
-    /// Unlearns what was learned from those on a server who are denied, and from the accounts that
-    /// are linked to theirs.
+    /// Unlearns the posts of denied people on a server, and of the accounts that are linked to
+    /// theirs.
     ///
-    /// - Returns: How many posts that were.
+    /// - Returns: The number of these posts.
     fileprivate func unlearn(_ server: ServerName, _ known: Set<AccountID>, now: Date) async throws
         -> Int
     {
@@ -144,8 +144,7 @@ extension HumanMirror {
     }
 }
 
-/// Notes that somebody agreed, or lifts the denial of a server; what was said of people on it
-/// stays.
+/// Allows a person, or lifts the denial of a server; stances on people on it stay.
 package struct AllowPeople: PersonOperation {
     package static let name = "people-allow"
     /// An account as a person types it, or `*@host`.
@@ -181,12 +180,12 @@ package struct AllowPeople: PersonOperation {
     }
 }
 
-/// Says that two accounts are one person; what was said of one of them then holds for all.
+/// Links two accounts as one person; the stance on one of them then applies to all.
 package struct LinkPeople: PersonOperation {
     package static let name = "people-link"
     package var first: String
     package var second: String
-    /// Whether the person agreed that the accounts are matched; nil for no.
+    /// Whether the person agreed to the link; nil for no.
     package var consented: Bool?
 
     package init(first: String, second: String, consented: Bool? = nil) {
@@ -228,7 +227,7 @@ package struct LinkPeople: PersonOperation {
         return try await PersonChange(of: first, by: desk.mirror, wayBack: .unlinking(second))
     }
 
-    /// The network that lets two accounts be matched only with the person's consent; nil for two on
+    /// The network that allows to link two accounts only with the person's consent; nil for two on
     /// one network.
     fileprivate static func networkThatWantsConsent(_ first: AccountID, _ second: AccountID)
         -> NetworkName?
@@ -240,7 +239,7 @@ package struct LinkPeople: PersonOperation {
     }
 }
 
-/// Takes an account out of those that are one person.
+/// Removes an account from those of one person.
 package struct UnlinkPerson: PersonOperation {
     package static let name = "people-unlink"
     package var account: String
@@ -289,11 +288,11 @@ extension WayBack {
     }
 }
 
-/// Forgets everything about somebody, but for a digest by which nothing of theirs is taken in
+/// Deletes all data about a person, except for a digest that prevents storing data about them
 /// again.
 package struct ForgetPerson: PersonOperation {
     package static let name = "people-forget"
-    /// One of their accounts; those that are linked to it are theirs too.
+    /// One of the person's accounts; linked accounts are included.
     package var account: String
 
     package init(account: String) { self.account = account }
@@ -302,7 +301,8 @@ package struct ForgetPerson: PersonOperation {
         let mirror = desk.mirror
         let now = desk.now
         let id = try await PeopleBook(mirror: mirror).account(account)
-        // From here on nothing is prepared for them; what is leaving ends before it is forgotten.
+        // From here on nothing is prepared for them; requests in flight end before their data is
+        // deleted.
         let accounts = try await mirror.beginForgetting(id, seen: seen, now: now)
         let left = try await mirror.leaving(for: accounts)
         return PersonForgetting(forgotten: try await mirror.forget(id, now: now), left: left)

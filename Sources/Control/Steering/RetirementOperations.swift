@@ -6,17 +6,17 @@ import Outbox
 package import Posts
 import Settings
 
-/// Lets the mirror end at a time: one last post, a line in the bot's profile, then silence.
+/// Plans the end of the mirror at a time: one last post, a line in the bot's profile, then silence.
 ///
-/// A worker carries it out; see ``RetirementSteps``. Until the time has come ``CancelRetirement``
-/// takes it back.
+/// A worker carries it out; see ``RetirementSteps``. Before that time ``CancelRetirement`` cancels
+/// it.
 package struct RetireMirror: PersonOperation {
     package static let name = "retire"
-    /// When, as ``PersonTime`` reads it; nil for now.
+    /// The time, as ``PersonTime`` reads it; nil for now.
     package var date: String?
     /// The last post: a text, or the address or id of an archived post; nil for none.
     package var last: String?
-    /// Whether everything that the bot did before the last post is taken back.
+    /// Whether everything that the bot did before the last post is undone.
     package var takesBack: Bool
 
     package init(date: String? = nil, last: String? = nil, takesBack: Bool = false) {
@@ -39,14 +39,14 @@ package struct RetireMirror: PersonOperation {
     package func outcomeIfDone(at desk: Desk) async throws -> RetirementChange? {
         guard let known = try await desk.mirror.table.record().retirement else { return nil }
         let wish = try await self.wish(at: desk)
-        // A date such as 3d is another instant at the second press.
+        // A date such as 3d is another instant when the button is pressed again.
         guard known.last == wish.retirement.last, known.takesBack == takesBack else { return nil }
         return RetirementChange(
             desk.mirror.name, known, saying: wish.words, in: desk.spokenZone, isNew: false, left: []
         )
     }
 
-    /// Returns the requested retirement, and the words of the last post as they would be sent now.
+    /// Returns the requested retirement, and the text of the last post as it would be sent now.
     private func wish(at desk: Desk) async throws -> (retirement: Retirement, words: String?) {
         let now = desk.now
         let date = try date.map { text in
@@ -75,7 +75,7 @@ package struct RetireMirror: PersonOperation {
     }
 }
 
-/// Takes back that the mirror is to end, which is possible until its time has come.
+/// Cancels the planned end of the mirror, which is possible until its time has come.
 package struct CancelRetirement: PersonOperation {
     package static let name = "retire-cancel"
 
@@ -94,23 +94,23 @@ package struct CancelRetirement: PersonOperation {
     }
 }
 
-/// Whether a mirror is to end, after a change.
+/// The planned end of a mirror after a change.
 package struct RetirementChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/retirement/1"
     package let mirror: String
     package let isRetiring: Bool
-    /// When; nil if it goes on.
+    /// The time of the end; nil if the mirror goes on.
     package let date: Date?
-    /// The same on the human's clock, as `2026-12-31 18:00`.
+    /// The same by the human's clock, such as `2026-12-31 18:00`.
     package let dateLocal: String?
     /// The last post as it would be sent now; nil if there is none.
     package let last: String?
     package let takesBack: Bool
-    /// False if that was so already.
+    /// False if it was already planned like this.
     package let isNew: Bool
     /// The actions whose requests were under way when the end came.
     package let left: [LeftAction]
-    /// The digest of the retirement as it is now.
+    /// The digest of the present retirement.
     package let seen: Seen
     package let wayBack: WayBack?
 
@@ -133,10 +133,10 @@ package struct RetirementChange: PersonOutcome {
     }
 }
 
-/// A mirror as a person is asked about its end.
+/// A mirror and the outcome of its retirement, as shown to a person before it is planned.
 package struct RetirementSubject: Sendable {
     package let record: MirrorRecord
-    /// The forecast for taking back everything.
+    /// The forecast for undoing everything.
     package let outlook: UndoOutlook
     /// The last post as it would be sent now; nil if there is none.
     package let says: String?
@@ -158,11 +158,11 @@ struct LastPost {
 
     init(_ mirror: HumanMirror) { self.mirror = mirror }
 
-    /// Reads what a person typed: the address or id of an archived post, else the text itself.
+    /// Reads a typed last post: the address or id of an archived post, or else the text itself.
     ///
-    /// - Returns: What is stored, and the words as they would be sent now.
-    /// - Throws: `ChangeRefusal` for a post that is not to be sent, a text that is not fit to be,
-    ///   and an address that names no post.
+    /// - Returns: The value to store, and the text as it would be sent now.
+    /// - Throws: `ChangeRefusal` for a post that may not be sent, a text that is not fit to be
+    ///   sent, and an address that names no post.
     func read(_ typed: String) async throws -> (last: Retirement.Last, words: String) {
         if try await !mirror.archive.posts(named: typed).isEmpty {
             let wording = try await names.wording(ofPost: typed)
@@ -184,7 +184,7 @@ struct LastPost {
 
     /// The last post as it is sent now.
     ///
-    /// - Throws: `ChangeRefusal` if it is not fit to be sent any more.
+    /// - Throws: `ChangeRefusal` if it may not be sent any more.
     func wording(of last: Retirement.Last) async throws -> Action.Wording {
         switch last {
         case .text(let text): return try wording(saying: text)
@@ -199,7 +199,7 @@ struct LastPost {
     /// The zone decides nothing about what a post says.
     private var names: NameResolver { NameResolver(mirror: mirror, zone: .gmt) }
 
-    /// A typed text, which names nobody so that anybody would be notified.
+    /// A typed text, in which names lose their `@` so that nobody is notified.
     private func wording(saying text: String) throws -> Action.Wording {
         let network = mirror.configuration.botNetwork
         let post = Post(

@@ -10,11 +10,11 @@ import Settings
 ///
 /// Each can be repeated: its result is in the database, or is found at the network.
 package struct RetirementSteps: Sendable {
-    /// How long the last post may be sent, in seconds after the retirement began: a network may be
+    /// Seconds after the retirement began within which the last post may be sent: a network may be
     /// unreachable for days.
     private static let patience: TimeInterval = 7 * 86_400
-    /// How long the human's network is asked to verify the login, in seconds after the retirement's
-    /// date.
+    /// Seconds after the retirement's date for which the human's network is asked to verify the
+    /// login.
     private static let patienceForHuman: TimeInterval = 86_400
 
     private let mirror: HumanMirror

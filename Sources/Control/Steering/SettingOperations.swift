@@ -4,7 +4,7 @@ import Outbox
 package import Posts
 package import Settings
 
-/// Sets values for the mirror, all or none; they win over what the process is told.
+/// Sets values for the mirror, all or none; they override those of the process.
 package struct SetValues: PersonOperation {
     package static let name = "set"
     /// By the names of the variables.
@@ -38,7 +38,7 @@ package struct SetValues: PersonOperation {
     }
 }
 
-/// Forgets values that were set for the mirror.
+/// Removes values that were set for the mirror.
 package struct UnsetValues: PersonOperation {
     package static let name = "unset"
     package var names: [String]
@@ -77,28 +77,28 @@ package struct SettingForecast: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/setting-forecast/1"
     /// The variable.
     package let name: String
-    /// The value as it counts now; nil if there is none.
+    /// The present effective value; nil if there is none.
     package let from: String?
-    /// The value as it would count; nil for none.
+    /// The effective value after the change; nil for none.
     package let to: String?
-    /// Where that value would come from.
+    /// The source of that value.
     package let origin: SettingOrigin
     /// The effects of a change besides the setting's meaning, as sentences.
     package let effect: String?
-    /// When it would be taken up.
+    /// When the change would take effect.
     package let uptake: Setting.Uptake
-    /// Posts of today that are planned and still to come, where the setting decides about later
-    /// plans only; else nil.
+    /// The number of planned posts still to come today, if the setting affects only later plans;
+    /// else nil.
     package let postsToCome: Int?
-    /// The digest of what is set, for who changes it.
+    /// The digest of the set values, for changing them.
     package let seen: Seen
 
-    /// Foresees a change; nothing is stored.
+    /// Forecasts a change; nothing is stored.
     ///
     /// - Parameters:
     ///   - mirror: The mirror.
     ///   - name: The variable.
-    ///   - value: What would be set; nil to forget what is set.
+    ///   - value: The value to set; nil to remove the set one.
     ///   - zone: The human's time zone; nil while unknown.
     ///   - now: The present.
     /// - Throws: `ChangeRefusal` for a name that cannot be set, `ConfigurationError` for a value
@@ -159,15 +159,15 @@ package struct SettingsChange: PersonOutcome {
     package struct Entry: Codable, Equatable, Sendable {
         package let name: String
         package let value: String
-        /// The digest of what is set, for who changes it.
+        /// The digest of the set values, for changing them.
         package let seen: Seen
     }
 
     package private(set) var schema = "mirror-bot/set/1"
     package let mirror: String
-    /// All that is set now, by name.
+    /// All set values, by name.
     package let settings: [Entry]
-    /// The names of those that were set or forgotten.
+    /// The names that were set or removed.
     package let changed: [String]
     package let wayBack: WayBack?
 

@@ -22,7 +22,7 @@ extension SuggestionOperation {
     }
 }
 
-/// Lets the worker do what it suggests.
+/// Approves a suggestion, so that the worker carries it out.
 package struct ApproveSuggestion: SuggestionOperation {
     package static let name = "suggestion-approve"
     package static let decision = SuggestionDecision.Decision.approved
@@ -31,8 +31,7 @@ package struct ApproveSuggestion: SuggestionOperation {
     package init(id: String) { self.id = id }
 }
 
-/// Notes that a person carried out a suggested favorite, where the network does not let the bot
-/// give any.
+/// Records that a person gave a suggested favorite themselves, on a network where the bot may not.
 package struct NoteSuggestionDone: SuggestionOperation {
     package static let name = "suggestion-done"
     package static let decision = SuggestionDecision.Decision.done
@@ -41,7 +40,7 @@ package struct NoteSuggestionDone: SuggestionOperation {
     package init(id: String) { self.id = id }
 }
 
-/// Decides against what the worker suggests.
+/// Dismisses a suggestion.
 package struct DismissSuggestion: SuggestionOperation {
     package static let name = "suggestion-dismiss"
     package static let decision = SuggestionDecision.Decision.dismissed
@@ -50,7 +49,7 @@ package struct DismissSuggestion: SuggestionOperation {
     package init(id: String) { self.id = id }
 }
 
-/// Lets a suggestion wait again that a person decided against.
+/// Reopens a suggestion that a person dismissed.
 package struct ReopenSuggestion: SuggestionOperation {
     package static let name = "suggestion-reopen"
     package static let decision = SuggestionDecision.Decision.reopened
@@ -75,11 +74,11 @@ package struct SuggestionDecision: PersonOutcome {
     package let id: String
     package let kind: ActionKind
     package let decision: Decision
-    /// False if that was decided before.
+    /// False if this was already decided.
     package let isNew: Bool
-    /// The person that it is about; `nil` for a post.
+    /// The person of the suggestion; `nil` for a post.
     package let person: ReportedPerson?
-    /// Why nothing was learned from it; nil if something was, or nothing is to be.
+    /// The reason why nothing was learned from it; nil if something was, or nothing should be.
     package let notLearned: String?
     package let wayBack: WayBack?
 

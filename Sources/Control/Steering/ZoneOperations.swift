@@ -5,13 +5,13 @@ package import Posts
 import Schedule
 import Settings
 
-/// Notes that the human lived by the clock of another zone for some time: who moved, or was away
-/// for a while, wrote in the morning what another clock shows at night.
+/// Records that the human lived in another time zone for some time: posts of a person who moved or
+/// traveled were written in the morning although the usual zone's clock shows night.
 ///
-/// Posts keep their instant; only the minute and the day that count for the schedule and for the
-/// choice of texts are those of the clock by which they were written. The bot's own days stay those
-/// of `TIME_ZONE`. If the command ends before all posts are moved, the others are moved when the
-/// mirror is next used.
+/// Posts keep their instant; only the local minute and day, which count for the schedule and for
+/// the choice of texts, are converted to that zone. The bot's own days stay in `TIME_ZONE`. If the
+/// command ends before all posts are converted, the others are converted when the mirror is next
+/// used.
 package struct AddZone: PersonOperation {
     package static let name = "zones-add"
     /// An IANA name.
@@ -57,10 +57,10 @@ package struct AddZone: PersonOperation {
         return outcome.zones.contains(outcome.change) ? outcome : nil
     }
 
-    /// How many archived posts were written in that time.
+    /// The number of archived posts from that time.
     ///
-    /// - Returns: The time as it would be noted, and the number.
-    /// - Throws: `ChangeRefusal` for what is no zone or no time; the store's error.
+    /// - Returns: The entry as it would be stored, and the number.
+    /// - Throws: `ChangeRefusal` for an invalid zone or time; the store's error.
     package func reach(at desk: Desk) async throws -> (change: ZonesReport.Line, posts: Int) {
         let span = try span
         let first = span.days.lowerBound
@@ -72,9 +72,9 @@ package struct AddZone: PersonOperation {
         return (ZonesReport.Line(span), posts)
     }
 
-    /// The time that is meant.
+    /// The time as a span of instants.
     ///
-    /// - Throws: `ChangeRefusal` for what is no zone or no time.
+    /// - Throws: `ChangeRefusal` for an invalid zone or time.
     private var span: ZoneSpan {
         get throws {
             guard from != nil || to != nil else {
@@ -100,10 +100,10 @@ package struct AddZone: PersonOperation {
     }
 }
 
-/// Takes back what was noted of a time.
+/// Removes the entry for a time in another zone.
 package struct RemoveZone: PersonOperation {
     package static let name = "zones-remove"
-    /// Any of its days, or its zone where that was noted once.
+    /// Any day of the entry, or its zone if there is only one entry with it.
     package var time: String
 
     package init(time: String) { self.time = time }
@@ -125,7 +125,7 @@ package struct RemoveZone: PersonOperation {
             wayBack: WayBack(again, ["zones", "add", line.timeZone] + days))
     }
 
-    /// - Returns: Nil if the day still has a zone, and where a zone was named and no day.
+    /// - Returns: Nil if the day still has an entry, and if a zone was named instead of a day.
     package func outcomeIfDone(at desk: Desk) async throws -> ZonesChange? {
         guard let day = LocalDay(time) else { return nil }
         let home = try await desk.zone()
@@ -155,12 +155,12 @@ package struct RemoveZone: PersonOperation {
 }
 
 extension TimeZone {
-    /// The zone that a person means.
+    /// The zone that a person typed.
     ///
-    /// - Throws: `ChangeRefusal` that proposes one with nearly this name.
+    /// - Throws: `ChangeRefusal` that proposes a zone with a similar name.
     fileprivate init(typed name: String) throws {
         let names = TimeZone.knownTimeZoneIdentifiers
-        // Foundation also takes abbreviations such as EST, which know no summer time.
+        // Foundation also accepts abbreviations such as EST, which have no daylight saving time.
         if names.contains(name) || ["UTC", "GMT"].contains(name),
             let zone = TimeZone(identifier: name)
         {
@@ -181,21 +181,21 @@ extension TimeZone {
 /// The outcome of a change of the human's clocks, for programs.
 package struct ZonesChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/zones-change/1"
-    /// False if that was so already.
+    /// False if this was already so.
     package let isNew: Bool
-    /// Posts that count for another time now.
+    /// Posts whose local times were converted.
     package let moved: Int
-    /// The entry that was noted or taken out.
+    /// The entry that was added or removed.
     package let change: ZonesReport.Line
-    /// All that is noted now, in order of time.
+    /// All entries, sorted by time.
     package let zones: [ZonesReport.Line]
-    /// The digest of all that is noted now, for who changes it.
+    /// The digest of all entries, for changing them.
     package let seen: Seen?
     package let wayBack: WayBack?
 
     /// - Parameters:
-    ///   - span: The entry that was noted or taken out.
-    ///   - wayBack: Nil if nothing was changed.
+    ///   - span: The entry that was added or removed.
+    ///   - wayBack: The reverse operation; nil if nothing was changed.
     fileprivate init(
         _ span: ZoneSpan, at desk: Desk, isNew: Bool = true, moved: Int = 0, wayBack: WayBack? = nil
     ) async throws {
@@ -211,7 +211,7 @@ package struct ZonesChange: PersonOutcome {
 
 /// By which clock the human lived when.
 package struct ZonesReport: Codable, Equatable, Sendable {
-    /// A time by the clock of another zone.
+    /// A time in another zone.
     package struct Line: Codable, Equatable, Sendable {
         package var timeZone: String
         /// The first day; nil if the time has no beginning.
@@ -240,7 +240,7 @@ package struct ZonesReport: Codable, Equatable, Sendable {
     package var timeZone: String
     /// In order of time.
     package var zones: [Line]
-    /// The digest of all that is noted, for who changes it; nil where that is not known.
+    /// The digest of all entries, for changing them; nil if unknown.
     package var seen: Seen?
 
     package init(timeZone: String, zones: [Line], seen: Seen? = nil) {

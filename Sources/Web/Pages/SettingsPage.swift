@@ -60,7 +60,7 @@ enum SettingsPage: MirrorPage {
     {
         let all = report.groups.flatMap(\.settings)
         let isRefused = request.refusal != nil
-        // A refused form stays open, alone and with the typed values.
+        // After a refusal only the refused form is open, with the typed values.
         let isAboutZones =
             isRefused && ["/settings/zone", "/zones", "/zones/remove"].contains(request.path)
         let isZoneWrong =
@@ -287,7 +287,7 @@ enum SettingsPage: MirrorPage {
         return request.button(verb, change.wayBack)
     }
 
-    /// A value that cannot be used is a misuse, as what other forms refuse.
+    /// An invalid value is shown as wrong input, like that of other forms.
     private static func attempt(
         _ request: MirrorRequest, _ body: () async throws -> WebReply
     ) async throws -> WebReply {

@@ -54,8 +54,8 @@ extension WebSite {
             return Response(status: .methodNotAllowed, headers: [.allow: "GET"])
         }
         let isSeen = request.headers[.fetchMode].map { $0 == "navigate" } ?? true
-        // A sentence about what was done stands on one page, once, and the set-up shows what only
-        // this process knows.
+        // A response is not shared if it has a result's sentence, which is shown once, or the state
+        // of a set-up, which only this process has.
         guard !route.isChange, route.pattern != SetupPage.path,
             !(isSeen && said.has(for: session.id))
         else {

@@ -169,13 +169,14 @@ enum ActionsPage: MirrorPage {
 
     private static func why(_ action: ReportedAction) -> PageValue {
         let why = rowWhy(action).map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }
-        // The words of a favorite are those of somebody else's post.
+        // The words of a favorite come from another person's post, so they are not a sentence of
+        // the program.
         let hasWords = action.reasonText == nil && action.words?.isEmpty == false
         return hasWords ? .text(why) : .sentence(why)
     }
 
-    /// Why, with the rate of a favorite and the words that spoke most for it in the place of a
-    /// sentence that all have.
+    /// The reason; for a favorite, its rate and the words that spoke most for it, instead of the
+    /// sentence that all favorites have.
     private static func rowWhy(_ action: ReportedAction) -> String? {
         if let reason = action.reasonText { return reason }
         guard action.kind == .favorite, let rate = action.rate else { return action.why }

@@ -2,13 +2,12 @@ import Mustache
 
 /// A value of a template's context.
 ///
-/// A value for templates, whose type decides whether it is escaped, both in `{{name}}` and in
-/// `{{{name}}}`.
+/// The type of a value decides whether it is escaped, both in `{{name}}` and in `{{{name}}}`.
 ///
 /// A template writes `{{name}}` for texts and sentences, `{{{name}}}` for markup,
-/// `{{#name}}…{{/name}}` for flags, lists and fields. Of Mustache's own escaping nothing is used:
-/// it looks at characters, and a quotation mark with a combining mark behind it is another
-/// character to it, and still ends an attribute.
+/// `{{#name}}…{{/name}}` for flags, lists and fields. Mustache's own escaping is not used: it
+/// compares whole characters, so it misses a quotation mark followed by a combining mark, which
+/// still ends an attribute in a browser.
 package enum PageValue: Sendable {
     /// A text of any origin.
     case text(String)
@@ -22,7 +21,7 @@ package enum PageValue: Sendable {
     package static func text(_ text: String?) -> PageValue { text.map { .text($0) } ?? .none }
     /// A sentence of the program, with the commands and settings in it as code.
     ///
-    /// Nothing that somebody else wrote: texts of posts, names and handles are `.text`.
+    /// Not for anything that another person wrote: texts of posts, names and handles are `.text`.
     package static func sentence(_ sentence: String) -> PageValue {
         let marks = CommandMarks(sentence)
         return marks.parts.contains { $0.isCode } ? .markup(marks.markup) : .text(sentence)
