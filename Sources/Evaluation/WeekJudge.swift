@@ -51,11 +51,11 @@ package struct WeekJudge: Equatable, Sendable {
         let rows = ClassedRows(looks(human) + looks(bot))
         let labels = starts.map { _ in false } + starts.map { _ in true }
         let scores = Self.scores(rows, labels, days: days, weeks: weeks)
-        let rights = scores.map { Self.right(human: $0.human, bot: $0.bot) }
+        let shares = scores.map { Self.rightShare(human: $0.human, bot: $0.bot) }
         self.weeks = weeks
-        right = Self.mean(rights)
+        right = Self.mean(shares)
         area = Ranking(scores.flatMap { [($0.human, false), ($0.bot, true)] }).rocAUC ?? 0.5
-        interval = Self.interval(of: rights, seed: seed)
+        interval = Self.interval(of: shares, seed: seed)
     }
 
     /// The log odds, for each week of the human and of the bot, that it is the bot's.
@@ -82,7 +82,7 @@ package struct WeekJudge: Equatable, Sendable {
 
     /// The share of right guesses about the two weeks of the same days, 0 to 1; a score of 0 is a
     /// random guess.
-    private static func right(human: Double, bot: Double) -> Double {
+    private static func rightShare(human: Double, bot: Double) -> Double {
         func half(_ margin: Double) -> Double {
             if margin == 0 { return 0.25 }
             return margin > 0 ? 0.5 : 0
@@ -94,13 +94,13 @@ package struct WeekJudge: Equatable, Sendable {
         values.reduce(0, +) / Double(max(1, values.count))
     }
 
-    private static func interval(of rights: [Double], seed: UInt64) -> ClosedRange<Double> {
+    private static func interval(of shares: [Double], seed: UInt64) -> ClosedRange<Double> {
         var generator = SplitMix64(seed: seed)
         let means = (0..<samples).map { _ in
             mean(
-                rights.indices.map { _ in
-                    rights[
-                        min(Int(generator.nextUniform() * Double(rights.count)), rights.count - 1)]
+                shares.indices.map { _ in
+                    shares[
+                        min(Int(generator.nextUniform() * Double(shares.count)), shares.count - 1)]
                 })
         }.sorted()
         let place = Int(tail * Double(samples))

@@ -37,7 +37,7 @@ actor Originals {
     /// The number of other posts that are checked before a post counts as gone.
     private static let witnesses = 4
     /// The limit of remembered posts; above it the memory is cleared.
-    private static let doubtsAtMost = 1_000
+    private static let mostRemembered = 1_000
     /// The number of copies that are undone in an hour without asking a person: a human who deletes
     /// thousands of posts at once, or has their server do so, may want to keep the mirror.
     private static let undosPerHour = 10
@@ -161,10 +161,10 @@ actor Originals {
         // that ended right after it.
         guard finding == .kept, let action, bot != nil else { return finding }
         let isPart = part != nil || action.parent != nil
-        let now = try await words(of: found.post, for: action, isPart: isPart)
+        let present = try await words(of: found.post, for: action, isPart: isPart)
         let (text, warning) =
             part.map { ($0.text, $0.warning) } ?? (action.text, action.wording?.warning)
-        return now?.text == text && now?.warning == warning ? .kept : .edited
+        return present?.text == text && present?.warning == warning ? .kept : .edited
     }
 
     /// The finding for a post that cannot be checked.
@@ -223,7 +223,7 @@ actor Originals {
         let now = clock.now
         // A worker that runs once leaves the confirmation to the next one.
         guard let first = try await archive.denial(of: id) ?? firstDenials[id], first <= now else {
-            if gone.count >= Self.doubtsAtMost {
+            if gone.count >= Self.mostRemembered {
                 gone = [:]
                 firstDenials = [:]
             }
@@ -324,7 +324,7 @@ actor Originals {
     /// Reads which posts the network denied to an earlier process.
     private func readDoubts() async throws {
         if !knowsEarlierDenials, let human {
-            let denied = try await archive.denials(on: human.name, limit: Self.doubtsAtMost)
+            let denied = try await archive.denials(on: human.name, limit: Self.mostRemembered)
             gone.merge(denied) { known, _ in known }
         }
         knowsEarlierDenials = true
@@ -532,7 +532,7 @@ actor Originals {
             else { continue }
             let digest = StableHash.seed(of: [item.post.text, item.post.warning ?? ""])
             guard shownChanges[id] != digest else { continue }
-            if shownChanges.count >= Self.doubtsAtMost { shownChanges = [:] }
+            if shownChanges.count >= Self.mostRemembered { shownChanges = [:] }
             if try await find(post) == .unasked { return }
             shownChanges[id] = digest
             try await store.noteFollowed([id], pace, now: clock.now)

@@ -104,8 +104,8 @@ struct MirrorOptions: ParsableArguments {
         var (values, problems) = self.values()
         // An invalid network is replaced by the default, whose consequences would be reported as
         // further errors.
-        let isReadable = !problems.contains { $0.setting.hasSuffix(Setting.network.name) }
-        if isReadable {
+        let areNetworksValid = !problems.contains { $0.setting.hasSuffix(Setting.network.name) }
+        if areNetworksValid {
             let wrong = Set(problems.map(\.setting))
             problems += MirrorConfiguration.problems(
                 in: values, environment: Console.current.environment

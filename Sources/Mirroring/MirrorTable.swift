@@ -30,12 +30,12 @@ package struct MirrorTable: Sendable {
         let mirror = configuration.mirror
         let known = try await names(in: storage, limit: named)
         if known.isEmpty, mirror == MirrorSettings.usualMirror { return }
-        let there =
+        let existing =
             known.isEmpty
             ? "the database has none yet" : "the database has \(known.joined(separator: ", "))"
         throw ConfigurationError(
             configuration.mirrorSetting,
-            "is \(mirror), but there is no such mirror: \(there); mirror-bot setup, login, train and set make one",
+            "is \(mirror), but there is no such mirror: \(existing); mirror-bot setup, login, train and set make one",
             part: .mirror)
     }
 

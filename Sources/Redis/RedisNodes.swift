@@ -186,14 +186,14 @@ final class RedisNodes {
         _ replies: [RedisReply], of places: [Int], for trip: RedisTrip, from source: RedisAddress
     ) -> Bool {
         var isLater = false
-        var isMisled = false
-        var left = Set<Int>()
+        var isWrongServer = false
+        var redirected = Set<Int>()
         for (place, reply) in zip(places, replies) {
             trip.replies[place] = reply
             guard case .error(let text) = reply else { continue }
-            isMisled = isMisled || RedisError(reply: text).isOfWrongServer
+            isWrongServer = isWrongServer || RedisError(reply: text).isOfWrongServer
             guard let redirection = Redirection(text, from: source) else { continue }
-            left.insert(place)
+            redirected.insert(place)
             trip.asked[place] = nil
             switch redirection {
             case .moved(let slot, let owner): learn(that: owner, has: slot)
@@ -203,15 +203,15 @@ final class RedisNodes {
                 isOutdated = map != nil
             }
         }
-        if left.isEmpty, places.count == trip.open.count {
+        if redirected.isEmpty, places.count == trip.open.count {
             trip.open = []
         } else {
-            let answered = Set(places).subtracting(left)
+            let answered = Set(places).subtracting(redirected)
             trip.open.removeAll(where: answered.contains)
         }
         // A new connection may lead elsewhere: the name may belong to a new server, and there may
         // be other hosts.
-        if isMisled { lose(source) }
+        if isWrongServer { lose(source) }
         return isLater
     }
 

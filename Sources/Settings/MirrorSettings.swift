@@ -308,11 +308,14 @@ package struct MirrorSettings: Sendable {
     /// The origin of a setting's value.
     package func origin(of setting: Setting) -> SettingOrigin { values.origin(setting) }
 
+    /// Days that the longest cap counts back, and one more: replies in a conversation count for 30.
+    private static let longestCapDays = 31
+
     /// The start of the history: actions changed before it are deleted.
     ///
     /// The latest time that the operator's setting and all caps and repeats of texts allow.
     package func historyStart(at now: Date) -> Date {
-        now - Double(max(historyDays, noRepeatDays + 1, 31)) * 86_400
+        now - Double(max(historyDays, noRepeatDays + 1, Self.longestCapDays)) * 86_400
     }
 
     /// The account of a role in the settings; a stored login is used if it is missing.

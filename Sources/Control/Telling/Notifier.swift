@@ -131,15 +131,15 @@ package actor Notifier {
             try await held.isSubset(of: looked)
             ? open : NoticeTable.mirrors(in: installation.storage)
         var open: Set<String> = []
-        var isDatabaseTold = false
+        var isDatabaseReported = false
         for reading in readings {
             let name = reading.mirror.name
             var findings = findings(
                 of: reading, hasWorked: watch.pulses[name]?.hasWorked ?? false, now: now)
             // Problems of the database are reported once for all mirrors of a process.
             if case .holds = findings[.database] {
-                if isDatabaseTold { findings[.database] = nil }
-                isDatabaseTold = true
+                if isDatabaseReported { findings[.database] = nil }
+                isDatabaseReported = true
             }
             let holds = findings.values.contains { if case .holds = $0 { true } else { false } }
             guard holds || known.contains(name) || unsaved[name] != nil else { continue }

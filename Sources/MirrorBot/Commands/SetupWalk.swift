@@ -229,11 +229,11 @@ struct SetupWalk {
                 ? nil : try NetworkArgument.network(answer)
         }
         if let network { return try await logIn(.bot, on: network, isFirst) }
-        let humans = try Question.answer(
+        let humanNetwork = try Question.answer(
             "Network of the human [\(proposal(.human, position))]: ",
             default: proposal(.human, position),
             NetworkArgument.network)
-        _ = try await logIn(.human, on: humans, false)
+        _ = try await logIn(.human, on: humanNetwork, false)
         return try await connectBot(try await self.position(), false)
     }
 

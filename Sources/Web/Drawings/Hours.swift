@@ -238,7 +238,8 @@ struct WeekGrid: Sendable {
 /// The last weeks as bars above a line for the human and below it for the bot, on one scale.
 struct DayBars: Sendable {
     private static let axis = 70.5
-    private static let room = 56.0
+    /// The height of the highest bar.
+    private static let highestBar = 56.0
 
     let days: [StatsReport.Day]
     /// A day as a heading, and as a short label.
@@ -249,7 +250,7 @@ struct DayBars: Sendable {
         let step = 100 / Double(max(1, days.count))
         func bars(_ side: Markup, _ number: (StatsReport.Day) -> Int, isAbove: Bool) -> Markup {
             let bars = days.enumerated().compactMap { index, day -> Markup? in
-                let height = Self.room * Double(number(day)) / most
+                let height = Self.highestBar * Double(number(day)) / most
                 guard height > 0 else { return nil }
                 let y = isAbove ? Self.axis - 0.5 - height : Self.axis + 0.5
                 return """
