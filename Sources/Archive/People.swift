@@ -645,7 +645,7 @@ extension People {
         }
     }
 
-    /// Under which an account is linked first.
+    /// The link of an account that is linked to no other yet.
     private static func link(of account: AccountID) -> String {
         "\(account.network.rawValue) \(account.value)"
     }

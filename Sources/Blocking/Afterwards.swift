@@ -4,8 +4,8 @@
 ///   - isolation: The caller's; both closures run in it.
 ///   - end: The cleanup; runs also after an error or a cancellation.
 ///   - body: The work.
-/// - Returns: What `body` returns.
-/// - Throws: What `body` throws, after `end`.
+/// - Returns: The result of `body`.
+/// - Throws: The error of `body`, after `end`.
 package func afterwards<Value>(
     isolation: isolated (any Actor)? = #isolation, _ end: () async -> Void,
     _ body: () async throws -> Value

@@ -88,8 +88,8 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     ///   - onCancel: Makes the running work stop soon; called on the thread that cancels. It must
     ///     not wait for the work.
     ///   - work: The unit of work.
-    /// - Returns: What `work` returns.
-    /// - Throws: What `work` throws, or `CancellationError` when the work did not run because the
+    /// - Returns: The result of `work`.
+    /// - Throws: The error of `work`, or `CancellationError` when the work did not run because the
     ///   task was cancelled or the executor was shut down.
     package func run<Value: Sendable>(
         onCancel: @escaping @Sendable () -> Void = {},
@@ -123,7 +123,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// - Parameters:
     ///   - interruption: The interruption that the work's waits watch; it is reset first.
     ///   - work: The unit of work.
-    /// - Returns: What `work` returns.
+    /// - Returns: The result of `work`.
     /// - Throws: As ``run(onCancel:_:)`` does.
     package func run<Value: Sendable>(
         interrupting interruption: Interruption, _ work: @escaping @Sendable () throws -> Value
@@ -151,7 +151,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     ///     take on a busy machine, a millisecond.
     ///   - work: The whole work, or the part that `beginning` has left. After a cancellation it may
     ///     never run.
-    /// - Returns: What `beginning` or `work` returns.
+    /// - Returns: The result of `beginning` or `work`.
     /// - Throws: As ``run(onCancel:_:)`` does.
     package func run<Value: Sendable>(
         interrupting interruption: Interruption, beginning: () throws -> Value?,

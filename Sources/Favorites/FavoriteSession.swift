@@ -8,8 +8,7 @@ import Posts
 /// the database; the stamp of the counts that it found to be current is remembered, and later calls
 /// read the counts alone. Guarantees:
 ///
-/// - Counts contain every batch that was committed before the session's first call, whoever
-///   committed it.
+/// - Counts contain every batch that was committed before the session's first call, by any process.
 /// - Counts with the remembered stamp are those of the examples at that moment. Counts with any
 ///   other stamp, inconsistent ones and missing ones are not used before the database was read
 ///   again, and are rebuilt if they are behind. So posts that are learned meanwhile, here or by

@@ -297,7 +297,7 @@ package final class Rounds: @unchecked Sendable {
         let end = finish(entry, ticket, result)
         if let (onEnd, error) = end.told { await onEnd(error) }
         if end.isNews { wake(by: .end) }
-        // At the very end, because a clock that jumps waits until then.
+        // Last of all, because a clock that jumps waits for this.
         clock.leave()
     }
 

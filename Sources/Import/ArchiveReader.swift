@@ -3,9 +3,9 @@ package import Posts
 
 /// Reads a downloaded archive of any supported kind.
 ///
-/// That is an archive of X or of the Mastodon family, packed or extracted, X's table `tweets.csv`,
-/// a file of mastodon-archive, an export of Misskey or Pixelfed, a repository of Bluesky (CAR) or
-/// its records as JSON, or JSON Lines. `docs/archives.md` has the formats.
+/// The file may be an archive of X or of the Mastodon family, packed or extracted, X's table
+/// `tweets.csv`, a file of mastodon-archive, an export of Misskey or Pixelfed, a repository of
+/// Bluesky (CAR) or its records as JSON, or JSON Lines. `docs/archives.md` has the formats.
 ///
 /// The memory use does not depend on the size of the archive. Nothing is written, except that a
 /// stream other than JSON Lines is copied to an unnamed temporary file.

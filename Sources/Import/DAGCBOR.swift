@@ -185,7 +185,7 @@ indirect enum DAGCBOR: Equatable {
 
 /// The identifier of a block, made from its contents: a CID of version 1.
 struct ContentID: Hashable {
-    /// Of the only kind that Bluesky uses: DAG-CBOR, hashed with SHA-256.
+    /// The code of the only kind that Bluesky uses: DAG-CBOR, hashed with SHA-256.
     private static let cbor: UInt64 = 0x71
     private static let sha256: UInt64 = 0x12
     private static let digestBytes: UInt64 = 32

@@ -23,7 +23,7 @@ struct JSON {
         var sign: UInt8
         /// Whether it is a string with an escape.
         var isEscaped = false
-        /// Where the value begins; for a string, after the quote.
+        /// The beginning of the value; for a string, after the quote.
         var start: Int32
         var end: Int32
         /// The index of the node after the value and its contents.

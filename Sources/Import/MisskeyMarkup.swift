@@ -34,7 +34,7 @@ enum MisskeyMarkup {
         private(set) var links: [TextFacet] = []
         /// From each opening bracket to its closing one.
         private var closings: [Int: Int] = [:]
-        /// Where the open functions end.
+        /// The ends of the open functions.
         private var ends: [Int] = []
 
         init(text: [Unicode.Scalar]) {

@@ -68,8 +68,8 @@ struct PackedSource: MemberSource {
     /// allowance.
     private var allowedBytes: Int { min(limits.totalBytes, allowedPassage) }
 
-    /// How much of a tar may be skipped or read: its pictures may be larger than everything that is
-    /// read.
+    /// The limit of bytes of a tar that are skipped or read: its pictures may be larger than
+    /// everything that is read.
     private var allowedPassage: Int {
         let (proportional, overflow) = size.multipliedReportingOverflow(by: limits.ratio)
         return max(limits.ratioFreeBytes, overflow ? .max : proportional)

@@ -64,8 +64,8 @@ struct XPostConverter {
         return link.expanded.flatMap(XLinkEntity.postID).flatMap { $0 == String(id) ? nil : $0 }
     }
 
-    /// A post's scope tells whether it is for followers; it is known from advertisements only,
-    /// where it is false.
+    /// A post's scope says whether it is for followers; the field is known only from
+    /// advertisements, where it is false.
     private static func visibility(_ fields: JSON) -> Visibility {
         guard let scopes = fields["scopes"], !scopes.isNull else { return .public }
         switch scopes["followers"]?.truth {

@@ -124,7 +124,8 @@ import Synchronization
                 .dictionaryUnreadable,
                 "could not open the MeCab dictionary \(path): \(message(mecab_strerror(nil)))")
         }
-        // Until the initialiser stores them, every failure must free what was made so far by hand.
+        // Until the initializer stores the objects, every failure must free the ones that were made
+        // so far.
         do throws(MeCabError) {
             let wordCount = try checkedWordCount(model, path)
             guard let tagger = mecab_model_new_tagger(model) else {

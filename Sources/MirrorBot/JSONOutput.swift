@@ -7,7 +7,7 @@ enum JSONOutput {
     /// - Parameters:
     ///   - value: The value to print.
     ///   - isOneLine: Whether to omit line breaks.
-    /// - Throws: What encoding the value throws.
+    /// - Throws: The error of encoding the value.
     static func print(_ value: some Encodable, isOneLine: Bool = false) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -157,10 +157,10 @@ struct MirrorOptions: ParsableArguments {
     ///   - looksOnly: True for read-only commands, which also work for a mirror that has been moved
     ///     away.
     ///   - lasts: Whether the body runs as long as the mirror, so that a move ends it.
-    ///   - making: What may be created if it is missing.
-    ///   - opening: How the mirror is opened.
+    ///   - making: The parts that may be created if they are missing.
+    ///   - opening: Opens the mirror.
     ///   - body: Gets the open mirror.
-    /// - Returns: What `body` returns.
+    /// - Returns: The result of `body`.
     /// - Throws: `ConfigurationError` for a database that is not persistent; what opening or `body`
     ///   throws.
     func withMirror<Value>(
@@ -210,11 +210,11 @@ struct MirrorOptions: ParsableArguments {
     /// None of its mirrors is opened, so that an unusable one does not affect the others.
     ///
     /// - Parameters:
-    ///   - missing: What to do without a database.
+    ///   - missing: The action without a database.
     ///   - readsAccounts: False for commands that do not use the accounts of the environment.
-    ///   - opening: How it is opened.
+    ///   - opening: Opens the installation.
     ///   - body: Gets the open installation.
-    /// - Returns: What `body` returns.
+    /// - Returns: The result of `body`.
     /// - Throws: `ConfigurationError` for a database that is missing or not persistent; what
     ///   opening or `body` throws.
     func withInstallation<Value>(
@@ -274,10 +274,10 @@ struct MirrorOptions: ParsableArguments {
     /// Opens an existing mirror with its record, which is read once.
     ///
     /// - Parameters:
-    ///   - making: What may be created if it is missing.
-    ///   - opening: How the mirror is opened.
+    ///   - making: The parts that may be created if they are missing.
+    ///   - opening: Opens the mirror.
     ///   - body: Gets the open mirror, and its record at that time.
-    /// - Returns: What `body` returns.
+    /// - Returns: The result of `body`.
     /// - Throws: As ``withMirror``.
     func withRecord<Value>(
         making: HumanMirror.Making = .nothing,
@@ -310,9 +310,9 @@ struct MirrorOptions: ParsableArguments {
     /// local times.
     ///
     /// - Parameters:
-    ///   - making: What may be created if it is missing.
+    ///   - making: The parts that may be created if they are missing.
     ///   - body: Gets the open mirror and the zone of its recorded local times.
-    /// - Returns: What `body` returns.
+    /// - Returns: The result of `body`.
     /// - Throws: `ConfigurationError` if the zone is unknown; as ``withMirror``.
     func withZone<Value>(
         making: HumanMirror.Making = .nothing, _ body: (HumanMirror, TimeZone) async throws -> Value

@@ -81,7 +81,7 @@ package struct LeaseKeeper: Sendable {
 
     /// Runs work that needs the lease, and beats meanwhile.
     ///
-    /// - Returns: What the work returns.
+    /// - Returns: The result of the work.
     /// - Throws: The error of the work; `OutboxError` as soon as another worker has taken the
     ///   lease, and then the work is cancelled.
     package func holding<Value: Sendable>(

@@ -188,7 +188,7 @@ package struct MirrorTable: Sendable {
     ///   - code: The mirror's own reason to pause; nil for a person's wish.
     ///   - seen: ``MirrorRecord/pauseSeen(at:)`` that the person was shown; nil to change without
     ///     comparing.
-    ///   - now: Since when.
+    ///   - now: The beginning of the pause.
     /// - Returns: The stored pause.
     /// - Throws: `SeenChanged`; the store's error.
     @discardableResult

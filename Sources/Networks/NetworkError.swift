@@ -137,8 +137,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         self.isAnonymous = isAnonymous
     }
 
-    /// Whether the call's item should be dropped, because no call about it can succeed, whoever
-    /// makes it.
+    /// Whether the call's item should be dropped, because no call about it can succeed with any
+    /// credentials.
     ///
     /// Refused credentials reveal nothing about the item.
     package var dropsItem: Bool { isPermanent && !stopsActor }

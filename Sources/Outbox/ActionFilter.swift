@@ -68,7 +68,7 @@ package struct ActionFilter: Sendable {
         return parts.reduce(first) { $0 + " AND " + $1 }
     }
 
-    /// The conditions but for the earliest time and the position.
+    /// The conditions, except for the earliest time and the position.
     private var parts: [SQL] {
         var parts: [SQL] = []
         if let until { parts.append("updated_ms < \(until.milliseconds)") }

@@ -84,7 +84,7 @@ package final class Claims: Sendable {
         var leaving: Set<String> = []
         /// No longer held, but not yet released in the database.
         var releasing: Set<String> = []
-        /// Those of them whose release failed.
+        /// The mirrors whose release failed.
         var unreleased: Set<String> = []
         /// Taken, but not yet returned by a turn.
         var untold: [String: Lease] = [:]
@@ -94,7 +94,7 @@ package final class Claims: Sendable {
         var lastBeat: ContinuousClock.Instant?
         var beatsSinceCheck = 0
         var watch: LeaseWatch
-        /// How long each mirror has been seen free.
+        /// The time for which each mirror has been seen free.
         var freeFor: [String: Duration] = [:]
         /// Mirrors whose lease has a row.
         var known: Set<String> = []

@@ -27,9 +27,9 @@ extension OutboxStore {
     package struct FollowingCount: Equatable, Sendable {
         /// All of them.
         package var all = 0
-        /// Those that were never checked.
+        /// Originals that were never checked.
         package var unchecked = 0
-        /// Those whose check is due.
+        /// Originals whose check is due.
         package var due = 0
 
         package init(all: Int = 0, unchecked: Int = 0, due: Int = 0) {

@@ -94,9 +94,9 @@ extension OutboxStore {
         package var parents: [String] = []
         /// The known conversations of the mentions.
         package var threads: [String] = []
-        /// Since when the replies to a person count.
+        /// Earlier replies to a person do not count.
         package var midnight: Date
-        /// Since when the replies in a conversation count.
+        /// Earlier replies in a conversation do not count.
         package var memory: Date
 
         package init(midnight: Date, memory: Date) {

@@ -13,7 +13,7 @@ extension OutboxStore {
     /// - Parameters:
     ///   - last: The last post's text; nil for none.
     ///   - day: The day of the human's clock.
-    ///   - expires: Until when the last post may be sent.
+    ///   - expires: The time until which the last post may be sent.
     ///   - now: When the last post is due.
     /// - Returns: Whether this call began it.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.

@@ -195,7 +195,7 @@ package final class PostgresClient: @unchecked Sendable {
     /// connection has become read-only. So `body` may run several times.
     ///
     /// - Parameter repetitions: The number of repetitions after conflicts.
-    /// - Throws: What `body` throws; ``PostgresError``, with code `.commitUnknown` when the
+    /// - Throws: The error of `body`; ``PostgresError``, with code `.commitUnknown` when the
     ///   connection was lost after `COMMIT` was sent and the server could not be asked for the
     ///   outcome; `CancellationError`.
     package func transaction<Value: Sendable>(

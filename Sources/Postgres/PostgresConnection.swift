@@ -76,7 +76,7 @@ package final class PostgresConnection {
     ///     the previous rows. An error that it throws ends the insert; the rows sent before stay
     ///     inserted.
     /// - Returns: The number of changed rows.
-    /// - Throws: What ``execute(_:_:)`` or `row` throws.
+    /// - Throws: The error of ``execute(_:_:)`` or `row`.
     package func insert(
         _ text: String, columns: [ColumnType], rows: [Int], _ row: (Int) throws -> [SQLValue]
     ) throws -> Int {
@@ -148,7 +148,7 @@ package final class PostgresConnection {
     ///   - text: A `SELECT`; the server keeps it as a cursor.
     ///   - parameters: The values of `$1`, `$2`, ….
     ///   - body: Called with each portion; may run other statements.
-    /// - Throws: What ``execute(_:_:)`` or `body` throws.
+    /// - Throws: The error of ``execute(_:_:)`` or `body`.
     package func forEachPortion(
         _ text: String, _ parameters: [SQLValue], _ body: (PostgresResult) throws -> Void
     ) throws {

@@ -55,7 +55,7 @@ package final class PostgresPool: Sendable {
     /// Runs `body` in one transaction on one of the connections; see
     /// ``PostgresClient/transaction(_:repetitions:_:)``.
     ///
-    /// - Throws: What `body` throws; ``PostgresError``, with code `.closed` after ``close()``;
+    /// - Throws: The error of `body`; ``PostgresError``, with code `.closed` after ``close()``;
     ///   `CancellationError`, at once if the unit was still waiting for a connection.
     package func transaction<Value: Sendable>(
         _ mode: PostgresTransactionMode,

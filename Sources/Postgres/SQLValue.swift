@@ -136,7 +136,7 @@ struct PostgresParameters {
     ///   - columns: The element types of the arrays.
     ///   - rows: The numbers of the rows.
     ///   - row: Makes a row, each value null or of its column's type.
-    /// - Throws: What `row` throws.
+    /// - Throws: The error of `row`.
     init(columns: [ColumnType], rows: ArraySlice<Int>, _ row: (Int) throws -> [SQLValue]) throws {
         var arrays = [[UInt8]](repeating: [], count: columns.count)
         var hasNull = [Bool](repeating: false, count: columns.count)

@@ -114,7 +114,7 @@ package enum PlainText {
         isControl(scalar) || scalar == "\u{2028}" || scalar == "\u{2029}"
     }
 
-    /// The control characters of Unicode (general category Cc) but for line breaks and tabs.
+    /// The control characters of Unicode (general category Cc), except line breaks and tabs.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A: false

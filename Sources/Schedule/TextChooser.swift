@@ -237,7 +237,7 @@ package struct TextChooser: Sendable {
         return (windows.last ?? 720, pool.isEmpty ? distinct(candidates) : pool)
     }
 
-    /// Those with the fewest uses, in the same order.
+    /// The candidates with the fewest uses, in the same order.
     private static func leastUsed(_ candidates: [TextCandidate]) -> [TextCandidate] {
         let fewest = candidates.map(\.uses).min()
         return candidates.filter { $0.uses == fewest }

@@ -59,7 +59,7 @@ package protocol StorageEngine: Sendable {
     /// was sent, so it must change nothing outside the database. Cancelling the task interrupts the
     /// running statement and rolls back.
     ///
-    /// - Throws: What `body` throws, ``StorageError`` (`.readOnly` if `body` makes a change that
+    /// - Throws: The error of `body`, ``StorageError`` (`.readOnly` if `body` makes a change that
     ///   its kind does not allow), or `CancellationError`.
     func run<Value: Sendable>(
         _ unit: UnitOfWork, _ body: @escaping @Sendable (any StorageConnection) throws -> Value
@@ -162,7 +162,7 @@ extension StorageEngine {
     ///   - statement: Selects a number of rows after a place, in the order of the places.
     ///   - placeOf: The place of a row.
     ///   - element: Converts a row; nil for an unwanted one.
-    /// - Throws: What the closures throw; ``StorageError`` or `CancellationError`.
+    /// - Throws: The error of a closure; ``StorageError`` or `CancellationError`.
     package func search<Element, Place>(
         limit: Int, behind place: Place?, _ statement: (Place?, Int) -> SQL,
         placeOf: (SQLRow) throws -> Place,

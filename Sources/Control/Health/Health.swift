@@ -38,7 +38,7 @@ package struct Health: Codable, Equatable, Sendable {
     package let verdict: Verdict
 
     /// - Parameters:
-    ///   - facts: What is known.
+    ///   - facts: The facts about the mirror.
     ///   - next: When the next post leaves, in words; nil if none is planned.
     package init(_ facts: HealthFacts, next: String? = nil) {
         obstacles = facts.obstacles
@@ -86,12 +86,13 @@ package struct Health: Codable, Equatable, Sendable {
         let fatal = obstacles.first(where: \.isFatal)
         if let fatal, outranksPause.contains(fatal.code) { return failing(fatal) }
         if let pause = obstacles.first(where: { $0.code == .paused }) {
-            // What would keep it from working afterwards can be mended meanwhile.
+            // An obstacle that would prevent the work after the pause can be removed in the
+            // meantime.
             let rest = fatal.map { "; and then not sending: \($0.reason)" } ?? ""
             return Verdict(state: .paused, text: pause.cause + rest, code: .paused)
         }
         if let fatal {
-            // What went wrong is no step that is still to be done.
+            // A failure is not reported as a remaining step of the setup.
             let isTraining = setup.contains {
                 [.posts, .favorites].contains($0.kind) && !$0.isDone
             }

@@ -110,7 +110,7 @@ extension Obstacle {
         /// The credentials of both roles open one account.
         case sameAccount = "same-account"
         case noTimeZone = "no-time-zone"
-        // What a network says of the bot.
+        // Refusals and states that the bot's network reports.
         case botRefused = "bot-refused"
         case botLacksScope = "bot-lacks-scope"
         /// The account is suspended, disabled or moved away.
@@ -130,7 +130,7 @@ extension Obstacle {
         case startFails = "start-fails"
         case publisherFails = "publisher-fails"
         case mentionsFail = "mentions-fail"
-        // What may be sent, and what it costs.
+        // Permissions, learning and budgets.
         case policyUnacknowledged = "policy-unacknowledged"
         case pastUnknown = "past-unknown"
         case archiveEmpty = "archive-empty"
@@ -177,7 +177,7 @@ extension Obstacle {
         case nothingToLearnFrom = "nothing-to-learn-from"
         case thresholdUnreached = "threshold-unreached"
         case favoritesSpent = "favorites-spent"
-        // What waits for a person.
+        // Decisions that wait for a person.
         case review
         case undoProposed = "undo-proposed"
         // Learning from the human.
@@ -275,7 +275,7 @@ extension Obstacle {
             }
         }
 
-        /// The notice that tells of the condition; nil where a person need not be called.
+        /// The notice about the condition; nil if no person has to be notified.
         package var notice: NoticeCause? {
             switch self {
             case .botRefused, .botLacksScope, .botDisabled: .refused
@@ -309,7 +309,7 @@ extension Obstacle {
             }
         }
 
-        /// Where reports list it: a smaller number first.
+        /// The position of the obstacle in reports: a smaller number comes first.
         var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 }

@@ -45,7 +45,7 @@ package struct MirrorOwnership: Equatable, Sendable {
     /// Runs `work` while holding the lease of a mirror, so that no worker can hold it.
     ///
     /// - Returns: The result of `work`; nil, without running it, if a worker holds the mirror.
-    /// - Throws: What `work` throws; `OutboxError` if a worker takes the lease; the store's error.
+    /// - Throws: The error of `work`; `OutboxError` if a worker takes the lease; the store's error.
     static func holding<Value: Sendable>(
         _ mirror: HumanMirror, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value? {

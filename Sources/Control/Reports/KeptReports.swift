@@ -32,7 +32,7 @@ package actor KeptReports {
     ///   - part: The name of the value; equal names must have equal types.
     ///   - stamp: Read just before; differs whenever the value would differ.
     ///   - make: Computes the value; an error is not cached.
-    /// - Throws: What `make` throws.
+    /// - Throws: The error of `make`.
     func value<Value: Sendable>(
         _ part: String, of mirror: String, stamp: String, _ make: @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -87,15 +87,15 @@ extension TextList {
         /// Which texts.
         package enum Kind: String, Codable, CaseIterable, Sendable {
             case all
-            /// Those that the bot may post by themselves, at any time.
+            /// Texts that the bot may post by itself at any time.
             case fit
-            /// Those that it may post on some days or at some hours only.
+            /// Texts that it may post only on some days or at some hours.
             case sometimes
-            /// Those that it may not, answers left out.
+            /// Texts that it may not post by itself, except answers.
             case unfit
-            /// Those that a person never wants to be sent.
+            /// Texts that a person has excluded.
             case never
-            /// Those that answer somebody.
+            /// Answers to other people.
             case answers
         }
 
@@ -115,7 +115,7 @@ extension TextList {
 
     /// Looks for texts.
     ///
-    /// - Throws: `ChangeRefusal` for a cursor that is none; the store's error.
+    /// - Throws: `ChangeRefusal` for an invalid cursor; the store's error.
     package init(of mirror: HumanMirror, _ search: Search) async throws {
         var place: Archive.Place?
         if let cursor = search.cursor {

@@ -59,7 +59,7 @@ package struct LabelTable: Sendable {
         let label: PersonLabel
         /// Nil of a deleted post.
         let text: String?
-        /// Of a deleted post.
+        /// The digests of a deleted post's features.
         let digests: FeatureDigests?
     }
 
@@ -146,7 +146,7 @@ package struct LabelTable: Sendable {
         ).first.flatMap { PersonLabel(rawValue: try $0.text("label")) }
     }
 
-    /// The labels of all texts that have one, but for those of deleted posts.
+    /// The labels of all labelled texts, except those of deleted posts.
     package func labels() async throws -> [PostID: PersonLabel] {
         let rows = try await storage.query(
             "SELECT network, post_id, label FROM text_labels WHERE mirror = \(mirror) AND features IS NULL"

@@ -121,7 +121,7 @@ package struct BlueskyPostRecord: Sendable {
     ///   - address: The address of the record.
     ///   - noticedAt: When a server first saw the post; nil if only the post is known.
     ///   - now: The present, the latest possible time of a post.
-    ///   - visibility: Who may see the author's posts.
+    ///   - visibility: The visibility of the author's posts.
     package func post(
         at address: RecordAddress, by author: AccountID, noticedAt: Date? = nil, now: Date,
         visibility: Visibility = .public

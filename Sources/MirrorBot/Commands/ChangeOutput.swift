@@ -12,11 +12,11 @@ extension MirrorOptions {
     ///   - operation: The operation.
     ///   - output: The output options, with the digest that the person saw.
     ///   - needsZone: Whether the operation is about days, which requires a time zone.
-    ///   - making: What may be created if it is missing.
-    ///   - opening: How the mirror is opened.
+    ///   - making: The parts that may be created if they are missing.
+    ///   - opening: Opens the mirror.
     ///   - ask: Asks the person first, and returns what they were shown; an error ends the command.
     ///   - lines: The result as text.
-    /// - Throws: What the desk throws; as ``withZone``.
+    /// - Throws: The error of the desk; as ``withZone``.
     func change<Operation: PersonOperation>(
         _ operation: Operation, _ output: ChangeOutput, needsZone: Bool = false,
         making: HumanMirror.Making = .database,

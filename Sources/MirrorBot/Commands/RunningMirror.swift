@@ -151,7 +151,7 @@ extension HumanMirror {
     /// - Parameters:
     ///   - isAccompanied: Whether to send notices, if they are configured.
     ///   - body: Uses the worker.
-    /// - Throws: What `body` throws.
+    /// - Throws: The error of `body`.
     func withWorker(isAccompanied: Bool, _ body: (Worker) async throws -> Void) async throws {
         let worker = Worker(mirror: self)
         guard isAccompanied, let herald = Herald(installation, clock: clock) else {

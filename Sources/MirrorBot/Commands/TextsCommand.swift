@@ -185,7 +185,7 @@ struct TextConversation {
 
     /// Asks until there are no more texts, or the person stops; each answer is stored at once.
     ///
-    /// - Throws: What the desk throws; ``CommandError`` if no key can be read.
+    /// - Throws: The error of the desk; ``CommandError`` if no key can be read.
     func ask(_ texts: [TextList.Text]) async throws -> Answers {
         var answers = Answers()
         for (number, text) in texts.enumerated() {

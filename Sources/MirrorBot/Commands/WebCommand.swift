@@ -108,7 +108,7 @@ extension WebOptions {
     ///   - installation: The database of the page.
     ///   - onBegin: As in ``server(_:onBegin:)``.
     ///   - work: The work.
-    /// - Throws: What either throws.
+    /// - Throws: The error of either one.
     static func beside(
         _ page: WebOptions?, _ installation: Installation,
         onBegin: (@Sendable (_ mirror: String) -> Bool)? = nil,

@@ -57,7 +57,7 @@ struct Demo {
     /// Runs the demo to its end; one with a page until it is cancelled.
     ///
     /// - Parameter show: Gets the results, while the network still exists.
-    /// - Throws: What `show` throws; ``CommandError`` for an unusable archive or folder.
+    /// - Throws: The error of `show`; ``CommandError`` for an unusable archive or folder.
     func run(_ show: @escaping @Sendable (DemoResult) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let watch = Task { await folder.removeOnSignal() }

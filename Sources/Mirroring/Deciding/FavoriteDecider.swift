@@ -19,7 +19,7 @@ package struct FavoriteDecider: Sendable {
     let network: any SocialNetwork
     /// The mode and the caps.
     let configuration: MirrorSettings
-    /// In which a day begins.
+    /// The time zone that defines a day.
     let zone: TimeZone
     /// The accounts of human and bot.
     let own: Set<AccountID>

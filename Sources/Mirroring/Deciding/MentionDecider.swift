@@ -37,7 +37,7 @@ package struct MentionDecider: Sendable {
     let network: any SocialNetwork
     /// The caps.
     let configuration: MirrorSettings
-    /// In which a day begins.
+    /// The time zone that defines a day.
     let zone: TimeZone
     let bot: AccountID
     /// The accounts of human and bot, who do not count as others in a thread.

@@ -72,7 +72,7 @@ package struct TextJudge: Sendable {
         }
     }
 
-    /// Names the rules, but for the habits of the archive.
+    /// The name of the rules, except for the habits of the archive.
     func version(_ unwanted: Unwanted) -> String { rules.version + unwanted.version + ofFitness }
 
     /// The name of the rules of fitness; another one with a dictionary, because they find more

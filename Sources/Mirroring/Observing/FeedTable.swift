@@ -41,7 +41,7 @@ struct Stretch: Equatable, Sendable {
     var floor: Date?
     /// Creation time of the oldest item above the stretch, if known.
     var top: Date?
-    /// Since when the server refuses the next page.
+    /// When the refusal of the next page by the server began.
     var refused: Date?
 
     /// Subtracts items that the network shows but that are not in the stretch.

@@ -64,7 +64,7 @@ package struct TrainingProgress: Equatable, Sendable {
 package struct TrainingSummary: Equatable, Sendable {
     /// Posts or examples that were read.
     package var read = 0
-    /// Those of them that were new.
+    /// The new ones among them.
     package var learned = 0
     /// The number that was left out because it was known.
     package var known = 0

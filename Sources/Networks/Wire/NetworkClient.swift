@@ -176,7 +176,7 @@ extension NetworkClient {
             } else {
                 reach.failed(number, "\(failure)", server: server)
             }
-            // Of a refusal only the words may be too many.
+            // A truncated answer is returned only if the call allows that, or if it is a refusal.
             guard let answer = error.beginning, call.takesBeginning || !answer.isGood else {
                 throw failure
             }
@@ -354,8 +354,8 @@ extension StringProtocol {
     var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
-/// The secrets that no text may contain, whoever wrote it: the newest of the used tokens, codes and
-/// keys.
+/// The secrets that no text may contain, no matter who wrote it: the newest of the used tokens,
+/// codes and keys.
 final class KnownSecrets: @unchecked Sendable {
     /// Tokens that were replaced so long ago are useless.
     private static let maximumCount = 64

@@ -14,7 +14,7 @@ struct MastodonWire: SandboxWire {
     private var keys: [String: (post: Int64, date: Date)] = [:]
     private var requests = 0
     var logins: MastodonLogins
-    /// Until when requests with a key are under way, by token and key.
+    /// The times until which requests with a key are in flight, by token and key.
     var heldKeys: [String: Date] = [:]
     let faults: SandboxFaults
 

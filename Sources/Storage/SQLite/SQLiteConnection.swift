@@ -46,7 +46,7 @@ final class SQLiteConnection: StorageConnection {
 
     /// Lends the connection.
     ///
-    /// - Throws: What `body` throws, the failure of a statement that it ignored, or
+    /// - Throws: The error of `body`, the failure of a statement that it ignored, or
     ///   `CancellationError`.
     func lend<Value>(to body: (any StorageConnection) throws -> Value) throws -> Value {
         watchInterruption(true)

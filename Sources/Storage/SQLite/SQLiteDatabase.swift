@@ -16,8 +16,8 @@ final class SQLiteDatabase {
     ///
     /// - Parameters:
     ///   - path: The file; without one, an empty database in memory.
-    ///   - whileLocked: Asked on the thread that waits for the lock of another process, with the
-    ///     number of tries so far; it waits a while and returns whether to try again.
+    ///   - whileLocked: Called on the thread that waits for the lock of another process, with the
+    ///     number of tries so far; waits some time and returns whether to try again.
     /// - Throws: ``SQLiteError``, also for a file that is not a database.
     init(
         path: String? = nil, isReading: Bool = false,

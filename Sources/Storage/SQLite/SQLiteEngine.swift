@@ -240,7 +240,7 @@ private final class SQLiteClient: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - begin: The statement that begins its transaction; nil for a single statement.
-    /// - Throws: What `body` throws, ``SQLiteError``, ``StorageError`` or `CancellationError`.
+    /// - Throws: The error of `body`, ``SQLiteError``, ``StorageError`` or `CancellationError`.
     func run<Value: Sendable>(
         _ begin: SQL?, isReading: Bool,
         _ body: @escaping @Sendable (any StorageConnection) throws -> Value,

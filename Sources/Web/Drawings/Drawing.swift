@@ -39,7 +39,7 @@ struct Drawing: Sendable {
     /// A small bar in a table's cell, beside its number.
     ///
     /// - Parameters:
-    ///   - share: Of the whole width, 0 to 1.
+    ///   - share: The filled share of the whole width, 0 to 1.
     ///   - side: The class: `for`, `against` or `base`.
     static func meter(_ share: Double, _ side: String) -> Markup {
         let width = max(0, min(1, share.isFinite ? share : 0)) * 100

@@ -5,7 +5,8 @@ extension MastodonHabits {
     package static let friendica = program(.friendica) { habits in
         // Module/BaseApi.php, getLinkHeader: next and prev unless there is no item.
         habits.links = .untilEmpty
-        // Module/Api/Mastodon: `limit` has no maximum but for notifications, 15 by default and 30.
+        // Module/Api/Mastodon: `limit` has no maximum, except for notifications (default 15,
+        // maximum 30).
         habits.pageSizes = [
             .ownPosts: PageSize(standard: 20, maximum: .max),
             .home: PageSize(standard: 20, maximum: .max),
