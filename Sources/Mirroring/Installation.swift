@@ -16,8 +16,9 @@ package enum Version {
 /// The resources that all mirrors of a process share: the database, Redis, the HTTP client, the
 /// host limits, the dictionary, the clock and the log.
 ///
-/// A process opens it once; ``mirror(named:rehearsal:)`` opens the mirrors, any number of them, and
-/// ``close()`` closes the shared parts after the last one. Closing a mirror closes none of them.
+/// A process opens it once; ``mirror(named:mayBeNew:rehearsal:)`` opens the mirrors, any number of
+/// them, and ``close()`` closes the shared parts after the last one. Closing a mirror closes none
+/// of them.
 package final class Installation: Sendable {
     package let storage: any StorageEngine
     /// The settings of the process.

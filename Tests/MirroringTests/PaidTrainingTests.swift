@@ -64,10 +64,12 @@ import Testing
                 summary.missing.contains {
                     $0.contains("mirror-bot run reads them by itself from 2026-06-01 on")
                 })
+            // But a downloaded archive, which costs nothing.
+            let others = summary.missing.map {
+                $0.replacing(/mirror-bot train [a-z]+ --from ARCHIVE/, with: "")
+            }
             #expect(
-                !summary.missing.contains {
-                    $0.contains("mirror-bot train") || $0.contains("same command")
-                })
+                !others.contains { $0.contains("mirror-bot train") || $0.contains("same command") })
             let price = try #require(summary.prices.first)
             #expect(price.itemsLeft > 0)
             #expect(price.monthsLeft.map { $0 > 0 } ?? false)

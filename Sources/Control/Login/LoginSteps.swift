@@ -7,7 +7,7 @@ package import Settings
 package struct LoginForm: Sendable {
     /// A question.
     package struct Field: Sendable {
-        /// Its name in ``LoginSteps/begin(_:)``.
+        /// Its name in ``LoginSteps/begin(_:returningTo:)``.
         package let name: String
         /// As "Server of the bot's account".
         package let label: String
