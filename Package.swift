@@ -330,7 +330,7 @@ let package = Package(
         // Real servers and loopback sockets for the tests.
         .target(
             name: "TestSupport",
-            dependencies: ["Blocking", "Cryptography", "Outbox", "Storage"],
+            dependencies: ["Blocking", "Cryptography", "Outbox", "Posts", "Storage"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),

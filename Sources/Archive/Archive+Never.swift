@@ -8,7 +8,7 @@ package import Storage
 /// They are stored apart from the posts, so that a post that is read again, or archived under
 /// another id, stays unsent.
 extension Archive {
-    /// The stable code of this cause of unfitness.
+    /// The code of such a text in `posts.unfit`; the outbox has the same one as `Action.Reason`.
     package static let never = "never"
 
     /// Keeps a text from ever being chosen again, in a transaction of the caller.

@@ -1,3 +1,5 @@
+package import Posts
+
 /// Why something is not sent.
 ///
 /// The code is stable: it is stored with actions and counted in metrics. The
@@ -89,22 +91,7 @@ extension Refusal {
         case publicAffairs = "public-affairs"
         case liveShow = "live-show"
         case followsClosely = "follows-closely"
-
-        /// Whether the rule is about texts that do not stand for themselves.
-        package var isOfFitness: Bool {
-            switch self {
-            case .machineClient, .quotesAPost, .struckOut, .checkIn, .appShare, .cutShare,
-                .mediaLeft, .numbersOnly,
-                .linkOnly, .threadPart, .namesSomebody, .tragedy, .greetingSeason, .thanksSomebody,
-                .asksSomebody,
-                .event, .dated,
-                .greetingTime, .timeBound, .tagNumber, .rareTag, .withLink, .withTag, .goesOn,
-                .onlyReacts,
-                .publicAffairs, .liveShow, .followsClosely:
-                true
-            default: false
-            }
-        }
+        case likeLeftOut = "like-left-out"
 
         /// The rule's explanation, used where nothing more exact is known.
         package var sentence: String {
@@ -182,7 +169,15 @@ extension Refusal {
             case .publicAffairs: "the text is about public affairs"
             case .liveShow: "the text is about a show or a match"
             case .followsClosely: "another post of the human came less than five minutes before"
+            case .likeLeftOut: "it reads like texts that were left out"
             }
         }
+    }
+}
+
+extension ReasonCode {
+    /// The code of a rule.
+    package static func rule(_ reason: Refusal.Reason) -> ReasonCode {
+        ReasonCode(rawValue: reason.rawValue)
     }
 }

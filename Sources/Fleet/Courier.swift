@@ -302,13 +302,13 @@ package actor Courier {
         _ action: Action, _ decision: Decision, _ circumstances: Archive.Circumstances?
     ) async throws -> Preparation {
         if decision.source == nil, try await isDenied(action) {
-            return .skip(reason: Action.Reason.denied)
+            return .skip(reason: .outbox(.denied))
         }
         let prepared: Preparation
         do {
             prepared = try await prepareAsDecided(action, decision, circumstances)
         } catch is OriginalUnasked {
-            return .wait(reason: Action.Reason.sourceUnasked, cause: .unreachable, retryAfter: nil)
+            return .wait(reason: .outbox(.sourceUnasked), cause: .unreachable, retryAfter: nil)
         }
         guard case .ready(let ready) = prepared, let target = action.target else { return prepared }
         do {
@@ -318,7 +318,7 @@ package actor Courier {
             return .ready(try await noted(ready, to: target.author))
         } catch let error as NetworkError {
             return .wait(
-                reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
+                reason: .network(error.code), cause: error.retryCause, retryAfter: error.retryAfter)
         }
     }
 
@@ -343,15 +343,17 @@ package actor Courier {
 
     /// Returns why an older decision about another person's post no longer holds: the post is gone,
     /// or its author now refuses bots; nil if it holds.
-    private func reasonAgainst(_ target: Action.Target, decided: Date) async throws -> String? {
+    private func reasonAgainst(_ target: Action.Target, decided: Date) async throws
+        -> ReasonCode?
+    {
         guard clock.now.timeIntervalSince(decided) >= Self.decisionsLast else { return nil }
         do {
             guard let post = try await bot.lookUp(target.address) else {
-                return Action.Reason.targetGone
+                return .outbox(.targetGone)
             }
-            return OptOut.isOptedOut(post.author) ? Refusal.Reason.optedOut.rawValue : nil
+            return OptOut.isOptedOut(post.author) ? .rule(.optedOut) : nil
         } catch let error as NetworkError where error.dropsItem {
-            return Action.Reason.targetGone
+            return .outbox(.targetGone)
         }
     }
 
@@ -360,15 +362,15 @@ package actor Courier {
     ) async throws -> Preparation {
         switch action.kind {
         case .favorite:
-            if !givesFavorites { return .skip(reason: Action.Reason.noFavorites) }
+            if !givesFavorites { return .skip(reason: .outbox(.noFavorites)) }
             // A person may have approved an action that the network does not support.
             return bot.capabilities.canFavorite
-                ? .ready(action) : .skip(reason: Refusal.Reason.byHand.rawValue)
+                ? .ready(action) : .skip(reason: .rule(.byHand))
         case .post, .reply:
             // Checked here and not when the plan is made, so that the rest of a day is posted once
             // the operator agrees.
             guard bot.capabilities.canPublish else {
-                return .skip(reason: Refusal.Reason.policyNotAcknowledged.rawValue)
+                return .skip(reason: .rule(.policyNotAcknowledged))
             }
             if let source = decision.source {
                 return try await reasonAgainst(source, of: action).map { .skip(reason: $0) }
@@ -409,7 +411,7 @@ package actor Courier {
     /// Records that the server found a text too long, so that it is not chosen again: servers count
     /// some scripts in their own ways.
     private func noteLength(of action: Action) async throws {
-        guard action.state == .failed, action.reason == Action.Reason.tooLong,
+        guard action.state == .failed, action.reason == .outbox(.tooLong),
             let wording = action.wording, wording.note == nil
         else { return }
         let source = wording.source
@@ -419,7 +421,7 @@ package actor Courier {
     /// Returns the post with its text, or with another one if the human deleted the original.
     private func preparePost(_ action: Action, _ unwanted: Unwanted) async throws -> Preparation {
         if planner.makesNoPosts, !action.isPinned {
-            return .skip(reason: Action.Reason.onlyAnswers)
+            return .skip(reason: .outbox(.onlyAnswers))
         }
         var planner = planner
         planner.limits = try await bot.limits()
@@ -434,30 +436,31 @@ package actor Courier {
         while true {
             let candidate = tried[tried.count - 1]
             let isSaid = candidate.texts.contains { left.contains(TextRules.textKey($0)) }
-            let reason =
+            let reason: ReasonCode? =
                 isSaid
-                ? Action.Reason.saidMeanwhile : try await reasonAgainstText(of: candidate, unwanted)
+                ? .outbox(.saidMeanwhile) : try await reasonAgainstText(of: candidate, unwanted)
             guard let reason else { return .ready(candidate) }
             // A text that a person chose is sent or skipped, but not replaced. If one text cannot
             // be verified, no other can.
-            if candidate.keepsText || reason == Action.Reason.sourceUnverified {
+            if candidate.keepsText || reason == .outbox(.sourceUnverified) {
                 return .skip(reason: reason)
             }
             guard tried.count <= Self.replacementsAtMost else {
-                return .skip(reason: Action.Reason.sourceGone)
+                return .skip(reason: .outbox(.sourceGone))
             }
             let other = try await planner.replacement(for: action, besides: tried, now: clock.now)
-            guard let other else { return .skip(reason: "no-text") }
+            guard let other else { return .skip(reason: .outbox(.noText)) }
             tried.append(other)
         }
     }
 
     /// Returns why the text of an action is no longer usable: the human deleted it, or a person
     /// excluded it; nil if it is usable.
-    private func reasonAgainstText(of action: Action, _ unwanted: Unwanted) async throws -> String?
+    private func reasonAgainstText(of action: Action, _ unwanted: Unwanted) async throws
+        -> ReasonCode?
     {
         // A pinned post may have lost its text, for a recorded reason.
-        guard let wording = action.wording else { return action.reason ?? Action.Reason.sourceGone }
+        guard let wording = action.wording else { return action.reason ?? .outbox(.sourceGone) }
         if wording.isTyped { return nil }
         let original = try await archive.original(wording.source)
         // A person who pinned a text has read it.
@@ -487,11 +490,11 @@ package actor Courier {
         _ original: Archive.Original?, of action: Action, part: Action.Part? = nil,
         _ wording: Action.Wording,
         _ unwanted: Unwanted
-    ) async throws -> String? {
-        guard let original else { return Action.Reason.sourceGone }
+    ) async throws -> ReasonCode? {
+        guard let original else { return .outbox(.sourceGone) }
         if let reason = planner.objection(to: original.post, unwanted) { return reason }
-        if !wording.pictures.isEmpty, let reason = planner.refusalOfMedia(original.post)?.code {
-            return reason
+        if !wording.pictures.isEmpty, let refusal = planner.refusalOfMedia(original.post) {
+            return .rule(refusal.reason)
         }
         return try await reasonAgainst(original, of: action, part: part)
     }
@@ -502,15 +505,15 @@ package actor Courier {
     ///   trust the archive instead.
     private func reasonAgainst(
         _ original: Archive.Original, of action: Action, part: Action.Part? = nil
-    ) async throws -> String? {
+    ) async throws -> ReasonCode? {
         switch try await originals.find(
             original.post, mayBeDenied: original.denied != nil, for: action, part: part)
         {
         case .kept: nil
         case .unasked: if originals.trustsArchive { nil } else { throw OriginalUnasked() }
-        case .unverifiable: Action.Reason.sourceUnverified
-        case .edited: Action.Reason.sourceEdited
-        case .withheld: Action.Reason.sourceGone
+        case .unverifiable: .outbox(.sourceUnverified)
+        case .edited: .outbox(.sourceEdited)
+        case .withheld: .outbox(.sourceGone)
         }
     }
 

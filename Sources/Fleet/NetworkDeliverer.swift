@@ -13,8 +13,6 @@ package struct NetworkDeliverer: Deliverer {
     /// The time before a request from which the bot's own posts are read, to allow for different
     /// clocks.
     private static let clockMargin: TimeInterval = 3_600
-    /// The reason of a request that the end of the worker interrupted.
-    static let interrupted = "interrupted"
     private static let nothingToLookFor = "it lacks what it could be recognised by"
 
     let network: any SocialNetwork
@@ -83,7 +81,7 @@ package struct NetworkDeliverer: Deliverer {
         } catch let error as NetworkError {
             return preparation(afterwards: error)
         } catch {
-            return .notNow(reason: Self.interrupted, retryAfter: nil)
+            return .notNow(reason: .outbox(.interrupted), retryAfter: nil)
         }
     }
 
@@ -98,7 +96,7 @@ package struct NetworkDeliverer: Deliverer {
             } catch let error as NetworkError {
                 return self.outcome(of: error)
             } catch {
-                return .unknown(reason: Self.interrupted)
+                return .unknown(reason: .outbox(.interrupted))
             }
         } withdrawal: {
             await departure.withdraw()
@@ -140,9 +138,9 @@ package struct NetworkDeliverer: Deliverer {
             )
         } catch let error as NetworkError {
             return .unavailable(
-                reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
+                reason: .network(error.code), cause: error.retryCause, retryAfter: error.retryAfter)
         } catch {
-            return .unavailable(reason: Self.interrupted, retryAfter: nil)
+            return .unavailable(reason: .outbox(.interrupted), retryAfter: nil)
         }
     }
 
@@ -257,29 +255,29 @@ package struct NetworkDeliverer: Deliverer {
 
     private static func incomplete(_ action: Action, lacking what: String) -> RequestPreparation {
         .refused(
-            reason: Action.Reason.incomplete,
+            reason: .outbox(.incomplete),
             detail: "the \(action.kind.rawValue) has no \(what), so nothing was sent")
     }
 
     /// Returns the result for an action whose preparation failed, before its request.
     private func preparation(afterwards error: NetworkError) -> RequestPreparation {
         if error.isPermanent, !error.stopsActor {
-            return .refused(reason: error.code.rawValue, detail: error.description)
+            return .refused(reason: .network(error.code), detail: error.description)
         }
         return .notNow(
-            reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
+            reason: .network(error.code), cause: error.retryCause, retryAfter: error.retryAfter)
     }
 
     private func outcome(of error: NetworkError) -> DeliveryOutcome {
         let notSent = DeliveryOutcome.notSent(
-            reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
+            reason: .network(error.code), cause: error.retryCause, retryAfter: error.retryAfter)
         let refused = DeliveryOutcome.refused(
-            reason: error.code.rawValue, detail: error.description)
+            reason: .network(error.code), detail: error.description)
         if error.stopsActor { return notSent }
         switch error.outcome {
         // An error of our own that is permanent counts as a refusal too.
         case .notSent: return error.isPermanent ? refused : notSent
-        case .unknown: return .unknown(reason: error.code.rawValue)
+        case .unknown: return .unknown(reason: .network(error.code))
         case .refused where error.code == .duplicate: return .duplicate
         case .refused: return error.isPermanent ? refused : notSent
         }
@@ -367,6 +365,6 @@ package struct PretendDeliverer: Deliverer {
     package func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
         -> LookUpOutcome
     {
-        .unavailable(reason: "dry-run", retryAfter: nil)
+        .unavailable(reason: .outbox(.dryRun), retryAfter: nil)
     }
 }

@@ -269,7 +269,7 @@ actor Originals {
     private func ask(about id: PostID) async throws {
         let copies = try await store.copies(of: id).map(\.id)
         guard !copies.isEmpty else { return }
-        try await store.proposeUndos(copies, reason: Action.Reason.sourceGone)
+        try await store.proposeUndos(copies, reason: .sourceGone)
         logger.warning(
             "The human's network denies all posts: not taken back without a person, see mirror-bot undo proposed",
             metadata: [LogKeys.count: "\(copies.count)"])
@@ -291,7 +291,7 @@ actor Originals {
 
     /// Forgets a post that is not public any more, after its copies.
     private func letGo(_ id: PostID) async throws {
-        try await takeBack(try await store.copies(of: id), for: Action.Reason.sourceGone)
+        try await takeBack(try await store.copies(of: id), for: .sourceGone)
         let post = try await archive.post(id)
         let digests = post.flatMap { $0.isReply ? nil : taste?.digests(of: $0.text, of: id) }
         try await archive.forget([id]) { [taste, now = clock.now] connection in
@@ -607,7 +607,7 @@ actor Originals {
             // An edit would drop the attachments, or leave them unchanged.
             hasSamePictures, wording.pictures.isEmpty
         else {
-            try await takeBack([copy], for: Action.Reason.sourceEdited)
+            try await takeBack([copy], for: .sourceEdited)
             return true
         }
         do {
@@ -632,7 +632,7 @@ actor Originals {
         {
             // A person who is left alone, or a human without consent, gets no new text, so the copy
             // is undone.
-            try await takeBack([copy], for: Action.Reason.sourceEdited)
+            try await takeBack([copy], for: .sourceEdited)
             return true
         } catch let error as NetworkError {
             try await store.endEdit(of: copy.id)
@@ -640,7 +640,7 @@ actor Originals {
             // tries again.
             if error.code != .notFound {
                 if error.dropsItem {
-                    try await takeBack([copy], for: Action.Reason.sourceEdited)
+                    try await takeBack([copy], for: .sourceEdited)
                     return true
                 }
                 var metadata = await people.metadata(of: copy)
@@ -680,7 +680,7 @@ actor Originals {
     // MARK: Taking back
 
     /// Undoes copies, a few in an hour; beyond that it asks a person.
-    private func takeBack(_ copies: [Action], for reason: String) async throws {
+    private func takeBack(_ copies: [Action], for reason: Action.Reason) async throws {
         guard !copies.isEmpty else { return }
         let now = clock.now
         let room = max(0, Self.undosPerHour - (try await store.automaticUndos(since: now - 3_600)))
@@ -689,7 +689,7 @@ actor Originals {
         wishes += 1
         for copy in copies.prefix(room) {
             var metadata = await people.metadata(of: copy)
-            metadata[LogKeys.reason] = "\(reason)"
+            metadata[LogKeys.reason] = "\(reason.rawValue)"
             logger.info("Taking back", metadata: metadata)
         }
         let others = Array(ids.dropFirst(room))
@@ -706,7 +706,7 @@ actor Originals {
         guard !actions.isEmpty else { return }
         let now = clock.now
         _ = try await store.askUndos(
-            actions.map(\.id), reason: Action.Reason.humanFavorite, now: now, labelling(now))
+            actions.map(\.id), reason: .humanFavorite, now: now, labelling(now))
         wishes += 1
         logger.info(
             "Taking back what the human favorited", metadata: [LogKeys.count: "\(actions.count)"])
@@ -738,10 +738,10 @@ extension OutboxStore {
     /// Proposes to undo actions, and logs that, because a person must decide about so many.
     ///
     /// - Throws: `OutboxError` if the lease is lost; the store's error.
-    func leaveToPerson(_ ids: [String], reason: String, _ logger: Logger) async throws {
+    func leaveToPerson(_ ids: [String], reason: Action.Reason, _ logger: Logger) async throws {
         try await proposeUndos(ids, reason: reason)
         logger.warning(
             "Not taken back without a person: see mirror-bot undo proposed",
-            metadata: [LogKeys.count: "\(ids.count)", LogKeys.reason: "\(reason)"])
+            metadata: [LogKeys.count: "\(ids.count)", LogKeys.reason: "\(reason.rawValue)"])
     }
 }

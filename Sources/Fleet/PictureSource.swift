@@ -11,10 +11,10 @@ package struct PictureSource: Sendable {
     /// The outcome of looking for a picture.
     enum Finding {
         case found([UInt8], PictureFormat)
-        case missing(reason: String, detail: String)
+        case missing(reason: Action.Reason, detail: String)
         /// It was not requested, which may change with the address or the settings.
         case unasked
-        case unavailable(reason: String)
+        case unavailable(NetworkError.Code)
     }
 
     private let archive: Archive
@@ -42,20 +42,20 @@ package struct PictureSource: Sendable {
             {
             case .found(let read): bytes = read
             case .tooLarge: return Self.tooLarge(maximumBytes)
-            case .unavailable(let reason): return .unavailable(reason: reason)
+            case .unavailable(let code): return .unavailable(code)
             case .unasked: return .unasked
             case .gone: break
             }
         }
         guard let bytes else {
             return .missing(
-                reason: Action.Reason.pictureGone,
+                reason: .pictureGone,
                 detail: "the picture is not where the human's network showed it")
         }
         guard bytes.count <= maximumBytes else { return Self.tooLarge(maximumBytes) }
         guard let format = PictureFormat(bytes) else {
             return .missing(
-                reason: Action.Reason.notAPicture,
+                reason: .notAPicture,
                 detail: "the file is no JPEG, PNG or WebP picture")
         }
         return .found(bytes, format)
@@ -66,7 +66,7 @@ package struct PictureSource: Sendable {
 
     private static func tooLarge(_ maximumBytes: Int) -> Finding {
         .missing(
-            reason: Action.Reason.pictureTooLarge,
+            reason: .pictureTooLarge,
             detail:
                 "the picture has more than the \(maximumBytes) bytes that the bot's network takes")
     }
@@ -77,7 +77,7 @@ extension NetworkDeliverer {
     package func upload(_ place: Int, of action: Action) async -> UploadOutcome {
         guard let wording = action.wording, wording.pictures.indices.contains(place), let pictures
         else {
-            return .refused(reason: Action.Reason.incomplete, detail: "no pictures are sent")
+            return .refused(reason: .outbox(.incomplete), detail: "no pictures are sent")
         }
         do {
             if let known = try await progress(of: place, action) { return known }
@@ -90,25 +90,26 @@ extension NetworkDeliverer {
                 return .uploaded(reference: name, isReady: isReady)
             case .missing(let reason, let detail):
                 try await pictures.giveUp(wording.source)
-                return .refused(reason: reason, detail: detail)
+                return .refused(reason: .outbox(reason), detail: detail)
             case .unasked:
                 return .refused(
-                    reason: Action.Reason.pictureUnasked,
+                    reason: .outbox(.pictureUnasked),
                     detail: "the picture's address has no TLS, or is on this machine or its network"
                 )
-            case .unavailable(let reason): return .notSent(reason: reason, retryAfter: nil)
+            case .unavailable(let code):
+                return .notSent(reason: .network(code), retryAfter: nil)
             }
         } catch let error as NetworkError {
             // A refusal of one picture does not concern the account; a token may lack only this
             // scope.
             let isOurs = error.stopsActor && error.code != .missingScope
             if error.isPermanent, !isOurs {
-                return .refused(reason: error.code.rawValue, detail: error.description)
+                return .refused(reason: .network(error.code), detail: error.description)
             }
             return .notSent(
-                reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
+                reason: .network(error.code), cause: error.retryCause, retryAfter: error.retryAfter)
         } catch {
-            return .notSent(reason: Self.interrupted, retryAfter: nil)
+            return .notSent(reason: .outbox(.interrupted), retryAfter: nil)
         }
     }
 

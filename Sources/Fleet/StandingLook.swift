@@ -90,7 +90,7 @@ final class StandingLook: Sendable {
     /// Proposes to undo all copies of the human's posts, which a person must decide.
     private func askAboutCopies(_ standing: HumanStanding, now: Date) async throws {
         let copies = try await store.undoable([.post, .reply], since: nil, limit: Self.mostCopies)
-        try await store.leaveToPerson(copies.map(\.id), reason: Action.Reason.sourceGone, logger)
+        try await store.leaveToPerson(copies.map(\.id), reason: .sourceGone, logger)
         try await table.noteAsked(about: standing, now: now)
     }
 }

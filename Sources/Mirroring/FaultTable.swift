@@ -7,7 +7,7 @@ package import Storage
 /// The stored failures of a mirror.
 package struct StoredFaults: Sendable {
     /// The refusals of each account's credentials by its network, and since when.
-    package var refusals: [AccountRole: StoredFault] = [:]
+    package var refusals: [AccountRole: WorkFault] = [:]
     /// The parts of the work that fail.
     package var faults: [WorkFault] = []
     /// The waits that the networks imposed on calls.
@@ -62,17 +62,10 @@ package struct FaultTable: Sendable {
                 stored.waits[role, default: []].append(wait)
                 continue
             }
-            let error = try row.text("error")
-            let code = try row.optionalText("code")
-            let since = try row.date("since_ms")
-            if let role {
-                stored.refusals[role] = StoredFault(since: since, error: error, code: code)
-            } else {
-                stored.faults.append(
-                    WorkFault(
-                        part: name, since: since, noted: try row.date("noted_ms"), error: error,
-                        code: code))
-            }
+            let fault = WorkFault(
+                part: name, since: try row.date("since_ms"), noted: try row.date("noted_ms"),
+                error: try row.text("error"), code: try row.optionalText("code"))
+            if let role { stored.refusals[role] = fault } else { stored.faults.append(fault) }
         }
         return stored
     }
@@ -137,29 +130,16 @@ package struct FaultTable: Sendable {
     }
 }
 
-/// An error that was stored when it happened, with its code.
-package struct StoredFault: Equatable, Sendable {
-    package var since: Date
-    package var error: String
-    /// The raw value of a `NetworkError.Code`; nil of rows that an earlier version wrote.
-    package var code: String?
-
-    package init(since: Date, error: String, code: String? = nil) {
-        self.since = since
-        self.error = error
-        self.code = code
-    }
-}
-
 extension AccountWait {
-    /// Nil for a scope that this version does not know.
+    /// Nil for a scope or a code that this version does not know.
     ///
     /// - Throws: `StorageError` if a column is missing.
     fileprivate init?(row: SQLRow) throws {
-        guard let scope = Scope(rawValue: try row.text("scope")) else { return nil }
+        guard let scope = Scope(rawValue: try row.text("scope")),
+            let code = NetworkError.Code(rawValue: try row.text("code"))
+        else { return nil }
         self.init(
-            scope: scope, code: NetworkError.Code(rawValue: try row.text("code")),
-            error: try row.text("error"),
+            scope: scope, code: code, error: try row.text("error"),
             since: try row.date("since_ms"), noted: try row.date("noted_ms"),
             until: try row.date("until_ms"))
     }

@@ -29,7 +29,8 @@ extension People {
     package func metadata(of action: Action) async -> Logger.Metadata {
         var metadata: Logger.Metadata = [
             LogKeys.action: "\(action.id)", LogKeys.kind: "\(action.kind.rawValue)",
-            LogKeys.state: "\(action.state.rawValue)", LogKeys.reason: "\(action.reason ?? "-")",
+            LogKeys.state: "\(action.state.rawValue)",
+            LogKeys.reason: "\(action.reason?.rawValue ?? "-")",
         ]
         if let name = await name(of: action) { metadata[LogKeys.person] = "\(name)" }
         return metadata

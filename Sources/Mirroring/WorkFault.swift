@@ -1,6 +1,7 @@
 package import Foundation
 
-/// A part of a worker's work that has failed in every run since its last success.
+/// A part of a worker's work that has failed in every run since its last success, or an account
+/// whose credentials its network has refused since it last accepted them: a row of `refusals`.
 package struct WorkFault: Codable, Equatable, Sendable {
     /// The start of the worker, which makes requests to both networks.
     package static let start = "start"
@@ -13,7 +14,7 @@ package struct WorkFault: Codable, Equatable, Sendable {
     /// Seconds within which a failing part is expected to recover.
     package static let patience: TimeInterval = 600
 
-    /// One of the above, or the name of a pass.
+    /// One of the above, the name of a pass, or the role of an account.
     package var part: String
     /// When it first failed.
     package var since: Date

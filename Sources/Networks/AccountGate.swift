@@ -49,7 +49,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         var operations: Set<NetworkError.Operation>
         var error: NetworkError
         var refusals: Int
-        var pause: Pause
+        var pause: Cooldown
         /// The network took the credentials after the pause, but nobody knows yet whether for what
         /// it refused.
         var isVerified = false
@@ -61,7 +61,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         let error: NetworkError
         /// The number of requests since then without an answer.
         var questions = 0
-        var pause: Pause?
+        var pause: Cooldown?
     }
 
     /// A wait, and the error that held calls throw.
@@ -73,7 +73,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
         /// When the calls may be made again; `nil` if they may be made now.
         func end(at now: Date) -> Date? {
-            wait.holdsCalls ? Pause(begun: wait.noted, until: wait.until).end(at: now) : nil
+            wait.holdsCalls ? Cooldown(begun: wait.noted, until: wait.until).end(at: now) : nil
         }
     }
 
@@ -82,8 +82,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         var silence: Silence?
         /// The calls that the network puts off.
         var waits: [AccountWait.Scope: Hold] = [:]
-        var accountPause: Pause?
-        var feedPauses: [Feed: Pause] = [:]
+        var accountPause: Cooldown?
+        var feedPauses: [Feed: Cooldown] = [:]
         /// Until when each lack of money was told.
         var announced: [NetworkError.Code: Date] = [:]
         /// When the network last took the credentials.
@@ -455,7 +455,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             lock.withLock {
                 guard state.silence != nil else { return }
                 state.silence?.questions += 1
-                state.silence?.pause = Pause(begun: now, until: next)
+                state.silence?.pause = Cooldown(begun: now, until: next)
             }
             error.outcome = .notSent
             throw error
@@ -596,13 +596,14 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             var noted =
                 known
                 ?? Doubt(
-                    operations: [], error: error, refusals: 0, pause: Pause(begun: now, until: now))
+                    operations: [], error: error, refusals: 0,
+                    pause: Cooldown(begun: now, until: now))
             noted.operations.insert(operation)
             let isNew = known == nil || noted.isVerified || operation == .verifyAccount
             if isNew {
                 noted.refusals += 1
                 noted.error = error
-                noted.pause = Pause(
+                noted.pause = Cooldown(
                     begun: now,
                     until: patience.rule.next(after: noted.refusals, key: account, now: now))
                 noted.isVerified = false
@@ -630,7 +631,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         lock.withLock {
             guard state.doubt?.isVerifying == true else { return }
             state.doubt?.isVerifying = false
-            state.doubt?.pause = Pause(
+            state.doubt?.pause = Cooldown(
                 begun: now, until: patience.rule.next(after: 1, key: account, now: now))
         }
     }
@@ -761,7 +762,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
                 .end(
                     at: now)
             guard until > known ?? now else { return false }
-            let pause = Pause(begun: now, until: until)
+            let pause = Cooldown(begun: now, until: until)
             if network.capabilities.countsEachFeed {
                 state.feedPauses[feed] = pause
             } else {
@@ -779,7 +780,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     /// feeds it delays, and a wait of a moment is not logged.
     private func lack(_ error: NetworkError, _ feed: Feed, until: Date, _ now: Date) {
         let isNew = lock.withLock { () -> Bool in
-            let pause = Pause(begun: now, until: until)
+            let pause = Cooldown(begun: now, until: until)
             if error.code == .overBudget {
                 state.feedPauses[feed] = pause
             } else if until > state.accountPause?.end(at: now) ?? now {
@@ -799,8 +800,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     }
 }
 
-/// A time in which something is not to be done.
-struct Pause {
+/// A span of time in which something is not done again.
+struct Cooldown {
     let begun: Date
     let until: Date
 

@@ -8,57 +8,51 @@ package import Posts
 /// the server put where its interface says, cut and cleaned.
 package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kind of failure; the raw value is a stable label for metrics.
-    package struct Code: RawRepresentable, Hashable, Sendable {
-        package let rawValue: String
-
-        package init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
+    package enum Code: String, CaseIterable, Sendable {
         /// The credentials are wrong, expired or revoked.
-        package static let unauthorized = Code(rawValue: "unauthorized")
+        case unauthorized
         /// The credentials are right but do not reach this far, such as a token without the scope.
-        package static let missingScope = Code(rawValue: "missing-scope")
+        case missingScope = "missing-scope"
         /// The account is suspended, disabled, moved away or waits for approval.
-        package static let accountDisabled = Code(rawValue: "account-disabled")
+        case accountDisabled = "account-disabled"
         /// This one thing is not allowed: blocked, closed to favorites and the like.
-        package static let forbidden = Code(rawValue: "forbidden")
+        case forbidden
         /// The post or account is gone, or was never visible.
-        package static let notFound = Code(rawValue: "not-found")
+        case notFound = "not-found"
         /// Too many requests; see ``NetworkError/retryAfter``.
-        package static let rateLimited = Code(rawValue: "rate-limited")
+        case rateLimited = "rate-limited"
         /// The request is wrong as it is and will be wrong again.
-        package static let rejected = Code(rawValue: "rejected")
+        case rejected
         /// The text is longer than the server takes.
-        package static let tooLong = Code(rawValue: "too-long")
+        case tooLong = "too-long"
         /// The network says that the same was published before.
-        package static let duplicate = Code(rawValue: "duplicate")
+        case duplicate
         /// The same request is under way.
-        package static let conflict = Code(rawValue: "conflict")
+        case conflict
         /// The server is overloaded or broken.
-        package static let unavailable = Code(rawValue: "unavailable")
+        case unavailable
         /// The server could not be reached or the connection was lost.
-        package static let transport = Code(rawValue: "transport")
+        case transport
         /// The answer is not what the interface promises.
-        package static let malformedResponse = Code(rawValue: "malformed-response")
+        case malformedResponse = "malformed-response"
         /// The answer is larger than this program takes; a smaller page may not be.
-        package static let tooLarge = Code(rawValue: "too-large")
+        case tooLarge = "too-large"
         /// The server sends elsewhere, where the credentials do not belong, or sends a write
         /// elsewhere: maintenance does that, and so do servers that have moved.
         ///
         /// A write has not come to where it would be done, unless the status is 303: "see other" is
         /// how HTTP says that something is done.
-        package static let redirected = Code(rawValue: "redirected")
+        case redirected
         /// The network cannot do this.
-        package static let capability = Code(rawValue: "capability")
+        case capability
         /// The configuration cannot be used.
-        package static let configuration = Code(rawValue: "configuration")
+        case configuration
         /// The network wants money that the account does not have.
-        package static let creditsDepleted = Code(rawValue: "credits-depleted")
+        case creditsDepleted = "credits-depleted"
         /// The network's quota for a day or month is used up; see ``NetworkError/retryAfter``.
-        package static let capReached = Code(rawValue: "cap-reached")
+        case capReached = "cap-reached"
         /// The call would cost more than what is left of the configured budget; it was not made.
-        package static let overBudget = Code(rawValue: "over-budget")
+        case overBudget = "over-budget"
     }
 
     /// The purpose of a call; the raw value is a stable label for metrics.
@@ -223,8 +217,45 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         // With this status the user cannot correct the request.
         case .configuration where status == 403: nil
         case .configuration: "correct the setting"
-        default: nil
+        case .forbidden, .notFound, .rateLimited, .rejected, .tooLong, .duplicate, .conflict,
+            .unavailable, .transport, .malformedResponse, .tooLarge, .capability, .capReached:
+            nil
         }
+    }
+}
+
+extension NetworkError.Code {
+    /// The failure in plain words, without a full stop: why an action was not sent.
+    package var sentence: String {
+        switch self {
+        case .unauthorized: "the network refuses the bot's credentials"
+        case .missingScope: "the bot's token does not allow it"
+        case .accountDisabled: "the bot's account is suspended, has moved or waits for approval"
+        case .forbidden: "the network does not allow this one"
+        case .notFound: "the post is gone, or the bot may not see it"
+        case .rateLimited: "the network limits the rate of requests"
+        case .rejected: "the network refuses the request"
+        case .tooLong: "the text is longer than the server allows"
+        case .duplicate: "the network says that the text was published before"
+        case .conflict: "the same request is in progress"
+        case .unavailable: "the network is overloaded or fails"
+        case .transport: "the network cannot be reached"
+        case .malformedResponse: "the network's answer cannot be read"
+        case .tooLarge: "the network's answer is too large"
+        case .redirected: "the server redirects the request"
+        case .capability: "the network cannot do this"
+        case .configuration: "a setting of the bot's account cannot be used"
+        case .creditsDepleted: "the network requires payment first"
+        case .capReached: "the network's limit for a day or month is reached"
+        case .overBudget: "it would exceed the month's budget"
+        }
+    }
+}
+
+extension ReasonCode {
+    /// The code of a failed call.
+    package static func network(_ code: NetworkError.Code) -> ReasonCode {
+        ReasonCode(rawValue: code.rawValue)
     }
 }
 

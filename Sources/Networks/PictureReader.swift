@@ -17,7 +17,7 @@ package struct PictureReader: Sendable {
         case unasked
         case tooLarge
         /// Asking again may help.
-        case unavailable(reason: String)
+        case unavailable(NetworkError.Code)
     }
 
     private static let redirectsAtMost = 3
@@ -62,7 +62,7 @@ package struct PictureReader: Sendable {
                     return .unasked
                 }
                 url = next
-            case 408, 425, 429, 500...: return .unavailable(reason: "unavailable")
+            case 408, 425, 429, 500...: return .unavailable(.unavailable)
             default: return .gone
             }
         }
@@ -89,7 +89,7 @@ package struct PictureReader: Sendable {
         switch error.code {
         case .tooLarge: .tooLarge
         case .invalidURL, .forbiddenScheme, .invalidHeader: .unasked
-        default: .unavailable(reason: "transport")
+        default: .unavailable(.transport)
         }
     }
 }

@@ -9,7 +9,7 @@ extension Action {
         let wording = wording
         return Seen(
             of: kind.rawValue, subject, shownState.rawValue, "\(due.milliseconds)", "\(isPinned)",
-            reason,
+            reason?.rawValue,
             wording?.source.value, wording?.text, wording?.warning, wording?.pictures.stored,
             payload.storedRest,
             remoteID, undo?.asked.milliseconds.description, undo?.outcome)

@@ -59,8 +59,8 @@ package struct Action: Equatable, Identifiable, Sendable {
     /// The time of the next step: a request while `planned`, a look-up while `sending`, another
     /// look-up after ending unconfirmed.
     package var nextAttempt: Date?
-    /// A stable kebab-case code of the reason why the action ended or waits.
-    package var reason: String?
+    /// Why the action ended or waits.
+    package var reason: ReasonCode?
     package var explanation: Explanation?
     /// Whether a person chose its time or text, which then only a person changes.
     package var isPinned = false
@@ -312,14 +312,14 @@ package struct Intent: Equatable, Sendable {
     package var state: ActionState
     package var due: Date
     package var expires: Date
-    package var reason: String?
+    package var reason: ReasonCode?
     package var explanation: Explanation?
     /// See ``Action/isPinned``.
     package var isPinned = false
 
     package init(
         _ payload: Action.Payload, state: ActionState = .planned, due: Date, expires: Date,
-        reason: String? = nil,
+        reason: ReasonCode? = nil,
         explanation: Explanation? = nil
     ) {
         self.payload = payload
@@ -360,87 +360,14 @@ extension Action {
         String(StableHash.digest(of: "action/1", kind.rawValue, subject).hexadecimal.prefix(12))
     }
 
-    /// The codes of reasons of the outbox; others come from rules and networks.
-    package enum Reason {
-        /// A request may have acted, but its post was not found in time.
-        package static let unconfirmed = "unconfirmed"
-        /// The network said that the text was published before.
-        package static let duplicate = "duplicate"
-        /// The server counted more characters than it allows; the code of the network's error.
-        package static let tooLong = "too-long"
-        /// Its time passed before it could be sent.
-        package static let tooLate = "too-late"
-        /// Its text or target is missing, so it cannot be sent.
-        package static let incomplete = "incomplete"
-        /// One of many that were late at once, of which only a few are sent.
-        package static let tooManyLate = "too-many-late"
-        /// The suggestion was not decided in time.
-        package static let undecided = "undecided"
-        /// Its recipient is denied.
-        package static let denied = "denied"
-        /// A person skipped it.
-        package static let byPerson = "by-person"
-        /// A person dismissed the suggestion.
-        package static let dismissed = "dismissed"
-        /// A person had its day drawn again.
-        package static let rerolled = "rerolled"
-        /// Another post with the same text was sent meanwhile.
-        package static let saidMeanwhile = "said-meanwhile"
-        /// The human no longer shows the post that the text is from.
-        package static let sourceGone = "source-gone"
-        /// The human's network does not answer whether it still shows the post that the text is
-        /// from.
-        package static let sourceUnasked = "source-unasked"
-        /// Nobody can be asked whether the post that the text is from is still there.
-        package static let sourceUnverified = "source-unverified"
-        /// The human changed the post that the text is from.
-        package static let sourceEdited = "source-edited"
-        /// The human favorited the bot's post.
-        package static let humanFavorite = "human-favorite"
-        /// The human is posting, or was a while ago.
-        package static let humanActive = "human-active"
-        /// It was in the quiet hours.
-        package static let quietHours = "quiet-hours"
-        /// Favorites were turned off.
-        package static let noFavorites = "no-favorites"
-        /// The target post is gone, or hidden from the bot.
-        package static let targetGone = "target-gone"
-        /// Posts were turned off.
-        package static let onlyAnswers = "only-answers"
-        /// It waited when the mirror retired, or was taken back because it did.
-        package static let retired = "retired"
-        /// It waited when an older state of the database was restored.
-        package static let restored = "restored"
-        /// The previous part of the thread was not published.
-        package static let threadEnded = "thread-ended"
-        /// A part of the thread could not be published, and a thread is published whole or not at
-        /// all.
-        package static let threadCut = "thread-cut"
-        /// The network is still processing a picture.
-        package static let processing = "processing"
-        /// A picture is no longer at its address.
-        package static let pictureGone = "picture-gone"
-        /// A picture has an address that is not requested.
-        package static let pictureUnasked = "picture-unasked"
-        /// A picture is larger than the network accepts.
-        package static let pictureTooLarge = "picture-too-large"
-        /// An attachment is not a picture of a kind that every network accepts.
-        package static let notAPicture = "not-a-picture"
-        /// Its recipient or its text was forgotten.
-        package static let forgotten = "forgotten"
-
-        /// The reasons of an undo that no person asked for.
-        static let automaticUndos = [sourceGone, sourceEdited, threadCut]
-    }
-
     /// Whether it waits for a person's decision, or expired without one.
-    package var isSuggestion: Bool { state == .suggested || reason == Reason.undecided }
+    package var isSuggestion: Bool { state == .suggested || reason == .outbox(.undecided) }
 
     /// Whether it tells a person that their request to stop was understood.
     package var confirmsStop: Bool { explanation?.confirmsStop == true }
 
     /// Whether it ended with an unknown outcome.
-    package var isUnconfirmed: Bool { state == .failed && reason == Reason.unconfirmed }
+    package var isUnconfirmed: Bool { state == .failed && reason == .outbox(.unconfirmed) }
 }
 
 /// The plan of one local day, as stored.

@@ -46,7 +46,7 @@ extension Action {
         attempts = try row.int("attempts")
         sends = try row.int("sends")
         nextAttempt = try row.optionalDate("next_attempt_ms")
-        reason = try row.optionalText("reason")
+        reason = try row.optionalText("reason").map(ReasonCode.init(rawValue:))
         explanation = Explanation(json: try row.optionalText("explanation"))
         isPinned = try row.boolean("pinned")
         uploads = Self.uploads(stored: try row.optionalText("uploads"))
@@ -104,7 +104,9 @@ extension Undo {
     fileprivate init?(row: SQLRow, outcome: String?) throws {
         guard let asked = try row.optionalDate("undo_asked_ms") else { return nil }
         self.init(
-            reason: try row.optionalText("undo_reason") ?? Action.Reason.byPerson, asked: asked,
+            reason: try row.optionalText("undo_reason").map(ReasonCode.init(rawValue:))
+                ?? .outbox(.byPerson),
+            asked: asked,
             attempts: Int(try row.optionalInteger("undo_attempts") ?? 0),
             next: try row.optionalDate("undo_next_ms"),
             outcome: outcome)

@@ -6,13 +6,13 @@ package enum DeliveryOutcome: Sendable {
     /// The network confirmed it.
     case delivered(remoteID: String?, remoteAddress: String?)
     /// The network did nothing; a retry may succeed.
-    case notSent(reason: String, cause: RetryRule.Cause = .other, retryAfter: Date?)
+    case notSent(reason: ReasonCode, cause: RetryRule.Cause = .other, retryAfter: Date?)
     /// The network refused it for good, with a detail for people.
-    case refused(reason: String, detail: String? = nil)
+    case refused(reason: ReasonCode, detail: String? = nil)
     /// The network reports a duplicate; only a look-up can confirm it.
     case duplicate
     /// The answer was lost, so the outcome is unknown.
-    case unknown(reason: String)
+    case unknown(reason: ReasonCode)
 }
 
 /// A prepared request of an action.
@@ -48,9 +48,9 @@ package struct PreparedRequest: Sendable {
 package enum RequestPreparation: Sendable {
     case ready(PreparedRequest)
     /// It failed temporarily; a retry may succeed.
-    case notNow(reason: String, cause: RetryRule.Cause = .other, retryAfter: Date?)
+    case notNow(reason: ReasonCode, cause: RetryRule.Cause = .other, retryAfter: Date?)
     /// It is impossible, with a detail for people.
-    case refused(reason: String, detail: String? = nil)
+    case refused(reason: ReasonCode, detail: String? = nil)
 }
 
 /// The result of looking an action up at the network.
@@ -60,7 +60,7 @@ package enum LookUpOutcome: Sendable {
     /// The network shows posts that may or may not be it, with a detail for people.
     case undecided(detail: String)
     /// The network could not be asked; retry later.
-    case unavailable(reason: String, cause: RetryRule.Cause = .other, retryAfter: Date?)
+    case unavailable(reason: ReasonCode, cause: RetryRule.Cause = .other, retryAfter: Date?)
 }
 
 /// The result of uploading a picture.
@@ -68,9 +68,9 @@ package enum UploadOutcome: Sendable {
     /// The network has it, under this identifier; a post may contain it once it is ready.
     case uploaded(reference: String, isReady: Bool)
     /// A retry may succeed; an upload that succeeded unnoticed is in no post.
-    case notSent(reason: String, cause: RetryRule.Cause = .other, retryAfter: Date?)
+    case notSent(reason: ReasonCode, cause: RetryRule.Cause = .other, retryAfter: Date?)
     /// The picture is gone or not acceptable, with a detail for people.
-    case refused(reason: String, detail: String?)
+    case refused(reason: ReasonCode, detail: String?)
 }
 
 /// The operations of a network that delivery needs.
@@ -104,7 +104,7 @@ package protocol Deliverer: Sendable {
 extension Deliverer {
     /// Uploads are not supported.
     package func upload(_ place: Int, of action: Action) async -> UploadOutcome {
-        .refused(reason: "has-media", detail: nil)
+        .refused(reason: .outbox(.incomplete), detail: "no pictures are sent")
     }
 }
 
@@ -113,9 +113,9 @@ package enum Preparation: Sendable {
     /// Send the action with this final text.
     case ready(Action)
     /// Do not send it, for this reason.
-    case skip(reason: String)
+    case skip(reason: ReasonCode)
     /// Retry later: a fact for the check is not available now.
-    case wait(reason: String, cause: RetryRule.Cause, retryAfter: Date?)
+    case wait(reason: ReasonCode, cause: RetryRule.Cause, retryAfter: Date?)
 }
 
 extension Duration {

@@ -138,7 +138,7 @@ extension Delivery {
                 rule.next(afterAge: age, key: departed.id, asked: asked, now: time),
                 max(departure + Self.lookUpLimit, time + 1))
             // A duplicate keeps its reason, however long the look-up takes.
-            let kept = departed.reason == Action.Reason.duplicate ? Action.Reason.duplicate : reason
+            let kept = departed.reason == .outbox(.duplicate) ? departed.reason : reason
             return try await finish(departed, wait(of: departed, until: again, kept, at: time))
         case .absent:
             if let later = timeOfAnotherLook(for: departed.action, at: time) {
@@ -249,7 +249,7 @@ extension Delivery {
     private func mayResend(_ action: Action, at time: Date) async throws -> Bool {
         guard let window = deliverer.resendWindow, action.sends < Self.sendsAtMost,
             action.undo == nil,
-            action.reason != Action.Reason.duplicate,
+            action.reason != .outbox(.duplicate),
             time <= action.expires, let age = try await age(of: action, at: time)
         else { return false }
         return age < window.timeInterval

@@ -78,7 +78,7 @@ extension Delivery {
             onUpload(.stored)
             guard isReady else {
                 let change = anotherTry(
-                    of: claimed, Action.Reason.processing, .conflict, asked: nil, at: now())
+                    of: claimed, .outbox(.processing), .conflict, asked: nil, at: now())
                 return .ended(try await store(claimed.id, change))
             }
         }
@@ -96,12 +96,13 @@ extension Delivery {
     }
 
     /// Skips an action whose picture is gone or not acceptable.
-    private func refuse(_ claimed: Claimed, _ reason: String, _ detail: String?, at time: Date)
+    private func refuse(_ claimed: Claimed, _ reason: ReasonCode, _ detail: String?, at time: Date)
         async throws -> Action
     {
         try await store(claimed.id) { [store] in
             try await store.end(
-                claimed, as: .skipped, reason: reason, outcome: detail ?? reason, now: time)
+                claimed, as: .skipped, reason: reason, outcome: detail ?? reason.rawValue, now: time
+            )
         }
     }
 }

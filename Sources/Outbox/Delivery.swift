@@ -108,7 +108,8 @@ package struct Delivery: Sendable {
 
     /// Postpones an action according to its error, and counts the attempt.
     func anotherTry(
-        of claimed: Claimed, _ reason: String, _ cause: RetryRule.Cause, asked: Date?, at time: Date
+        of claimed: Claimed, _ reason: ReasonCode, _ cause: RetryRule.Cause, asked: Date?,
+        at time: Date
     ) -> DeliveryMemory.Change {
         let attempts = claimed.attempts + 1
         let until = RetryRule.action(cause).next(
@@ -130,7 +131,7 @@ package struct Delivery: Sendable {
     ) async throws -> Action {
         guard now() <= final.expires else {
             return try await store.end(
-                taken, as: .expired, reason: Action.Reason.tooLate, now: now())
+                taken, as: .expired, reason: .outbox(.tooLate), now: now())
         }
         var final = final
         final.sending = now()
@@ -142,7 +143,7 @@ package struct Delivery: Sendable {
                 taken.id, anotherTry(of: taken, reason, cause, asked: asked, at: now()))
         case .refused(let reason, let detail):
             return try await store.end(
-                taken, as: .failed, reason: reason, outcome: detail ?? reason, now: now())
+                taken, as: .failed, reason: reason, outcome: detail ?? reason.rawValue, now: now())
         }
         let leaving: Leaving
         do {
@@ -150,7 +151,7 @@ package struct Delivery: Sendable {
             guard now() <= final.expires else {
                 await request.withdraw()
                 return try await store.end(
-                    taken, as: .expired, reason: Action.Reason.tooLate, now: now())
+                    taken, as: .expired, reason: .outbox(.tooLate), now: now())
             }
             leaving = try await beginSending(final, taken: taken, asOf: version, now: now)
         } catch {
@@ -158,7 +159,7 @@ package struct Delivery: Sendable {
             switch (error as? OutboxError)?.code {
             case .denied:
                 return try await store.end(
-                    taken, as: .skipped, reason: Action.Reason.denied, now: now())
+                    taken, as: .skipped, reason: .outbox(.denied), now: now())
             case .superseded, .unagreed, .humanAway, .retired:
                 return try await store.postpone(taken, until: nil, reason: taken.reason, now: now())
             default: throw error
@@ -276,16 +277,17 @@ package struct Delivery: Sendable {
             guard departed.sends > 1 else {
                 return {
                     try await store.end(
-                        departed, as: .failed, reason: reason, outcome: detail ?? reason, now: time)
+                        departed, as: .failed, reason: reason, outcome: detail ?? reason.rawValue,
+                        now: time)
                 }
             }
             // Only this request is refused; the previous one may have acted.
             return giveUp(
                 departed,
-                "the answer to the first request was lost; sent again: \(detail ?? reason)",
+                "the answer to the first request was lost; sent again: \(detail ?? reason.rawValue)",
                 at: time)
         case .duplicate:
-            return wait(of: departed, until: time + lookUpWait, Action.Reason.duplicate, at: time)
+            return wait(of: departed, until: time + lookUpWait, .outbox(.duplicate), at: time)
         case .unknown(let reason):
             let lookUp = max(
                 departed.nextAttempt ?? time + lookUpWait, time + Self.lookUpMargin.timeInterval)
@@ -308,7 +310,7 @@ package struct Delivery: Sendable {
     /// - Parameter sends: The number of requests that may have acted; nil for the one that was
     ///   read.
     func wait(
-        of departed: Departed, until lookUp: Date, _ reason: String?, sends: Int? = nil,
+        of departed: Departed, until lookUp: Date, _ reason: ReasonCode?, sends: Int? = nil,
         at time: Date
     ) -> DeliveryMemory.Change {
         { [store] in
@@ -320,14 +322,14 @@ package struct Delivery: Sendable {
     /// Returns the change that ends an action unconfirmed.
     func giveUp(_ departed: Departed, _ outcome: String, at time: Date) -> DeliveryMemory.Change {
         // A text that was refused as a duplicate was not sent by that request.
-        let isDuplicate = departed.reason == Action.Reason.duplicate && departed.sends < 2
-        let reason = isDuplicate ? Action.Reason.duplicate : Action.Reason.unconfirmed
+        let isDuplicate = departed.reason == .outbox(.duplicate) && departed.sends < 2
+        let reason: Action.Reason = isDuplicate ? .duplicate : .unconfirmed
         let sighting = Sightings.next(
             sending: departure(of: departed.action, at: time), now: time, wasAsked: false)
         return { [store] in
             try await store.end(
-                departed, as: .failed, reason: reason, outcome: outcome, sighting: sighting,
-                now: time)
+                departed, as: .failed, reason: .outbox(reason), outcome: outcome,
+                sighting: sighting, now: time)
         }
     }
 

@@ -202,7 +202,7 @@ extension OutboxStore {
     ) throws {
         try connection.execute(
             """
-            \(Self.changing) state = 'skipped', reason = 'rebound', next_attempt_ms = NULL, target_text = NULL,
+            \(Self.changing) state = 'skipped', reason = \(Action.Reason.rebound), next_attempt_ms = NULL, target_text = NULL,
                 updated_ms = \(now.milliseconds)
             WHERE mirror = \(mirror) AND state IN ('planned', 'claimed', 'suggested')
                 AND (kind IN ('reply', 'favorite') OR parent_address IS NOT NULL)

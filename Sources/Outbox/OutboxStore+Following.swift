@@ -236,11 +236,12 @@ extension OutboxStore {
     /// Stores proposals to take actions back, for a person's approval.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
-    package func proposeUndos(_ ids: [String], reason: String) async throws {
+    package func proposeUndos(_ ids: [String], reason: Action.Reason) async throws {
         try await write { connection in
             for part in ids.portions {
                 try setProposal(
-                    reason, where: "id IN \(list: part) AND undo_proposed IS NULL", on: connection)
+                    reason.rawValue, where: "id IN \(list: part) AND undo_proposed IS NULL",
+                    on: connection)
             }
         }
     }

@@ -1,5 +1,5 @@
 package import Foundation
-import Posts
+package import Posts
 import Storage
 
 /// An action that this worker may send, as it was read.
@@ -143,7 +143,7 @@ extension OutboxStore {
     /// - Parameter sends: The number of requests that may have acted; nil for the one that was
     ///   read.
     package func awaitLookUp(
-        _ departed: Departed, at time: Date, reason: String?, sends: Int? = nil, now: Date
+        _ departed: Departed, at time: Date, reason: ReasonCode?, sends: Int? = nil, now: Date
     ) async throws -> Action {
         guard departed.state == .sending else {
             throw OutboxError.stateChanged(departed.id, to: .sending)
@@ -163,7 +163,7 @@ extension OutboxStore {
     ///   - attempts: The number of attempts to record; nil for the one that was read.
     /// - Throws: As all changes of this extension.
     package func postpone(
-        _ claimed: Claimed, until: Date?, reason: String?, attempts: Int? = nil, now: Date
+        _ claimed: Claimed, until: Date?, reason: ReasonCode?, attempts: Int? = nil, now: Date
     ) async throws -> Action {
         try await change(
             claimed.action, to: .planned, uses: .changed, now: now,
@@ -176,7 +176,7 @@ extension OutboxStore {
     /// - Parameter until: The earliest time to send it again; nil for at once.
     /// - Throws: As all changes of this extension.
     package func giveBack(
-        _ departed: Departed, until: Date?, reason: String?, now: Date
+        _ departed: Departed, until: Date?, reason: ReasonCode?, now: Date
     ) async throws -> Action {
         guard departed.state == .sending, departed.sends <= 1 else {
             throw OutboxError.stateChanged(departed.id, to: .planned)
@@ -208,7 +208,7 @@ extension OutboxStore {
     }
 
     /// The columns of an action without a request.
-    private func unsent(until: Date?, reason: String?, attempts: Int) -> SQL {
+    private func unsent(until: Date?, reason: ReasonCode?, attempts: Int) -> SQL {
         """
         next_attempt_ms = \(until?.milliseconds), sending_ms = NULL, server_sending_ms = NULL,
         attempts = \(attempts), sends = 0, reason = COALESCE(undo_reason, \(reason)), undo_next_ms = NULL
@@ -221,7 +221,8 @@ extension OutboxStore {
     ///   - slot: A planned slot.
     ///   - due: Its new time; nil to skip it.
     /// - Throws: As all changes of this extension.
-    package func holdBack(_ slot: Action, until due: Date?, reason: String, now: Date) async throws
+    package func holdBack(_ slot: Action, until due: Date?, reason: Action.Reason, now: Date)
+        async throws
         -> Action
     {
         try requireWaiting(slot, to: due == nil ? .skipped : .planned)
@@ -255,12 +256,11 @@ extension OutboxStore {
 
     /// Ends a claimed action for good.
     ///
-    /// - Parameters:
-    ///   - reason: The code of the reason.
-    ///   - outcome: The network's answer, added to the explanation for people.
+    /// - Parameter outcome: The network's answer, added to the explanation for people.
     /// - Throws: As all changes of this extension.
     package func end(
-        _ claimed: Claimed, as state: ActionState, reason: String, outcome: String? = nil, now: Date
+        _ claimed: Claimed, as state: ActionState, reason: ReasonCode, outcome: String? = nil,
+        now: Date
     ) async throws -> Action {
         try await end(claimed.action, as: state, reason, outcome, sighting: nil, now)
     }
@@ -268,12 +268,11 @@ extension OutboxStore {
     /// Ends an action whose request was refused, or whose outcome remains unknown.
     ///
     /// - Parameters:
-    ///   - reason: The code of the reason.
     ///   - outcome: The network's answer, added to the explanation for people.
     ///   - sighting: When to look for it again, if its outcome is unknown.
     /// - Throws: As all changes of this extension.
     package func end(
-        _ departed: Departed, as state: ActionState, reason: String, outcome: String? = nil,
+        _ departed: Departed, as state: ActionState, reason: ReasonCode, outcome: String? = nil,
         sighting: Date? = nil,
         now: Date
     ) async throws -> Action {
@@ -285,19 +284,18 @@ extension OutboxStore {
 
     /// Skips or expires a waiting action that is not claimed.
     ///
-    /// - Parameter reason: The code of the reason.
     /// - Throws: As all changes of this extension.
-    package func drop(_ waiting: Action, as state: ActionState, reason: String, now: Date)
+    package func drop(_ waiting: Action, as state: ActionState, reason: Action.Reason, now: Date)
         async throws -> Action
     {
         guard Self.waitingStates.contains(waiting.state) else {
             throw OutboxError.stateChanged(waiting.id, to: state)
         }
-        return try await end(waiting, as: state, reason, nil, sighting: nil, now)
+        return try await end(waiting, as: state, .outbox(reason), nil, sighting: nil, now)
     }
 
     private func end(
-        _ action: Action, as state: ActionState, _ reason: String, _ outcome: String?,
+        _ action: Action, as state: ActionState, _ reason: ReasonCode, _ outcome: String?,
         sighting: Date?, _ now: Date
     ) async throws -> Action {
         var told = action.explanation

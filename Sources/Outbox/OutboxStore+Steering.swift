@@ -24,7 +24,7 @@ extension OutboxStore {
 
     /// Skips a waiting action.
     package func skip(
-        _ id: String, reason: String = Action.Reason.byPerson, seen: Seen? = nil, now: Date,
+        _ id: String, reason: ReasonCode = .outbox(.byPerson), seen: Seen? = nil, now: Date,
         _ note: @escaping Note = { _, _ in }
     ) async throws -> Action? {
         try await steer(
@@ -88,7 +88,8 @@ extension OutboxStore {
     }
 
     /// Removes the text of a pinned slot, which keeps its time and waits for another text.
-    package func withdrawText(of id: String, reason: String, now: Date) async throws -> Action? {
+    package func withdrawText(of id: String, reason: ReasonCode, now: Date) async throws -> Action?
+    {
         try await steer(
             id, seen: nil,
             """

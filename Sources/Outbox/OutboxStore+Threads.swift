@@ -36,7 +36,7 @@ extension OutboxStore {
                 if case .post(let slot, _) = action.payload, action.cutsThread {
                     for part in try parts(of: slot, on: connection) {
                         _ = try noteUndo(
-                            part.id, reason: Action.Reason.threadCut, now: now, on: connection)
+                            part.id, reason: .threadCut, now: now, on: connection)
                     }
                 }
                 try connection.execute(
@@ -85,7 +85,7 @@ extension OutboxStore {
 extension Action {
     /// Whether it leaves its thread incomplete for another reason than a person's decision.
     fileprivate var cutsThread: Bool {
-        guard undo == nil, reason != Reason.byPerson, reason != Reason.forgotten else {
+        guard undo == nil, reason != .outbox(.byPerson), reason != .outbox(.forgotten) else {
             return false
         }
         return state == .failed || (state != .done && parent != nil)
@@ -105,7 +105,7 @@ extension Action {
         var intent = Intent(
             .post(slot.next, said), state: isOut ? .planned : .skipped, due: now,
             expires: now + grace,
-            reason: isOut ? nil : Reason.threadEnded,
+            reason: isOut ? nil : .outbox(.threadEnded),
             explanation: Explanation("goes on from \(slot)"))
         // The next part must not be replaced or delayed, because the thread has begun.
         intent.isPinned = true

@@ -213,7 +213,7 @@ extension Action {
         expired.updated = Date(milliseconds: now.milliseconds)
         expired.revision += 1
         expired.nextAttempt = nil
-        expired.reason = reason ?? (state == .suggested ? Reason.undecided : Reason.tooLate)
+        expired.reason = reason ?? .outbox(state == .suggested ? .undecided : .tooLate)
         return expired
     }
 }
@@ -256,7 +256,7 @@ extension OutboxStore {
             if room <= 0 {
                 expired.append(
                     try await drop(
-                        action, as: .expired, reason: Action.Reason.tooManyLate, now: now))
+                        action, as: .expired, reason: .tooManyLate, now: now))
                 held.insert(action.id)
             } else if next > now {
                 try await putOff(action, until: next, now: now)

@@ -4,8 +4,8 @@ package import Storage
 
 /// A request to undo an action, and its progress.
 package struct Undo: Equatable, Sendable {
-    /// A stable kebab-case code of the reason.
-    package var reason: String
+    /// Why it is to be undone.
+    package var reason: ReasonCode
     package var asked: Date
     /// The number of requests to the network.
     package var attempts = 0
@@ -60,7 +60,7 @@ extension OutboxStore {
     /// One transaction handles a few hundred. Later parts of a thread are included.
     ///
     /// - Parameters:
-    ///   - reason: A stable code of the reason, also for skipped actions.
+    ///   - reason: The reason, also of the actions that are skipped.
     ///   - seen: The digest of all these actions that the person saw; nil to change without
     ///     comparing.
     ///   - note: Runs for each of `ids` that is cancelled, is undone, or will be if it happened.
@@ -68,7 +68,7 @@ extension OutboxStore {
     /// - Throws: ``OutboxError`` if the lease is lost or an action keeps changing; `SeenChanged`,
     ///   without any change, if one differs from what was seen; the store's error.
     package func askUndos(
-        _ ids: [String], reason: String = Action.Reason.byPerson, seen: Seen? = nil, now: Date,
+        _ ids: [String], reason: Action.Reason = .byPerson, seen: Seen? = nil, now: Date,
         _ note: @escaping Note = { _, _ in }
     ) async throws -> [String: UndoAnswer] {
         var answers: [String: UndoAnswer] = [:]
@@ -92,7 +92,7 @@ extension OutboxStore {
     private static let attempts = 5
 
     func noteUndo(
-        _ id: String, reason: String, now: Date, on connection: any StorageConnection
+        _ id: String, reason: Action.Reason, now: Date, on connection: any StorageConnection
     ) throws -> UndoAnswer {
         for _ in 0..<Self.attempts {
             guard let action = try action(id, on: connection) else { return .unknown }
@@ -368,7 +368,7 @@ extension Action {
     }
 
     /// The change of the row; nil for none.
-    fileprivate func changes(for answer: UndoAnswer, reason: String, now: Date) -> SQL? {
+    fileprivate func changes(for answer: UndoAnswer, reason: Action.Reason, now: Date) -> SQL? {
         let wish: SQL = """
             undo_reason = \(reason), undo_asked_ms = \(now.milliseconds), undo_next_ms = \(now.milliseconds),
             undo_noted_ms = \(now.milliseconds)
@@ -392,6 +392,6 @@ extension Action {
 
     /// Whether it ended with an unknown outcome that may still become known.
     private var isUnsettled: Bool {
-        state == .failed && [Reason.unconfirmed, Reason.duplicate].contains(reason)
+        state == .failed && [.outbox(.unconfirmed), .outbox(.duplicate)].contains(reason)
     }
 }

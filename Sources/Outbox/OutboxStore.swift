@@ -560,7 +560,7 @@ extension OutboxStore {
 package struct ActionTally: Equatable, Sendable {
     package let kind: ActionKind
     package let state: ActionState
-    package let reason: String?
+    package let reason: ReasonCode?
     package let count: Int
 
     /// The states in which an action has ended.
@@ -576,7 +576,7 @@ package struct ActionTally: Equatable, Sendable {
         self.state = state
         count = try row.int("number")
         let reason = try row.text("reason")
-        self.reason = reason.isEmpty ? nil : reason
+        self.reason = reason.isEmpty ? nil : ReasonCode(rawValue: reason)
     }
 }
 
@@ -809,8 +809,13 @@ extension OutboxStore {
         return handles
     }
 
-    /// Returns the people who have mentioned the bot before, except with "stop".
-    package func acquaintances(among people: [AccountID]) async throws -> Set<AccountID> {
+    /// Returns the people who have mentioned the bot before.
+    ///
+    /// - Parameter reasons: At least one; a mention that was skipped for one of them does not
+    ///   count.
+    package func acquaintances(
+        among people: [AccountID], unlessFor reasons: [ReasonCode]
+    ) async throws -> Set<AccountID> {
         var found: Set<AccountID> = []
         for (network, group) in Dictionary(grouping: Set(people), by: \.network) {
             for part in group.map(\.value).portions {
@@ -819,7 +824,7 @@ extension OutboxStore {
                     SELECT DISTINCT target_author FROM actions
                     WHERE mirror = \(mirror) AND kind = 'reply' AND target_network = \(network.rawValue)
                         AND target_author IN \(list: part)
-                        AND COALESCE(reason, '') NOT IN ('asked-to-stop', 'not-mentioned')
+                        AND COALESCE(reason, '') NOT IN \(list: reasons)
                     """)
                 for row in rows {
                     found.insert(AccountID(network: network, value: try row.text("target_author")))

@@ -351,7 +351,7 @@ struct DeskStand {
             let store = mirror.outbox(lease: nil)
             try await mirror.storage.execute(
                 "UPDATE actions SET state = 'done' WHERE mirror = 'test' AND id = \(Self.slot(1))")
-            try await store.proposeUndos([Self.slot(1)], reason: Action.Reason.sourceGone)
+            try await store.proposeUndos([Self.slot(1)], reason: .sourceGone)
         default: break
         }
     }

@@ -83,7 +83,7 @@ import Testing
         fatal(.sameAccount, hiddenBy: noBot) { $0.areAccountsSame = true },
         fatal(.noTimeZone, hiddenBy: elsewhere) { $0.zone = nil },
         fatal(.botDisabled, hiddenBy: noBot) {
-            $0.refusals[.bot] = StoredFault(since: hourAgo, error: "gone", code: "account-disabled")
+            $0.refusals[.bot] = work("bot", code: "account-disabled")
         },
         fatal(.sendingWaits, hiddenBy: noBot) { facts in
             facts.waits[.bot] = [
@@ -168,7 +168,7 @@ import Testing
         mild(.undoProposed) { $0.proposedUndos = 1 },
         mild(.noHumanAccount) { $0.accounts[.human]?.problem = "HUMAN_SERVER is not set" },
         mild(.humanRefused, hiddenBy: [.noHumanAccount]) {
-            $0.refusals[.human] = StoredFault(since: hourAgo, error: "no", code: "unauthorized")
+            $0.refusals[.human] = work("human", code: "unauthorized")
         },
     ]
 
@@ -358,8 +358,7 @@ import Testing
             expect(
                 codes { facts in
                     for role in AccountRole.allCases {
-                        facts.refusals[role] = StoredFault(
-                            since: Self.hourAgo, error: "no", code: code)
+                        facts.refusals[role] = Self.work(role.rawValue, code: code)
                     }
                 }, equals: expected)
         }

@@ -440,7 +440,7 @@ private struct Filling {
                 kind == .post
                 ? "\(isToday ? today : today.advanced(by: -1))#\(number)" : "status-\(number)"
             let isDismissed = Bool.random(using: &dice)
-            let reason = isDismissed ? Action.Reason.dismissed : "old"
+            let reason: ReasonCode = isDismissed ? .outbox(.dismissed) : "old"
             statements.append(
                 """
                 INSERT INTO actions (mirror, id, kind, subject, state, due_ms, expires_ms, pinned, target_network, text,

@@ -76,7 +76,7 @@ import Testing
         try await mirror.storage.execute(
             "UPDATE actions SET state = 'done' WHERE mirror = \(mirror.name)")
         try await mirror.outbox(lease: nil).proposeUndos(
-            [action.id], reason: Action.Reason.sourceGone)
+            [action.id], reason: .sourceGone)
         await notifier.look(at: watch)
         try expect(
             told(server).map(\.text),

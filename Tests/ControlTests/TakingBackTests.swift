@@ -5,6 +5,7 @@ import Networks
 import Outbox
 import Posts
 import Sandbox
+import TestSupport
 import Testing
 
 @testable import Control

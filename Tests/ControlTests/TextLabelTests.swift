@@ -7,6 +7,7 @@ import Outbox
 import Posts
 import Schedule
 import Storage
+import TestSupport
 import Testing
 
 @testable import Control

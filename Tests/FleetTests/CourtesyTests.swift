@@ -150,7 +150,7 @@ import Testing
         try await parts.courier.deliverDue([.favorite])
         let ended = try #require(try await parts.store.action(.favorite, subject: subject))
         #expect(ended.state == (reason == nil ? .done : .skipped))
-        #expect(ended.reason == reason)
+        #expect(ended.reason?.rawValue == reason)
         #expect(paper.bot.with { $0.favorited.count } == (reason == nil ? 1 : 0))
     }
 

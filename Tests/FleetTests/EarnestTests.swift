@@ -209,7 +209,7 @@ import Testing
         #expect(ended.due == due)
         #expect(ended.isPinned)
         #expect(ended.state == (isPinnedToo ? .skipped : .done))
-        #expect(ended.reason == (isPinnedToo ? Action.Reason.sourceGone : nil))
+        #expect(ended.reason == (isPinnedToo ? .outbox(.sourceGone) : nil))
         #expect((ended.wording?.source == Self.thought(1).id) == isPinnedToo)
         let published = paper.bot.with { $0.published.map(\.createdAt) }
         #expect(published.count == (isPinnedToo ? 0 : 1))
@@ -245,7 +245,7 @@ import Testing
         try await parts.courier.deliverDue([.post])
         let ended = try await action(1, in: paper)
         #expect(ended.state == .skipped)
-        #expect(ended.reason == Archive.never)
+        #expect(ended.reason == .outbox(.never))
     }
 
     // MARK: The same text twice
@@ -268,7 +268,7 @@ import Testing
         #expect(texts.count { $0 == Self.thought(1).text } == 1)
         #expect(texts.count == (isPinned ? 1 : 2))
         if isPinned {
-            try await expect(action(1, in: paper).reason, equals: Action.Reason.saidMeanwhile)
+            try await expect(action(1, in: paper).reason, equals: .outbox(.saidMeanwhile))
         }
     }
 

@@ -10,6 +10,7 @@ import Outbox
 import Posts
 import Sandbox
 import Settings
+import TestSupport
 import Testing
 
 /// Servers that fail, and answers that get lost.

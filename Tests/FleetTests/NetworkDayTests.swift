@@ -9,6 +9,7 @@ import Outbox
 import Posts
 import Sandbox
 import Storage
+import TestSupport
 import Testing
 
 /// Whole days on every network and between two of them, as the sandbox tells them.

@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import Networks
 import Posts
+import TestSupport
 import Testing
 
 @testable import Control

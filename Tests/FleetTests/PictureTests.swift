@@ -138,10 +138,12 @@ import Testing
 
     @Test(
         arguments: [
-            (nil, Action.Reason.pictureGone),
-            ("https://127.0.0.1:1/a.png", Action.Reason.pictureUnasked),
-        ] as [(String?, String)])
-    func aPictureThatIsGoneLeavesThePostOutForGood(_ url: String?, _ reason: String) async throws {
+            (nil, .outbox(.pictureGone)),
+            ("https://127.0.0.1:1/a.png", .outbox(.pictureUnasked)),
+        ] as [(String?, ReasonCode)])
+    func aPictureThatIsGoneLeavesThePostOutForGood(_ url: String?, _ reason: ReasonCode)
+        async throws
+    {
         let (fixture, action) = try await start(on: .mastodon, isKept: false, url: url)
         try await fixture.live(until: 13)
         let ended = try await ending(of: action, fixture)
@@ -149,7 +151,7 @@ import Testing
         #expect(ended.reason == reason)
         let id = try #require(action.wording?.source)
         // One that nobody asked for may be had another time.
-        let isGivenUp = reason == Action.Reason.pictureGone
+        let isGivenUp = reason == .outbox(.pictureGone)
         try await expect(fixture.mirror.archive.post(id)?.pictures.isEmpty, equals: isGivenUp)
         await expect(fixture.sandbox.ledger.uploads) { $0.isEmpty }
     }
@@ -162,7 +164,7 @@ import Testing
         try await fixture.live(until: 13)
         let ended = try await ending(of: action, fixture)
         #expect(ended.state == .skipped)
-        #expect(ended.reason == Action.Reason.pictureTooLarge)
+        #expect(ended.reason == .outbox(.pictureTooLarge))
         await expect(fixture.sandbox.ledger.uploads) { $0.isEmpty }
     }
 
@@ -197,7 +199,7 @@ import Testing
         let (fixture, action) = try await start(on: .bluesky)
         try await fixture.live(until: 13)
         _ = try await fixture.mirror.outbox(lease: nil).askUndos(
-            [action.id], reason: Action.Reason.byPerson, now: fixture.clock.now)
+            [action.id], reason: .byPerson, now: fixture.clock.now)
         try await fixture.live(until: 14)
         try await expect(ending(of: action, fixture).state, equals: .undone)
         await expect(fixture.sandbox.ledger.removals.count, equals: 1)

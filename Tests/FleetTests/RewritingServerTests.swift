@@ -225,7 +225,7 @@ import Testing
         await expect(place.sandbox.ledger.deliveries.map(\.text), equals: ["Good *morning* :-)"])
         for action in actions {
             #expect(action.state == .failed)
-            #expect(action.reason == Action.Reason.unconfirmed)
+            #expect(action.reason == .outbox(.unconfirmed))
             expect(action.explanation?.outcome) { $0?.contains("reads the same") == true }
         }
     }
@@ -251,7 +251,7 @@ import Testing
         let actions = try await place.settled()
         await expect(place.sandbox.ledger.deliveries.count, equals: 1)
         expect(actions) {
-            $0.allSatisfy { $0.state == .failed && $0.reason == Action.Reason.unconfirmed }
+            $0.allSatisfy { $0.state == .failed && $0.reason == .outbox(.unconfirmed) }
         }
     }
 
@@ -266,7 +266,7 @@ import Testing
         }
         let actions = try await place.settled()
         await expect(place.sandbox.ledger.deliveries.count, equals: 1)
-        #expect(actions.map(\.reason) == [Action.Reason.unconfirmed])
+        #expect(actions.map(\.reason) == [.outbox(.unconfirmed)])
         expect(actions[0].explanation?.outcome) { $0?.contains("rewritten") == true }
     }
 
@@ -313,7 +313,7 @@ import Testing
         await expect(place.sandbox.ledger.deliveries.count, equals: isListed ? 1 : 0)
         #expect(actions.map(\.state) == [isListed ? .done : .failed])
         guard !isListed else { return }
-        #expect(actions.map(\.reason) == [Action.Reason.unconfirmed])
+        #expect(actions.map(\.reason) == [.outbox(.unconfirmed)])
         expect(actions[0].explanation?.outcome) { $0?.contains("leaves out") == true }
     }
 

@@ -6,6 +6,7 @@ import Networks
 import Outbox
 import Posts
 import Storage
+import TestSupport
 import Testing
 
 @testable import Control
@@ -460,7 +461,7 @@ import Testing
             _ = try await parts.originals.look()
             try await paper.wait(3_601)
         }
-        try await expect(slots(of: paper).map { $0.undo?.reason }, equals: [reason])
+        try await expect(slots(of: paper).map { $0.undo?.reason.rawValue }, equals: [reason])
         #expect(paper.bot.with { $0.edited.isEmpty })
     }
 
@@ -526,7 +527,7 @@ import Testing
             post.editedAt = paper.clock.now - 1
         }
         _ = try await parts.originals.look()
-        try await expect(slots(of: paper).map { $0.undo?.reason }, equals: [reason])
+        try await expect(slots(of: paper).map { $0.undo?.reason.rawValue }, equals: [reason])
         bot.fail(nil)
         try await paper.wait(3_601)
         _ = try await parts.originals.look()

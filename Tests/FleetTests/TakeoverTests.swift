@@ -73,7 +73,7 @@ import Testing
         if isPosting {
             #expect(after.state == .planned)
             #expect(after.due >= now - 30 + 7_200)
-            #expect(after.reason == Action.Reason.humanActive)
+            #expect(after.reason == .outbox(.humanActive))
         } else {
             #expect(after.state == .done)
         }
@@ -100,7 +100,7 @@ import Testing
     @Test func aWishToTakeBackIsCarriedOut() async throws {
         let (fixture, copy) = try await published()
         let answers = try await fixture.mirror.outbox(lease: nil).askUndos(
-            [copy.id], reason: Action.Reason.sourceGone, now: fixture.clock.now)
+            [copy.id], reason: .sourceGone, now: fixture.clock.now)
         #expect(answers == [copy.id: .asked])
         await expect(fixture.sandbox.ledger.removals) { $0.isEmpty }
         try await takeOver(fixture)

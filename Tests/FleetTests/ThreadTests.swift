@@ -149,7 +149,7 @@ import Testing
         await expect(said(fixture)) { $0.isEmpty }
         let ended = try await fixture.slots().first { $0.id == action.id }
         #expect(ended?.state == .skipped)
-        #expect(ended?.reason == Action.Reason.sourceGone)
+        #expect(ended?.reason == .outbox(.sourceGone))
     }
 
     @Test func whatIsGoneMeanwhileEndsTheThread() async throws {
@@ -170,7 +170,7 @@ import Testing
         #expect(slots.map(\.state) == [.undone, .skipped, .skipped])
         #expect(
             slots.map(\.reason) == [
-                Action.Reason.threadCut, Action.Reason.sourceGone, Action.Reason.threadEnded,
+                .outbox(.threadCut), .outbox(.sourceGone), .outbox(.threadEnded),
             ])
     }
 

@@ -135,7 +135,8 @@ import Testing
             explanation?.weights?.sequence = 0
             let why = explanation.map { "\($0)" }
             return [
-                action.id, action.subject, action.state.rawValue, action.text, action.reason, why,
+                action.id, action.subject, action.state.rawValue, action.text,
+                action.reason?.rawValue, why,
             ]
         }
     }

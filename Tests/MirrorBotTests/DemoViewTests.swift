@@ -1,6 +1,7 @@
 import Expectations
 import Foundation
 import Posts
+import TestSupport
 import Testing
 
 @testable import Control
@@ -52,7 +53,7 @@ extension DemoFixture {
 
     private func action(
         _ kind: ActionKind, _ state: ActionState = .done, text: String? = nil,
-        reason: String? = nil, day: Int = 0,
+        reason: ReasonCode? = nil, day: Int = 0,
         why: Explanation? = nil
     ) -> Action {
         let date = DemoFixture.date + Double(day) * 86_400
@@ -104,9 +105,10 @@ extension DemoFixture {
     }
 
     @Test func repeatedSilencesAreOneLine() throws {
-        let actions = [
+        let reasons: [ReasonCode] = [
             "no-past-reply", "asked-to-stop", "no-past-reply", "new-rule", "no-past-reply",
-        ].map { reason in
+        ]
+        let actions = reasons.map { reason in
             action(.reply, .skipped, reason: reason, why: Explanation("some sentence"))
         }
         let all = lines(lived(actions + [action(.post, .expired, reason: "too-late")]))

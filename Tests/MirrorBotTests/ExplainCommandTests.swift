@@ -2,11 +2,10 @@ import Control
 import Expectations
 import Foundation
 import Mirroring
-import Networks
 import Outbox
 import Posts
-import Settings
 import Storage
+import TestSupport
 import Testing
 
 @testable import Conduct
@@ -192,32 +191,6 @@ import Testing
         try await expect(explain(action.id, on: stage).rules.map(\.code), equals: ["allowed"])
     }
 
-    /// Every code that the program itself writes.
-    @Test func everyReasonHasASentence() {
-        let codes =
-            Refusal.Reason.allCases.map(\.rawValue) + [
-                Action.Reason.unconfirmed, Action.Reason.duplicate, Action.Reason.tooLate,
-                Action.Reason.incomplete,
-                Action.Reason.tooManyLate, Action.Reason.undecided, "before-start", "no-text",
-                "source-gone",
-                "dismissed",
-                "rebound", "interrupted",
-            ]
-            + [
-                NetworkError.Code.unauthorized, .missingScope, .accountDisabled, .forbidden,
-                .notFound, .rateLimited,
-                .rejected, .tooLong, .duplicate, .conflict, .unavailable, .transport,
-                .malformedResponse, .tooLarge,
-                .redirected, .capability, .configuration, .creditsDepleted, .capReached,
-                .overBudget,
-            ].map(\.rawValue)
-        for code in codes { #expect(ReportedReason(code).text.contains(" "), "\(code)") }
-        #expect(ReportedReason("of-the-future").text == "of-the-future")
-        for setting in codes.compactMap({ ReportedReason($0).setting }) {
-            expect(Setting.all, "\(setting)") { $0.contains { $0.name == setting } }
-        }
-    }
-
     // MARK: Favorites
 
     @Test(arguments: StoreUnderTest.allCases)
@@ -384,7 +357,7 @@ import Testing
             let ending = try await stage.run(
                 words: ["explain", "--json"] + words, environment: environment)
             let report = try Stage.decode(ExplainReport.self, from: ending)
-            return (report.verdict?.rawValue, report.rules.map(\.code))
+            return (report.verdict?.rawValue, report.rules.map(\.code.rawValue))
         }
         try await expect(verdict(bread)) { $0 == ("nothing", ["too-little-learned"]) }
         try await stage.withMirror { mirror in

@@ -33,7 +33,7 @@ import Testing
         (NetworkError.Code.unauthorized, 77), (.missingScope, 77), (.accountDisabled, 77),
         (.configuration, 78), (.redirected, 69), (.rateLimited, 75),
         (.unavailable, 69), (.transport, 69), (.malformedResponse, 69),
-        (.notFound, 69), (.rejected, 69), (NetworkError.Code(rawValue: "new"), 69),
+        (.notFound, 69), (.rejected, 69),
     ])
     func aNetworkError(_ code: NetworkError.Code, _ status: Int) {
         expectStatus(

@@ -49,7 +49,8 @@ import Testing
             for number in 0..<4 {
                 try await mirror.note(.favorite(Life.target("f\(number)")), .done, at: now)
             }
-            for (number, reason) in ["no-past-reply", "person-cap", "no-past-reply"].enumerated() {
+            let reasons: [ReasonCode] = ["no-past-reply", "person-cap", "no-past-reply"]
+            for (number, reason) in reasons.enumerated() {
                 try await mirror.note(
                     .reply(Action.Reply(to: Life.target("r\(number)"), thread: "t")), .skipped,
                     at: now, reason: reason)

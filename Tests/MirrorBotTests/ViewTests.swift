@@ -1,6 +1,7 @@
 import Expectations
 import Foundation
 import Posts
+import TestSupport
 import Testing
 
 @testable import Control

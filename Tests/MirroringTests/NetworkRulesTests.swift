@@ -5,6 +5,7 @@ import Foundation
 import Networks
 import Outbox
 import Posts
+import TestSupport
 import Testing
 
 @testable import Fleet

@@ -604,7 +604,7 @@ import Testing
         }
     }
 
-    private func unfitness(of post: Post, at date: Date, _ desk: Desk) async throws -> String? {
+    private func unfitness(of post: Post, at date: Date, _ desk: Desk) async throws -> ReasonCode? {
         let archive = desk.mirror.archive
         return try await desk.maker.unfitness(
             of: try #require(try await archive.original(post.id)), archive.unwanted(in: Self.zone),

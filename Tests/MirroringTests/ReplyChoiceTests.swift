@@ -5,6 +5,7 @@ import Fixtures
 import Foundation
 import Outbox
 import Posts
+import TestSupport
 import Testing
 
 @testable import Control

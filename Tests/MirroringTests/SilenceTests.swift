@@ -85,7 +85,7 @@ import Testing
         }
         #expect(["12:30", "12:32"].contains(LocalTime(later, in: Sample.zone).minute.description))
         let held = try await store.holdBack(
-            slots[0], until: later, reason: "human-active", now: slots[0].due)
+            slots[0], until: later, reason: .humanActive, now: slots[0].due)
         #expect(held.state == .planned)
         #expect(held.due == later)
         #expect(held.expires == later + 900)
@@ -94,7 +94,7 @@ import Testing
         try await hold.note([post(try at("22:05"))], now: try at("22:10"))
         try await expect(hold.verdict(on: held, now: try at("22:10")), equals: .falls)
         let fallen = try await store.holdBack(
-            held, until: nil, reason: "human-active", now: try at("22:10"))
+            held, until: nil, reason: .humanActive, now: try at("22:10"))
         #expect(fallen.state == .skipped)
     }
 
@@ -109,7 +109,7 @@ import Testing
         // Pinned while the worker looked: the person is in time.
         let error = await #expect(throws: OutboxError.self) {
             try await store.holdBack(
-                slots[0], until: nil, reason: "human-active", now: slots[0].due)
+                slots[0], until: nil, reason: .humanActive, now: slots[0].due)
         }
         #expect(error?.code == .stateChanged)
         try await expect(store.slots(of: Sample.day).first, equals: pinned)
@@ -125,10 +125,10 @@ import Testing
             return #expect(Bool(false), "it leaves, or falls")
         }
         #expect((try at("13:00")..<(try at("14:00"))).contains(later))
-        #expect(hold.reason(at: slots[1].due) == "quiet-hours")
-        #expect(hold.reason(at: later) == "human-active")
+        #expect(hold.reason(at: slots[1].due) == .quietHours)
+        #expect(hold.reason(at: later) == .humanActive)
         let held = try await store.holdBack(
-            slots[1], until: later, reason: "quiet-hours", now: slots[1].due)
+            slots[1], until: later, reason: .quietHours, now: slots[1].due)
         try await expect(hold.verdict(on: held, now: later), equals: .leaves)
         // What a person pinned is their wish.
         #expect(try await store.pin(held.id, nil, now: slots[1].due) != nil)

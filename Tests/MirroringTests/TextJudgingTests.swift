@@ -235,7 +235,7 @@ import Testing
             $0.count > 5 && $0.allSatisfy { $0.payload.wording?.text.hasPrefix("Thought") == true }
         }
         let unwanted = try await mirror.archive.unwanted(in: Self.zone)
-        func unfitness(_ number: Int) async throws -> String? {
+        func unfitness(_ number: Int) async throws -> ReasonCode? {
             let id = PostID(network: .mastodon, value: "https://sandbox.example/\(number)")
             return try await maker.unfitness(
                 of: try #require(try await mirror.archive.original(id)), unwanted, at: Self.now)

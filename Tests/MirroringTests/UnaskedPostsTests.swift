@@ -8,6 +8,7 @@ import Posts
 import Sandbox
 import Settings
 import Storage
+import TestSupport
 import Testing
 
 @testable import Control

@@ -83,7 +83,7 @@ import Transport
         let reader = PictureReader(client: Self.client, trusting: server.url)
         try await expect(
             reader.read(server.url + "/1", maximumBytes: 9),
-            equals: .unavailable(reason: "unavailable"))
+            equals: .unavailable(.unavailable))
     }
 
     @Test func noMoreThanTheNetworkTakesIsRead() async throws {

@@ -2,6 +2,7 @@ import Expectations
 import Foundation
 import Outbox
 import Posts
+import TestSupport
 import Testing
 
 /// A wall clock that is set while an answer is lost.

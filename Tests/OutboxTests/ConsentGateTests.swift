@@ -73,7 +73,7 @@ import Testing
         try await takeBack(outbox)
         let settled = try await delivery.reconcile(now: { Self.now + 100 })
         #expect(settled.map(\.state) == [.failed])
-        #expect(settled.map(\.reason) == [Action.Reason.unconfirmed])
+        #expect(settled.map(\.reason) == [.outbox(.unconfirmed)])
         await expect(network.sent.count, equals: 1)
     }
 

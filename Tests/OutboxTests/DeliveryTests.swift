@@ -259,7 +259,7 @@ import Testing
         _ = try await deliver("b", outbox, network)
         let refused = try await delivery.reconcile(at: Self.afterLookUp)
         #expect(refused.map(\.state) == [.failed])
-        #expect(refused.map(\.reason) == [Action.Reason.duplicate])
+        #expect(refused.map(\.reason) == [.outbox(.duplicate)])
         await expect(network.sent.count, equals: 2)
     }
 

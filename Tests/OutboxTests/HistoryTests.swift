@@ -39,7 +39,7 @@ import Testing
                 _ = try await outbox.store.confirm(
                     sending, remoteID: "u", remoteAddress: nil, now: intent.due)
             } else {
-                let reason = number % 2 == 0 ? Action.Reason.unconfirmed : "rejected"
+                let reason: ReasonCode = number % 2 == 0 ? .outbox(.unconfirmed) : "rejected"
                 _ = try await outbox.store.end(
                     claimed, as: .failed, reason: reason, now: intent.due)
             }
@@ -61,7 +61,7 @@ import Testing
     /// What counts, found by looking at every row.
     private func counts(_ action: Action) -> Bool {
         [.planned, .claimed, .sending, .done, .suggested].contains(action.state)
-            || action.state == .failed && action.reason == Action.Reason.unconfirmed
+            || action.state == .failed && action.reason == .outbox(.unconfirmed)
     }
 
     @Test func countsWhatACapAsksFor() async throws {
@@ -135,7 +135,7 @@ import Testing
         try await expect(outbox.lastUses(), equals: ["other": Self.now, "post-2": Self.now + 60])
         // Once a request may have acted the text counts, however it ends.
         _ = try await outbox.store.end(
-            sending, as: .failed, reason: Action.Reason.unconfirmed, now: Self.now)
+            sending, as: .failed, reason: .outbox(.unconfirmed), now: Self.now)
         try await expect(outbox.store.expire(now: Self.now + 86_400).count, equals: 1)
         try await expect(outbox.lastUses(), equals: ["other": Self.now])
     }

@@ -66,7 +66,7 @@ import Testing
             departures.times == [0, 60, 120, 400, 402], "what is not late leaves in its minute")
         #expect(departures.expired.count == missed.count - 3)
         expect(departures.expired) {
-            $0.allSatisfy { $0.state == .expired && $0.reason == Action.Reason.tooManyLate }
+            $0.allSatisfy { $0.state == .expired && $0.reason == .outbox(.tooManyLate) }
         }
         try await expect(outbox.store.recent(100)) {
             $0.allSatisfy { $0.state == .done || $0.state == .expired }

@@ -176,7 +176,7 @@ import Testing
         try await expect(outbox.store.suggestions(limit: 9)) { $0.isEmpty }
         let expired = try #require(try await outbox.store.action(.reply, subject: "a"))
         #expect(expired.state == .expired)
-        #expect(expired.reason == Action.Reason.undecided)
+        #expect(expired.reason == .outbox(.undecided))
         let approved = try await outbox.store.approve(
             suggestion.id, now: OutboxFixture.start + 602, expires: OutboxFixture.start + 900)
         #expect(approved == nil)
@@ -252,7 +252,7 @@ import Testing
         try await expect(outbox.lastUses().keys.sorted(), equals: ["post-1", "post-2"])
         let first = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
         _ = try await outbox.store.drop(
-            first, as: .skipped, reason: "no-text", now: OutboxFixture.start)
+            first, as: .skipped, reason: .noText, now: OutboxFixture.start)
         try await expect(outbox.lastUses(), equals: ["post-2": OutboxFixture.start])
     }
 
@@ -261,7 +261,7 @@ import Testing
         func person(_ name: String, _ network: NetworkName = .bluesky) -> AccountID {
             AccountID(network: network, value: "did:plc:\(name)")
         }
-        func mention(_ subject: String, by author: AccountID, reason: String? = nil) -> Intent {
+        func mention(_ subject: String, by author: AccountID, reason: ReasonCode? = nil) -> Intent {
             var answer = OutboxFixture.answer(subject)
             answer.target.author = author
             return Intent(
@@ -288,14 +288,18 @@ import Testing
             "answered", "silent", "weary", "aside", "elsewhere", "both", "liked", "stranger",
         ]
         let strangers = (0..<1_100).map { person("stranger\($0)") }
+        let stopping: [ReasonCode] = ["asked-to-stop", "not-mentioned"]
         let found = try await outbox.store.acquaintances(
-            among: names.map { person($0) } + strangers)
+            among: names.map { person($0) } + strangers, unlessFor: stopping)
         #expect(found == [person("answered"), person("silent"), person("both")])
         try await expect(
-            outbox.store.acquaintances(among: [person("elsewhere", .x)]).count, equals: 1)
-        try await expect(outbox.store.acquaintances(among: [])) { $0.isEmpty }
+            outbox.store.acquaintances(among: [person("elsewhere", .x)], unlessFor: stopping).count,
+            equals: 1)
+        try await expect(outbox.store.acquaintances(among: [], unlessFor: stopping)) { $0.isEmpty }
         let other = OutboxStore(storage: outbox.storage, mirror: "other", lease: nil)
-        try await expect(other.acquaintances(among: [person("answered")])) { $0.isEmpty }
+        try await expect(other.acquaintances(among: [person("answered")], unlessFor: stopping)) {
+            $0.isEmpty
+        }
     }
 
     @Test func findsKnownSubjectsAmongMany() async throws {

@@ -107,7 +107,7 @@ import Testing
         _ = try await outbox.deliver("a", by: delivery)
         let failed = try #require(try await delivery.reconcile(at: Self.now + 91).first)
         #expect(failed.state == .failed)
-        #expect(failed.reason == Action.Reason.unconfirmed)
+        #expect(failed.reason == .outbox(.unconfirmed))
         expect(failed.explanation?.outcome) { $0?.contains("the server answered 422") == true }
         try await expect(outbox.store.due([.reply], now: Self.now + 7_200)) { $0.isEmpty }
         let sighted = try await delivery.reconcile(at: Self.now + 600)
@@ -143,7 +143,7 @@ import Testing
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await outbox.deliver("a", by: delivery)
         let ended = try await delivery.reconcile(at: Self.now + 91, allows: { $0.subject != "a" })
-        #expect(ended.map(\.reason) == [Action.Reason.unconfirmed])
+        #expect(ended.map(\.reason) == [.outbox(.unconfirmed)])
         await expect(network.sent.count, equals: 1)
     }
 
@@ -160,7 +160,7 @@ import Testing
             return .ready(claimed)
         }
         #expect(ended.state == .expired)
-        #expect(ended.reason == Action.Reason.tooLate)
+        #expect(ended.reason == .outbox(.tooLate))
         await expect(network.sent) { $0.isEmpty }
     }
 

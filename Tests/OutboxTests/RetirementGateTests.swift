@@ -52,7 +52,7 @@ import Testing
         let rest = try await store.recent(100).filter { $0.id != due[0].id }
         #expect(rest.count == 3)
         expect(rest) {
-            $0.allSatisfy { $0.state == .skipped && $0.reason == Action.Reason.retired }
+            $0.allSatisfy { $0.state == .skipped && $0.reason == .outbox(.retired) }
         }
         let delivery = Delivery(
             store: store, deliverer: ScriptedDeliverer(outcomes: [Self.delivered]))
@@ -115,7 +115,7 @@ import Testing
         _ = try await begin(outbox, saying: nil)
         try await expect(outbox.store.isSending(last: nil), equals: true)
         let settled = try await delivery.reconcile(now: { Self.now + 100 })
-        #expect(settled.map(\.reason) == [Action.Reason.unconfirmed])
+        #expect(settled.map(\.reason) == [.outbox(.unconfirmed)])
         try await expect(outbox.store.isSending(last: nil), equals: false)
         await expect(network.sent.count, equals: 1)
     }

@@ -2,6 +2,7 @@ import Expectations
 import Foundation
 import Outbox
 import Posts
+import TestSupport
 import Testing
 
 /// What ended unconfirmed and is seen later.
@@ -116,7 +117,7 @@ import Testing
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await outbox.deliver("a", by: delivery)
         let ended = try await delivery.reconcile(at: Self.now + 91)
-        #expect(ended.map(\.reason) == [Action.Reason.duplicate])
+        #expect(ended.map(\.reason) == [.outbox(.duplicate)])
         try await expect(delivery.reconcile(at: Self.now + 600).map(\.state), equals: [.done])
     }
 }

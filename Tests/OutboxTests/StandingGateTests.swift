@@ -75,7 +75,7 @@ import Testing
         }
         #expect(error.code == .humanAway)
         let settled = try await delivery.reconcile(now: { Self.now + 100 })
-        #expect(settled.map(\.reason) == [Action.Reason.unconfirmed])
+        #expect(settled.map(\.reason) == [.outbox(.unconfirmed)])
         await expect(network.sent.count, equals: 2)
     }
 }

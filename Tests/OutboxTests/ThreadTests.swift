@@ -3,6 +3,7 @@ import Foundation
 import Outbox
 import Posts
 import Storage
+import TestSupport
 import Testing
 
 /// Threads as actions: one after the other, each only when the one before is out.
@@ -103,7 +104,7 @@ import Testing
             return
         }
         #expect(next.map(\.state) == [.skipped])
-        #expect(next.map(\.reason) == [Action.Reason.threadEnded])
+        #expect(next.map(\.reason) == [.outbox(.threadEnded)])
         #expect(next.first?.wording?.rest == [])
         #expect(next.first?.parent == nil)
         try await expect(goOn(outbox)) { $0.isEmpty }
@@ -124,7 +125,7 @@ import Testing
         #expect(
             due.map(\.subject).sorted()
                 == Array([Self.first, "\(Self.first)/2"].prefix(number - 1)))
-        expect(due) { $0.allSatisfy { $0.undo?.reason == Action.Reason.threadCut } }
+        expect(due) { $0.allSatisfy { $0.undo?.reason == .outbox(.threadCut) } }
         // Said once.
         for action in due { _ = try await outbox.store.undone(action.id, now: Self.now + 120) }
         try await expect(goOn(outbox)) { $0.isEmpty }
@@ -138,9 +139,9 @@ import Testing
             try #require(try await goOn(outbox).first), .unknown(reason: "transport"), outbox)
         let second = try #require(try await outbox.store.unresolved().first)
         _ = try await outbox.store.end(
-            second, as: .failed, reason: Action.Reason.unconfirmed, sighting: Self.now + 600,
+            second, as: .failed, reason: .outbox(.unconfirmed), sighting: Self.now + 600,
             now: Self.now + 90)
-        try await expect(goOn(outbox).map(\.reason), equals: [Action.Reason.threadEnded])
+        try await expect(goOn(outbox).map(\.reason), equals: [.outbox(.threadEnded)])
         try await expect(outbox.store.undoTally(), equals: UndoTally(waiting: 1, remembered: 1))
         _ = try await outbox.store.confirm(
             second, remoteID: "uri-2", remoteAddress: "2", now: Self.now + 600)
@@ -166,7 +167,7 @@ import Testing
         #expect(try await outbox.store.skip(second.id, now: Self.now + 61) != nil)
         let third = try #require(try await goOn(outbox).first)
         #expect(third.state == .skipped)
-        #expect(third.reason == Action.Reason.threadEnded)
+        #expect(third.reason == .outbox(.threadEnded))
         try await expect(goOn(outbox)) { $0.isEmpty }
         try await expect(outbox.store.action(.post, subject: head.subject)?.undo, equals: nil)
     }

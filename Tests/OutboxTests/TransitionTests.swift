@@ -148,7 +148,7 @@ struct TransitionTests {
         let departed = try #require(try await Read("a", as: .sending, outbox).departed)
         let person = OutboxStore(storage: outbox.storage, mirror: "m", lease: nil)
         try await expect(person.askUndo(departed.id, now: Self.now + 1), equals: .remembered)
-        try await person.proposeUndos([departed.id], reason: "source-gone")
+        try await person.proposeUndos([departed.id], reason: .sourceGone)
         _ = try await person.forget(
             [AccountID(network: .mastodon, value: "mika@example.com")], now: Self.now + 2)
         _ = try await person.awaitLookUp(
@@ -267,7 +267,7 @@ struct TransitionTests {
             switch state {
             case .failed:
                 _ = try await store.end(
-                    departed, as: .failed, reason: Action.Reason.unconfirmed, sighting: now + 600,
+                    departed, as: .failed, reason: .outbox(.unconfirmed), sighting: now + 600,
                     now: now)
                 self.departed = try await store.unsighted(now: now + 600).first {
                     $0.id == departed.id
@@ -301,12 +301,12 @@ struct TransitionTests {
                 claimed, lookUp: later + 90, deadline: .seconds(30), now: later)
         case .moveBack:
             _ = try await store.holdBack(
-                read.action, until: later, reason: "human-active", now: later)
+                read.action, until: later, reason: .humanActive, now: later)
         case .skipHeld:
             _ = try await store.holdBack(
-                read.action, until: nil, reason: "human-active", now: later)
+                read.action, until: nil, reason: .humanActive, now: later)
         case .drop:
-            _ = try await store.drop(read.action, as: .expired, reason: "too-many-late", now: later)
+            _ = try await store.drop(read.action, as: .expired, reason: .tooManyLate, now: later)
         case .beginSending:
             _ = try await store.beginSending(
                 try claimed(), lookUp: later + 90, deadline: .seconds(30), now: later)

@@ -43,7 +43,7 @@ import Testing
         for subject in ["planned", "claimed", "suggested"] {
             let id = try await stored(subject, outbox).id
             try await expect(
-                outbox.store.askUndo(id, reason: "source-gone", now: Self.now), equals: .withheld)
+                outbox.store.askUndo(id, reason: .sourceGone, now: Self.now), equals: .withheld)
             let after = try await stored(subject, outbox)
             #expect(after.state == .skipped)
             #expect(after.reason == "source-gone")
@@ -70,7 +70,7 @@ import Testing
         try await expect(outbox.attention([], now: Self.now + 5), equals: Self.now + 5)
         // Asking twice is one wish.
         try await expect(
-            outbox.store.askUndo(done.id, reason: "other", now: Self.now + 9), equals: .asked)
+            outbox.store.askUndo(done.id, reason: .retired, now: Self.now + 9), equals: .asked)
         let due = try #require(try await outbox.store.dueUndos(now: Self.now + 9).first)
         #expect(due.undo == Undo(reason: "by-person", asked: Self.now + 5, next: Self.now + 5))
 
@@ -189,7 +189,7 @@ import Testing
                     taken, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)
             )
             try await expect(
-                outbox.store.askUndo(stored.id, reason: "source-gone", now: Self.now),
+                outbox.store.askUndo(stored.id, reason: .sourceGone, now: Self.now),
                 equals: .remembered)
         }
         let withheld = try await outbox.store.giveBack(
@@ -324,7 +324,7 @@ import Testing
 
 extension OutboxStore {
     /// What became of the wish to take one action back.
-    func askUndo(_ id: String, reason: String = Action.Reason.byPerson, now: Date) async throws
+    func askUndo(_ id: String, reason: Action.Reason = .byPerson, now: Date) async throws
         -> UndoAnswer
     {
         try await askUndos([id], reason: reason, now: now)[id] ?? .unknown

@@ -3,6 +3,7 @@ import Foundation
 import Outbox
 import Posts
 import Storage
+import TestSupport
 import Testing
 
 /// Pictures are at the network before their post leaves, and what is there is known after a crash.
@@ -118,7 +119,7 @@ import Testing
         ])
         let waiting = try await deliver(outbox, network, Self.intent(1))
         #expect(waiting.state == .planned)
-        #expect(waiting.reason == Action.Reason.processing)
+        #expect(waiting.reason == .outbox(.processing))
         #expect(waiting.uploads.map(\.reference) == ["slow"])
         #expect(waiting.pictureUploads == nil)
         await expect(network.sent) { $0.isEmpty }
@@ -152,11 +153,11 @@ import Testing
         let outbox = try await OutboxFixture()
         let network = Gallery([
             .uploaded(reference: "one", isReady: true),
-            .refused(reason: Action.Reason.pictureGone, detail: "it is not there"),
+            .refused(reason: .outbox(.pictureGone), detail: "it is not there"),
         ])
         let skipped = try await deliver(outbox, network)
         #expect(skipped.state == .skipped)
-        #expect(skipped.reason == Action.Reason.pictureGone)
+        #expect(skipped.reason == .outbox(.pictureGone))
         #expect(skipped.explanation?.outcome == "it is not there")
         await expect(network.sent) { $0.isEmpty }
     }

@@ -40,7 +40,7 @@ struct Transcript {
             ("next", action.nextAttempt), ("updated", action.updated),
         ].compactMap { name, date in date.map { "\(name) \($0.rfc3339)" } }
         return "\(action.id) \(action.kind.rawValue) \(action.subject) \(action.state.rawValue) "
-            + "\(action.reason ?? "-") attempts \(action.attempts) sends \(action.sends) "
+            + "\(action.reason?.rawValue ?? "-") attempts \(action.attempts) sends \(action.sends) "
             + times.joined(separator: " ") + " remote \(action.remoteID ?? "-") "
             + (action.undo.map { "undo \($0) " } ?? "")
             + (action.explanation.map { "\($0.summary), outcome: \($0.outcome ?? "-")" } ?? "")

@@ -2,6 +2,7 @@ import Expectations
 import Foundation
 import Networks
 import Posts
+import TestSupport
 import Testing
 
 @testable import Outbox
@@ -90,7 +91,7 @@ import Testing
         run.ledger.writes.removeLast()
         run.request(answer, after: 1, effect: .refused, status: 403)
         run[answer].state = .failed
-        run[answer].reason = Action.Reason.duplicate
+        run[answer].reason = .outbox(.duplicate)
         run[answer].remoteID = nil
         #expect(run.report.findings == [])
     }
@@ -100,7 +101,7 @@ import Testing
         run.input.kills = 1
         let slot = run.post(hour: 5)
         run[slot].state = .failed
-        run[slot].reason = Action.Reason.unconfirmed
+        run[slot].reason = .outbox(.unconfirmed)
         run[slot].remoteID = nil
         let seen = run.report
         run.input.now = run[slot].due + 500
@@ -114,7 +115,7 @@ import Testing
         run.input.kills = 1
         let slot = run.post(hour: 5)
         run[slot].state = .failed
-        run[slot].reason = Action.Reason.unconfirmed
+        run[slot].reason = .outbox(.unconfirmed)
         run[slot].remoteID = nil
         run.input.rules.sightings = [600]
         run.ledger.deliveries[0].date += 700

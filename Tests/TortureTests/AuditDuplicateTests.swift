@@ -115,7 +115,7 @@ import Testing
         var other = run[slot]
         other.id = "other"
         other.state = .failed
-        other.reason = Action.Reason.unconfirmed
+        other.reason = .outbox(.unconfirmed)
         other.remoteID = nil
         other.payload = .post(
             Slot.Name(day: AuditRun.day, number: 1), AuditRun.wording("another text", on: .x))

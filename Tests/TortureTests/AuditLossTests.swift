@@ -2,6 +2,7 @@ import Expectations
 import Foundation
 import Networks
 import Posts
+import TestSupport
 import Testing
 
 @testable import Outbox
@@ -90,14 +91,14 @@ import Testing
     @Test(arguments: NetworkName.allCases)
     func anActionThatExpiredForNothingIsLost(network: NetworkName) {
         var run = AuditRun(network)
-        run.end(run.post(hour: 5), as: .expired, reason: Action.Reason.tooLate)
+        run.end(run.post(hour: 5), as: .expired, reason: .outbox(.tooLate))
         #expect(run.report.lost == 1)
     }
 
     @Test(arguments: Disturbance.Cause.allCases)
     func anActionThatExpiredWhileNobodyCouldSendItIsNot(cause: Disturbance.Cause) {
         var run = AuditRun(.mastodon)
-        run.end(run.favorite(hour: 5), as: .expired, reason: Action.Reason.tooLate)
+        run.end(run.favorite(hour: 5), as: .expired, reason: .outbox(.tooLate))
         run.disturb(cause, hours: 4.9...11.1)
         let report = run.report
         #expect(report.findings == [])
@@ -106,7 +107,7 @@ import Testing
 
     @Test func countsThatCannotBeReadHinderFavoritesOnly() {
         var run = AuditRun(.mastodon)
-        run.end(run.post(hour: 5), as: .expired, reason: Action.Reason.tooLate)
+        run.end(run.post(hour: 5), as: .expired, reason: .outbox(.tooLate))
         run.disturb(.noCounts, hours: 4.9...11.1)
         #expect(run.report.lost == 1)
     }
@@ -116,7 +117,7 @@ import Testing
         for (others, lost) in [(2, 1), (3, 0)] {
             var run = AuditRun(.mastodon)
             let slot = run.post(hour: 5)
-            run.end(slot, as: .expired, reason: Action.Reason.tooManyLate)
+            run.end(slot, as: .expired, reason: .outbox(.tooManyLate))
             run[slot].updated = run[slot].due + 600
             for number in 0..<others { run.post(hour: 5 - Double(number + 1) / 60) }
             #expect(run.report.lost == lost)
@@ -134,14 +135,14 @@ import Testing
 
     @Test func aWorkerThatCameBackInTimeHasNoExcuse() {
         var run = AuditRun(.mastodon)
-        run.end(run.post(hour: 5), as: .expired, reason: Action.Reason.tooLate)
+        run.end(run.post(hour: 5), as: .expired, reason: .outbox(.tooLate))
         run.disturb(hours: 4.9...5.1)
         #expect(run.report.lost == 1)
     }
 
     @Test func manyShortStretchesAreNoTime() {
         var run = AuditRun(.mastodon)
-        run.end(run.post(hour: 5), as: .expired, reason: Action.Reason.tooLate)
+        run.end(run.post(hour: 5), as: .expired, reason: .outbox(.tooLate))
         for minute in stride(from: 0.0, to: 17, by: 1.5) {
             run.disturb(hours: (5 + minute / 60)...(5 + (minute + 0.25) / 60))
         }
@@ -181,7 +182,7 @@ import Testing
 
     @Test func clocksThatDifferLeaveLessTime() {
         var run = AuditRun(.mastodon)
-        run.end(run.post(hour: 5), as: .expired, reason: Action.Reason.tooLate)
+        run.end(run.post(hour: 5), as: .expired, reason: .outbox(.tooLate))
         run.input.skew = 400
         #expect(run.report.findings == [])
     }

@@ -118,7 +118,7 @@ struct AuditRun {
     }
 
     /// The action ended in this state, and the network has nothing of it.
-    mutating func end(_ index: Int, as state: ActionState, reason: String? = nil) {
+    mutating func end(_ index: Int, as state: ActionState, reason: ReasonCode? = nil) {
         unsend(index)
         self[index].state = state
         self[index].reason = reason
@@ -126,7 +126,7 @@ struct AuditRun {
 
     /// The action was given up, and the network has nothing of it.
     mutating func giveUp(_ index: Int) {
-        end(index, as: .failed, reason: Action.Reason.unconfirmed)
+        end(index, as: .failed, reason: .outbox(.unconfirmed))
         self[index].sending = self[index].due
         self[index].attempts = 1
         self[index].sends = 1

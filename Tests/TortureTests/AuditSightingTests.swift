@@ -16,7 +16,7 @@ import Testing
         run.input.kills = 1
         let slot = run.post(hour: 8)
         run[slot].state = .failed
-        run[slot].reason = Action.Reason.unconfirmed
+        run[slot].reason = .outbox(.unconfirmed)
         run[slot].remoteID = nil
         run.input.rules.sightings = [600]
         return run

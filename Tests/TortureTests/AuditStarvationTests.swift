@@ -1,5 +1,6 @@
 import Foundation
 import Posts
+import TestSupport
 import Testing
 
 @testable import Outbox
@@ -11,7 +12,7 @@ import Testing
     @Test(arguments: [(5.0...5.24, 0), (5.0...5.05, 1), (4.0...4.4, 1)])
     func whoGotNoProcessorMayBeLate(hours: ClosedRange<Double>, lost: Int) {
         var run = AuditRun(.mastodon)
-        run.end(run.post(hour: 5), as: .expired, reason: Action.Reason.tooLate)
+        run.end(run.post(hour: 5), as: .expired, reason: .outbox(.tooLate))
         run.disturb(.starvation, hours: hours)
         let report = run.report
         #expect(report.lost == lost)
@@ -20,7 +21,7 @@ import Testing
 
     @Test func manyShortStretchesAreNoTime() {
         var run = AuditRun(.mastodon)
-        run.end(run.post(hour: 5), as: .expired, reason: Action.Reason.tooLate)
+        run.end(run.post(hour: 5), as: .expired, reason: .outbox(.tooLate))
         for second in stride(from: 0.0, to: 900, by: 90) {
             run.disturb(.starvation, hours: (5 + second / 3_600)...(5 + (second + 18) / 3_600))
         }
@@ -70,7 +71,7 @@ import Testing
     @Test func noActionWaitsForTheNextAttemptBecauseOfIt() {
         var run = AuditRun(.mastodon)
         let favorite = run.favorite(hour: 5)
-        run.end(favorite, as: .expired, reason: Action.Reason.tooLate)
+        run.end(favorite, as: .expired, reason: .outbox(.tooLate))
         run[favorite].attempts = 9
         run.disturb(.starvation, hours: 5...7.8)
         #expect(run.report.lost == 1)

@@ -1,6 +1,7 @@
 import Foundation
 import Networks
 import Posts
+import TestSupport
 import Testing
 
 @testable import Outbox
@@ -71,7 +72,7 @@ import Testing
         var run = AuditRun(.x)
         let suggestions = [run.favorite(hour: 3), run.favorite(hour: 4)]
         run.end(suggestions[0], as: .suggested)
-        run.end(suggestions[1], as: .expired, reason: Action.Reason.undecided)
+        run.end(suggestions[1], as: .expired, reason: .outbox(.undecided))
         #expect(run.report.findings == [])
     }
 

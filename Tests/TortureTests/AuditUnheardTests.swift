@@ -2,6 +2,7 @@ import Expectations
 import Foundation
 import Networks
 import Posts
+import TestSupport
 import Testing
 
 @testable import Outbox

@@ -1,5 +1,6 @@
 import Foundation
 import Posts
+import TestSupport
 import Testing
 
 @testable import Outbox
@@ -38,7 +39,7 @@ import Testing
     @Test func whatAClockThatWasAheadMarkedIsExplained() {
         var run = run()
         let slot = run.post(hour: 15)
-        run.end(slot, as: .expired, reason: Action.Reason.tooLate)
+        run.end(slot, as: .expired, reason: .outbox(.tooLate))
         run[slot].updated = AuditRun.start + 10 * 3_600 + Self.day + 60
         #expect(run.report.lost == 0)
         // Marked by a clock that was right, at its time or while the other one was wrong.
@@ -51,7 +52,7 @@ import Testing
     @Test func aClockThatWasBehindLetsNothingExpire() {
         var run = run(.mastodon, -3_600)
         let slot = run.post(hour: 15)
-        run.end(slot, as: .expired, reason: Action.Reason.tooLate)
+        run.end(slot, as: .expired, reason: .outbox(.tooLate))
         run[slot].updated = AuditRun.start + 9 * 3_600 + 60
         #expect(run.report.lost == 1)
     }
@@ -173,7 +174,7 @@ import Testing
         var run = run()
         run.input.wrongClocks = [wrong(Self.day, hours: 9...11)]
         let slot = run.post(hour: 10)
-        run.end(slot, as: .expired, reason: Action.Reason.tooLate)
+        run.end(slot, as: .expired, reason: .outbox(.tooLate))
         #expect(run.report.lost == 0)
         run.input.wrongClocks = [wrong(Self.day, hours: 11...12)]
         #expect(run.report.lost == 1)

@@ -172,7 +172,7 @@ struct MirrorLife: Sendable {
             ids.append(action.id)
         }
         let store = mirror.outbox(lease: nil)
-        try await store.proposeUndos(ids, reason: Action.Reason.sourceGone)
+        try await store.proposeUndos(ids, reason: .sourceGone)
         let stored = try await store.actions(withIDs: ids)
         return ids.compactMap { stored[$0] }
     }

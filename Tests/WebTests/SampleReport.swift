@@ -2,6 +2,7 @@ import Foundation
 import Outbox
 import Posts
 import Settings
+import TestSupport
 
 @testable import Archive
 @testable import Control
@@ -57,7 +58,7 @@ enum SampleReport {
     static func status(_ text: String = "A loaf.", person: String = "@bob@home.example")
         -> StatusReport
     {
-        let kinds: [(ActionKind, ActionState, String?)] = [
+        let kinds: [(ActionKind, ActionState, ReasonCode?)] = [
             (.post, .done, nil), (.reply, .done, nil), (.reply, .skipped, "person-cap"),
             (.favorite, .done, nil),
         ]

@@ -318,12 +318,12 @@ extension HealthFacts {
         }
     }
 
-    private func refused(_ role: AccountRole, _ fault: StoredFault, _ stops: [Obstacle.Work])
+    private func refused(_ role: AccountRole, _ fault: WorkFault, _ stops: [Obstacle.Work])
         -> Obstacle
     {
         let isBot = role == .bot
         let code: Obstacle.Code =
-            switch fault.code.map(NetworkError.Code.init(rawValue:)) {
+            switch fault.code.flatMap(NetworkError.Code.init(rawValue:)) {
             case .missingScope?: isBot ? .botLacksScope : .humanLacksScope
             case .accountDisabled?: isBot ? .botDisabled : .humanDisabled
             default: isBot ? .botRefused : .humanRefused

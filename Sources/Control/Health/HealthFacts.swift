@@ -36,7 +36,7 @@ package struct HealthFacts: Equatable, Sendable {
     /// Whether the credentials of both roles certainly open one account.
     package var areAccountsSame = false
     /// Since when, and how, a network refuses the credentials of an account.
-    package var refusals: [AccountRole: StoredFault] = [:]
+    package var refusals: [AccountRole: WorkFault] = [:]
     /// The calls that a network puts off, or that fail, by account.
     package var waits: [AccountRole: [AccountWait]] = [:]
 

@@ -132,7 +132,7 @@ package struct ExplainReport: Codable, Sendable {
         init?(_ action: Action) {
             guard let undo = action.undo, action.state != .skipped else { return nil }
             let text =
-                undo.reason == Action.Reason.byPerson ? "a person asked to take it back" : nil
+                undo.reason == .outbox(.byPerson) ? "a person asked to take it back" : nil
             reason = ReportedReason(undo.reason, text: text)
             asked = undo.asked
             attempts = undo.attempts
@@ -295,8 +295,8 @@ package struct ExplainReporter: Sendable {
         if action.kind == .post { rules += try await rulesOfTexts(action) }
         guard let author = action.target?.author else { return rules }
         switch try await mirror.people.stance(of: author) {
-        case .deny where action.reason != Refusal.Reason.denied.rawValue:
-            rules.append(ReportedReason(Refusal.Reason.denied.rawValue))
+        case .deny where action.reason != .rule(.denied):
+            rules.append(ReportedReason(.rule(.denied)))
         case .allow:
             rules.append(ReportedReason("allowed", text: "the author or the operator agreed"))
         case .deny, .none: break
@@ -325,7 +325,7 @@ package struct ExplainReporter: Sendable {
             let opinion = try await mirror.opinions(on: [(post.id, post.text)])[post.id],
             opinion.isDemoted
         {
-            rules.append(ReportedReason(PersonLabel.likeLeftOut, text: opinion.sentence))
+            rules.append(ReportedReason(.rule(.likeLeftOut), text: opinion.sentence))
         }
         let texts = StatusReport.TextState(try await mirror.unsentTexts(), configuration.fitness)
         guard texts.unfit > 0 else { return rules }
@@ -353,7 +353,7 @@ package struct ExplainReporter: Sendable {
         return counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map {
             reason, count in
             ReportedReason(
-                reason.rawValue,
+                .rule(reason),
                 text: "\(count) of \(past.count) old replies to this person may not be sent: "
                     + reason.sentence)
         }
@@ -468,7 +468,7 @@ package struct ExplainReporter: Sendable {
                 ReportedReason("mode-off", text: "nothing is favorited: FAVORITE_MODE is off"))
         }
         if let refusal = prospect.refusal {
-            report.rules.append(ReportedReason(refusal.code, text: refusal.message))
+            report.rules.append(ReportedReason(.rule(refusal.reason), text: refusal.message))
         }
         if let waiting = prospect.result.waiting {
             report.rules.append(

@@ -103,7 +103,7 @@ struct MetricNumbers {
             case .post:
                 posts[labels.network, default: [:]][outcome, default: 0] += tally.count
             case .reply:
-                let reason = outcome == .done ? "" : tally.reason ?? ""
+                let reason = outcome == .done ? "" : tally.reason?.rawValue ?? ""
                 replies[outcome, default: [:]][reason, default: 0] += tally.count
             case .favorite:
                 favorites[labels.mode, default: [:]][outcome, default: 0] += tally.count

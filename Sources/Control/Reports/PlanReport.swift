@@ -21,7 +21,7 @@ package struct PlanReport: Codable, Sendable {
         /// Whether a person chose its time or its text, which then do not change automatically; nil
         /// for no.
         package var isPinned: Bool?
-        package var reason: String?
+        package var reason: ReasonCode?
         /// The reason in plain words.
         package var reasonText: String?
         package var text: String?

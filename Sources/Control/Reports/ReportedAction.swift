@@ -21,7 +21,7 @@ package struct ReportedAction: Codable, Equatable, Sendable {
     package var target: String?
     /// The text of that post, as far as it is stored.
     package var about: String?
-    package var reason: String?
+    package var reason: ReasonCode?
     /// The reason in plain words.
     package var reasonText: String?
     package var text: String?
@@ -70,7 +70,7 @@ extension ReportedAction {
             words: telling?.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.name),
             address: published.flatMap { PostID(network: network, value: $0).webAddress },
             seen: action.seen,
-            revert: action.reason == Refusal.Reason.askedToStop.rawValue
+            revert: action.reason == .rule(.askedToStop)
                 ? person.map { "mirror-bot people allow \($0.account)" } : nil)
     }
 }

@@ -403,8 +403,8 @@ package struct StatsReporter: Sendable {
                 ReportedReason(reason, text: ReportedReason(reason).text + ", and is used then"))
         }
         return unsent.unfit.map { line($0.value, ReportedReason($0.key)) } + sometimes + [
-            line(unsent.replies, ReportedReason(Refusal.Reason.isReply.rawValue)),
-            line(unsent.tooLong, ReportedReason(Refusal.Reason.tooLong.rawValue)),
+            line(unsent.replies, ReportedReason(.rule(.isReply))),
+            line(unsent.tooLong, ReportedReason(.rule(.tooLong))),
             line(
                 unsent.unjudged, ReportedReason("not-judged", text: "the worker looks at it soon")),
         ]

@@ -204,7 +204,7 @@ extension TextList.Text {
         guard !isNever else { return false }
         return switch fitness {
         case .answer: false
-        case .unfit: unfit.flatMap(Refusal.Reason.init)?.isOfFitness ?? false
+        case .unfit: unfit.flatMap(Refusal.Reason.init(rawValue:))?.isOfFitness ?? false
         case .fit, .sometimes, .unjudged: true
         }
     }

@@ -17,7 +17,7 @@ package struct ChangedSlot: Codable, Equatable, Sendable {
     package let time: String
     package let due: Date
     package let state: String
-    package let reason: String?
+    package let reason: ReasonCode?
     package let isPinned: Bool
     package let text: String?
     /// The digest of the slot, for who changes it.
@@ -81,7 +81,7 @@ extension Desk {
                     was sent, and it is not known yet whether it arrived; \(control: undo) takes it back if it did
                     """
                 )
-            case .skipped where now.reason == Action.Reason.byPerson:
+            case .skipped where now.reason == .outbox(.byPerson):
                 (.over, "is skipped; \(control: .restoring(now.subject))")
             default: (.over, "is \(now.state.rawValue) and can no longer be changed")
             }
@@ -129,7 +129,7 @@ package struct SkipSlot: PersonOperation {
 
     package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
         try await outcome(at: desk, slot) { slot, _ in
-            slot.state == .skipped && slot.reason == Action.Reason.byPerson
+            slot.state == .skipped && slot.reason == .outbox(.byPerson)
         }
     }
 }
@@ -158,7 +158,7 @@ package struct RestoreSlot: PersonOperation {
 
     private func refusal(of slot: Action, at desk: Desk) async throws -> ChangeRefusal {
         let name = NamedControl.slot(slot, in: try await desk.zone())
-        guard slot.state == .skipped, slot.reason == Action.Reason.byPerson else {
+        guard slot.state == .skipped, slot.reason == .outbox(.byPerson) else {
             if [.planned, .claimed].contains(slot.state) {
                 return ChangeRefusal(.over, saying: "\(control: name) is not skipped")
             }

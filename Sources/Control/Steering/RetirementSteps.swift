@@ -113,7 +113,7 @@ package struct RetirementSteps: Sendable {
         let all = try await Undoing(mirror: mirror).actions(
             .everything, kinds: ActionKind.allCases, now: now)
         let ids = all.map(\.id).filter { $0 != retirement.post }
-        _ = try await store.askUndos(ids, reason: Action.Reason.retired, now: now)
+        _ = try await store.askUndos(ids, reason: .retired, now: now)
         try await mirror.table.noteRetiredWishes(now: now)
     }
 

@@ -104,7 +104,7 @@ package struct SuggestionReview: Sendable {
             switch decision {
             case .approved: [.planned, .claimed, .sending, .done].contains(action.state)
             case .done: action.state == .done && action.sending == nil
-            case .dismissed: action.state == .skipped && action.reason == Action.Reason.dismissed
+            case .dismissed: action.state == .skipped && action.reason == .outbox(.dismissed)
             case .reopened: action.state == .suggested
             }
         guard isSo else { return nil }
@@ -160,7 +160,7 @@ package struct SuggestionReview: Sendable {
         -> SuggestionDecision
     {
         let action = try await suggestion(id, in: .skipped, seen)
-        guard action.reason == Action.Reason.dismissed else {
+        guard action.reason == .outbox(.dismissed) else {
             throw ChangeRefusal(
                 .over, saying: "\(control: .action(action.id)) is no dismissed suggestion")
         }

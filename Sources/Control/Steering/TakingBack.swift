@@ -172,7 +172,7 @@ package struct TakingBack: Sendable {
 
     private func log(_ action: Action) async {
         var metadata = await people.metadata(of: action)
-        metadata[LogKeys.reason] = "\(action.undo?.reason ?? "-")"
+        metadata[LogKeys.reason] = "\(action.undo?.reason.rawValue ?? "-")"
         guard action.state != .undone else {
             return logger.info("Action taken back", metadata: metadata)
         }

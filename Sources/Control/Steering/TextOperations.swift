@@ -161,7 +161,7 @@ package struct NeverSend: PersonOperation {
         for waiting in try await desk.outbox.waitingPosts()
         where waiting.text.map(TextRules.textKey) == key {
             changed += try await replacement.replaceText(
-                of: waiting, reason: Archive.never, now: now)
+                of: waiting, reason: .outbox(.never), now: now)
         }
         let left = try await LastWord(mirror: mirror).wait { $0.text.map(TextRules.textKey) == key }
         let id = post.id.value

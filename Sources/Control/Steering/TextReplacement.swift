@@ -27,7 +27,7 @@ struct TextReplacement: Sendable {
     ///
     /// - Returns: The slot as it is then.
     /// - Throws: The store's error.
-    func replaceText(of slot: Action, reason: String, now: Date) async throws -> [Action] {
+    func replaceText(of slot: Action, reason: ReasonCode, now: Date) async throws -> [Action] {
         let changed: Action?
         if slot.keepsText, slot.parent == nil {
             changed = try await store.withdrawText(of: slot.id, reason: reason, now: now)
@@ -60,7 +60,7 @@ struct TextReplacement: Sendable {
                 continue
             }
             changed += try await replaceText(
-                of: waiting, reason: Action.Reason.saidMeanwhile, now: now)
+                of: waiting, reason: .outbox(.saidMeanwhile), now: now)
         }
         return changed
     }
@@ -84,7 +84,7 @@ struct TextReplacement: Sendable {
     }
 
     /// The reason why a part of a waiting action may no longer be said; nil if there is none.
-    private func objection(to waiting: Action) async throws -> String? {
+    private func objection(to waiting: Action) async throws -> ReasonCode? {
         guard let wording = waiting.wording else { return nil }
         for (source, text) in [(wording.source, wording.text)]
             + wording.rest.map({ ($0.source, $0.text) })

@@ -29,8 +29,6 @@ package enum PersonLabel: String, Codable, CaseIterable, Sendable {
 
     /// A request to delete more posts than this implies no label for their texts.
     package static let mostAtOnce = 20
-    /// The stable code for a text that is demoted.
-    package static let likeLeftOut = "like-left-out"
 }
 
 /// The labels of a mirror's texts, one for each post, from which ``TextTaste`` learns.

@@ -195,7 +195,7 @@ struct DemoView {
     /// Returns the actions that were not sent, by reason, the most frequent first.
     private func silences(_ actions: [Action]) -> [String] {
         let groups = Dictionary(grouping: actions.filter { !Self.isDone($0) }) { action in
-            [action.kind.rawValue, action.state.rawValue, action.reason ?? ""]
+            [action.kind.rawValue, action.state.rawValue, action.reason?.rawValue ?? ""]
         }
         return groups.sorted {
             ($1.value.count, $0.key.joined()) < ($0.value.count, $1.key.joined())
@@ -204,14 +204,14 @@ struct DemoView {
     }
 
     private func silence(_ action: Action, _ count: Int) -> String {
-        let summary = action.explanation?.summary ?? action.reason ?? ""
+        let summary = action.explanation?.summary ?? action.reason?.rawValue ?? ""
         guard action.kind == .reply, action.state == .skipped else {
             let what = Self.count(count, action.kind.rawValue) ?? ""
             return "\(what) \(action.state.rawValue)"
                 + (summary.isEmpty ? "" : ": \(Printable.line(summary))")
         }
         let mentions = count == 1 ? "1 mention" : "\(count) mentions"
-        guard let kind = Self.unanswered[action.reason ?? ""] else {
+        guard let kind = Self.unanswered[action.reason?.rawValue ?? ""] else {
             return "\(mentions) (\(Printable.line(summary))): silence"
         }
         return "\(mentions) \(kind): silence"

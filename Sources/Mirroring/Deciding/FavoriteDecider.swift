@@ -128,8 +128,9 @@ package struct FavoriteDecider: Sendable {
         among authors: [AccountID], _ stances: [AccountID: People.Stance]
     ) async throws -> Set<AccountID> {
         guard capabilities.automaticFavorites == .consenting, !authors.isEmpty else { return [] }
-        return try await store.acquaintances(among: authors).union(
-            authors.filter { stances[$0] == .allow })
+        let known = try await store.acquaintances(
+            among: authors, unlessFor: [.rule(.askedToStop), .rule(.notMentioned)])
+        return known.union(authors.filter { stances[$0] == .allow })
     }
 
     private func isAutomatic(_ author: AccountID, _ consenting: Set<AccountID>) -> Bool {

@@ -689,7 +689,7 @@ extension Intent {
             skipped.payload = .reply(reply)
         }
         skipped.state = .skipped
-        skipped.reason = refusal.code
+        skipped.reason = .rule(refusal.reason)
         skipped.explanation = Explanation(refusal.message)
         return skipped
     }

@@ -217,7 +217,7 @@ package struct PlanMaker: Sendable {
             .post(slot.name, choice.wording), state: choice.wording == nil ? .skipped : state,
             due: due,
             expires: due + grace,
-            reason: choice.wording == nil ? "no-text" : nil, explanation: choice.why)
+            reason: choice.wording == nil ? .outbox(.noText) : nil, explanation: choice.why)
     }
 
     /// Makes and stores the plan of `day` unless it has one.
@@ -257,7 +257,7 @@ package struct PlanMaker: Sendable {
         for (index, slot) in planned.slots.enumerated()
         where slot.due < activated || slot.expires < now {
             planned.slots[index].state = .skipped
-            planned.slots[index].reason = "before-start"
+            planned.slots[index].reason = .outbox(.beforeStart)
         }
         let isStored = try await store.store(planned.plan, slots: planned.slots)
         known.add(day)
@@ -331,12 +331,12 @@ package struct PlanMaker: Sendable {
     /// The reason why a person excluded the text of a post; nil if nobody did.
     ///
     /// - Throws: The store's error.
-    package func objection(to post: Post) async throws -> String? {
+    package func objection(to post: Post) async throws -> ReasonCode? {
         objection(to: post, try await archive.unwanted(in: zone))
     }
 
     /// The same for exclusions that were already read.
-    package func objection(to post: Post, _ unwanted: Unwanted) -> String? {
+    package func objection(to post: Post, _ unwanted: Unwanted) -> ReasonCode? {
         unwanted.reason(against: post, key: judge.rules.neverKey(of: post))
     }
 
@@ -359,7 +359,7 @@ package struct PlanMaker: Sendable {
     /// - Returns: The stable name of the first rule that refuses it.
     /// - Throws: The store's error.
     package func unfitness(of original: Archive.Original, _ unwanted: Unwanted, at date: Date)
-        async throws -> String?
+        async throws -> ReasonCode?
     {
         // A further part of a thread is judged with the first part.
         guard !original.post.isReply else { return nil }
@@ -368,7 +368,7 @@ package struct PlanMaker: Sendable {
             let sequel = try await archive.sequel(of: original.post)
             parts = sequel.parts
             if case .failure(let refusal) = judge.rules.wording(of: original.post, sequel) {
-                return refusal.code
+                return .rule(refusal.reason)
             }
         }
         guard configuration.fitness != .off else { return nil }
@@ -376,7 +376,7 @@ package struct PlanMaker: Sendable {
         let time = LocalTime(date, in: zone)
         return fitness.grade <= FitnessMode.loose.grade.rawValue
             && fitness.holds(on: time.day, at: time.minute)
-            ? nil : fitness.reason
+            ? nil : fitness.reason.map(ReasonCode.init(rawValue:))
     }
 
     /// The reason why a post's pictures may not be sent under the present settings; nil if they
@@ -388,12 +388,12 @@ package struct PlanMaker: Sendable {
     /// The reason why a person excluded a text whose post may have left the archive; nil if nobody
     /// did.
     package func objection(to post: Post?, from source: PostID, text: String) async throws
-        -> String?
+        -> ReasonCode?
     {
         if let post { return try await objection(to: post) }
-        if try await archive.isForgotten(source) { return Action.Reason.forgotten }
+        if try await archive.isForgotten(source) { return .outbox(.forgotten) }
         let isMuted = try await archive.unwanted(in: zone).muted.hasWord(text)
-        return isMuted ? Refusal.Reason.mutedWord.rawValue : nil
+        return isMuted ? .rule(.mutedWord) : nil
     }
 
     /// The action with another text if its own can no longer be used; texts that were tried in vain

@@ -171,7 +171,9 @@ package struct ReplyFinder: Sendable {
             if index % Self.portion == Self.portion - 1 { await Task.yield() }
             let post = reply.post
             if let reason = unwanted?.reason(against: post, key: rules.neverKey(of: post)) {
-                if let muted = Refusal.Reason(rawValue: reason) { refusals.append(Refusal(muted)) }
+                if let muted = Refusal.Reason(rawValue: reason.rawValue) {
+                    refusals.append(Refusal(muted))
+                }
                 continue
             }
             switch rules.replyText(for: post, to: mention.author.handle) {

@@ -76,8 +76,8 @@ package struct SlotHold: Sendable {
     }
 
     /// The reason why a slot that may not leave now waits or falls.
-    package func reason(at now: Date) -> String {
-        isQuiet(at: now) ? Action.Reason.quietHours : Action.Reason.humanActive
+    package func reason(at now: Date) -> Action.Reason {
+        isQuiet(at: now) ? .quietHours : .humanActive
     }
 
     /// Whether the present is in the quiet hours; the hours may have been set after the day was

@@ -112,7 +112,8 @@ package struct TextJudge: Sendable {
         let parts = prepared.unfit == nil ? sequel.parts : []
         return Archive.Preparation(
             textKey: prepared.key,
-            unfit: unwanted.reason(against: post, key: prepared.key) ?? prepared.unfit?.rawValue,
+            unfit: unwanted.reason(against: post, key: prepared.key)?.rawValue
+                ?? prepared.unfit?.rawValue,
             length: prepared.length,
             fitness: isJudged(unprepared, habits)
                 ? unprepared.earlier.fitness

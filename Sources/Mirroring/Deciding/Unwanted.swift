@@ -1,6 +1,7 @@
 package import Archive
 import Conduct
 package import Foundation
+import Outbox
 package import Posts
 
 /// A person's exclusions: texts that are never sent, muted words and muted days.
@@ -35,11 +36,10 @@ package struct Unwanted: Sendable {
     /// - Parameters:
     ///   - post: A post of the human's.
     ///   - key: The key of its text.
-    /// - Returns: A stable code.
-    package func reason(against post: Post, key: String) -> String? {
-        if never.contains(key) { return Archive.never }
+    package func reason(against post: Post, key: String) -> ReasonCode? {
+        if never.contains(key) { return .outbox(.never) }
         guard !muted.isEmpty else { return nil }
-        return muted.reason(against: post.words, of: zones.time(of: post).day)?.rawValue
+        return muted.reason(against: post.words, of: zones.time(of: post).day).map(ReasonCode.rule)
     }
 }
 

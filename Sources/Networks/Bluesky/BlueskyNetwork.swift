@@ -394,9 +394,9 @@ extension BlueskyNetwork {
 final class BlueskyMemory: @unchecked Sendable {
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
-    private var identity: (value: BlueskyIdentity, rest: Pause)?
-    private var own: (value: BlueskyProfile, rest: Pause)?
-    private var bios: [String: (text: String, rest: Pause)] = [:]
+    private var identity: (value: BlueskyIdentity, rest: Cooldown)?
+    private var own: (value: BlueskyProfile, rest: Cooldown)?
+    private var bios: [String: (text: String, rest: Cooldown)] = [:]
 
     /// The most bios that are cached.
     private static let maximumBios = 5_000
@@ -409,7 +409,7 @@ final class BlueskyMemory: @unchecked Sendable {
     var lastIdentity: BlueskyIdentity? { lock.withLock { identity?.value } }
 
     func keep(_ identity: BlueskyIdentity, for lifetime: TimeInterval, from now: Date) {
-        lock.withLock { self.identity = (identity, Pause(begun: now, until: now + lifetime)) }
+        lock.withLock { self.identity = (identity, Cooldown(begun: now, until: now + lifetime)) }
     }
 
     /// Called because the account may have moved to another server.
@@ -422,7 +422,7 @@ final class BlueskyMemory: @unchecked Sendable {
     }
 
     func keep(ownProfile: BlueskyProfile, for lifetime: TimeInterval, from now: Date) {
-        lock.withLock { own = (ownProfile, Pause(begun: now, until: now + lifetime)) }
+        lock.withLock { own = (ownProfile, Cooldown(begun: now, until: now + lifetime)) }
     }
 
     /// The cached bios, by DID.
@@ -439,7 +439,9 @@ final class BlueskyMemory: @unchecked Sendable {
     func keep(bios new: [String: String], for lifetime: TimeInterval, from now: Date) {
         lock.withLock {
             if bios.count + new.count > Self.maximumBios { bios = [:] }
-            for (did, text) in new { bios[did] = (text, Pause(begun: now, until: now + lifetime)) }
+            for (did, text) in new {
+                bios[did] = (text, Cooldown(begun: now, until: now + lifetime))
+            }
         }
     }
 }

@@ -312,11 +312,11 @@ struct LoginBrake {
 
     /// The account that logs in; decides the spread of the waits.
     let account: String
-    private var verdict: (error: NetworkError, pause: Pause)?
-    private var lastFailure: (error: NetworkError, pause: Pause)?
+    private var verdict: (error: NetworkError, pause: Cooldown)?
+    private var lastFailure: (error: NetworkError, pause: Cooldown)?
     private var failures = 0
     /// Begins with the last log-in that succeeded.
-    private var lastLogin: Pause?
+    private var lastLogin: Cooldown?
     /// The session of the last log-in, until a server accepts it.
     private var unconfirmed: BlueskySession?
 
@@ -360,7 +360,7 @@ struct LoginBrake {
         lastFailure = nil
         failures = 0
         unconfirmed = session
-        lastLogin = Pause(begun: time, until: time + Self.pause)
+        lastLogin = Cooldown(begun: time, until: time + Self.pause)
     }
 
     /// Records that a login failed.
@@ -371,14 +371,14 @@ struct LoginBrake {
         // not sent does no harm.
         guard error.outcome != .notSent || error.stopsActor else { return error }
         if error.stopsActor {
-            verdict = (error, Pause(begun: time, until: time + Self.verdictLasts))
+            verdict = (error, Cooldown(begun: time, until: time + Self.verdictLasts))
             return error
         }
         failures += 1
         var error = error
         error.retryAfter = RetryRule.logIn.next(
             after: failures, key: account, asked: error.retryAfter, now: time)
-        lastFailure = (error, Pause(begun: time, until: error.retryAfter ?? time))
+        lastFailure = (error, Cooldown(begun: time, until: error.retryAfter ?? time))
         return error
     }
 }

@@ -198,7 +198,7 @@ final class XMemory: @unchecked Sendable {
     private var verified: (account: Account, isProtected: Bool?)?
     private var named: AccountStanding?
     private var level: String?
-    private var pauses: [Scope: (error: NetworkError, pause: Pause)] = [:]
+    private var pauses: [Scope: (error: NetworkError, pause: Cooldown)] = [:]
     private var boughtDay = 0
     private var bought: [String: Money] = [:]
     private var lost: [String: XPurse.Reservation] = [:]
@@ -242,7 +242,9 @@ final class XMemory: @unchecked Sendable {
 
     /// Holds back calls of a kind until the error's ``NetworkError/retryAfter``.
     func pause(_ scope: Scope, for error: NetworkError, at now: Date) {
-        lock.withLock { pauses[scope] = (error, Pause(begun: now, until: error.retryAfter ?? now)) }
+        lock.withLock {
+            pauses[scope] = (error, Cooldown(begun: now, until: error.retryAfter ?? now))
+        }
     }
 
     /// The reason why no call may be made now; nil if one may.

@@ -70,7 +70,7 @@ extension HumanMirror {
     func note(
         _ payload: Action.Payload, _ state: ActionState, at date: Date, sent: Date? = nil,
         published: String? = nil,
-        reason: String? = nil, why: Explanation? = nil
+        reason: ReasonCode? = nil, why: Explanation? = nil
     ) async throws -> Action {
         let intent = Intent(
             payload, state: state, due: date, expires: date + 86_400, reason: reason,

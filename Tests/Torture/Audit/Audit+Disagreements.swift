@@ -67,9 +67,9 @@ extension Audit {
     /// became of it.
     private func objection(toFailure action: Action) -> String? {
         if wasRefusedOnPurpose(action) || wasDenied(action) { return nil }
-        let isRepetition = action.reason == Action.Reason.duplicate && isSaidElsewhere(action)
+        let isRepetition = action.reason == .outbox(.duplicate) && isSaidElsewhere(action)
         return isRepetition && writes(of: action).contains(where: \.isRefusal)
-            ? nil : "failed with \(action.reason ?? "no reason"), which nothing provoked"
+            ? nil : "failed with \(action.reason?.rawValue ?? "no reason"), which nothing provoked"
     }
 
     /// Whether the bot has the text on the network in another place.

@@ -81,7 +81,7 @@ extension Audit {
     /// A person may leave a suggestion alone until its time is over, and late posts wait for each
     /// other.
     private func reasonOfExpiry(_ action: Action) -> String? {
-        guard action.reason != Action.Reason.undecided, !isFromAhead(action.updated) else {
+        guard action.reason != .outbox(.undecided), !isFromAhead(action.updated) else {
             return nil
         }
         // What waited for long is looked at again before it leaves.
@@ -93,7 +93,7 @@ extension Audit {
         let turns = rules.lateSpacing * Double(others)
         guard hadTime(for: action, from: start, to: action.expires - input.skew, extra: turns)
         else { return nil }
-        if action.reason == Action.Reason.tooManyLate, others == rules.lateAtMost { return nil }
+        if action.reason == .outbox(.tooManyLate), others == rules.lateAtMost { return nil }
         return "expired although a worker had the time to send it"
     }
 
@@ -108,7 +108,7 @@ extension Audit {
 
     /// A slot that was over when its plan was made; made in time, it would have been sent.
     private func reasonOfSkippedSlot(_ action: Action) -> String? {
-        guard action.reason == "before-start", action.due >= input.activated,
+        guard action.reason == .outbox(.beforeStart), action.due >= input.activated,
             !isFromAhead(action.created),
             hadTime(action)
         else { return nil }

@@ -37,7 +37,7 @@ extension Audit {
             if text != action.text {
                 why.append("has another text than the one that a person kept")
             }
-            if action.reason == Action.Reason.rerolled {
+            if action.reason == .outbox(.rerolled) {
                 why.append("was pinned by a person, and drawn anew")
             }
         }

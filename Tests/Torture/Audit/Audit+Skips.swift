@@ -7,16 +7,20 @@ import Sandbox
 /// Whether what was decided against was decided by a rule.
 extension Audit {
     /// The reasons that end a slot or a favorite without being a rule about a post.
-    private static let otherReasons: Set = ["before-start", "no-text", "source-gone"]
+    private static let otherReasons: Set<ReasonCode> = [
+        .outbox(.beforeStart), .outbox(.noText), .outbox(.sourceGone),
+    ]
     /// Those that a person brings about.
-    private static let reasonsOfPersons: Set = ["by-person", "rerolled", "never"]
+    private static let reasonsOfPersons: Set<ReasonCode> = [
+        .outbox(.byPerson), .outbox(.rerolled), .outbox(.never),
+    ]
 
     /// What is wrong with the reason of a skipped action; nil if it is a rule, and one that
     /// applied.
     ///
     /// Only mentions can be judged closely, for the network knows who wrote them and why.
     func objection(toSkipping action: Action) -> String? {
-        let reason = action.reason ?? "no reason"
+        let reason = action.reason?.rawValue ?? "no reason"
         // Whom nobody may ask about is left alone; without its conversation a mention stands for
         // itself.
         if action.reason != nil, let mention = mention(of: action),
@@ -24,10 +28,9 @@ extension Audit {
         {
             return nil
         }
-        if reason == Action.Reason.targetGone { return objectionToGone(action) }
+        if action.reason == .outbox(.targetGone) { return objectionToGone(action) }
         let rule = Refusal.Reason(rawValue: reason)
-        let isWanted = !input.person.done.isEmpty && Self.reasonsOfPersons.contains(reason)
-        guard rule != nil || isWanted || Self.otherReasons.contains(reason) else {
+        guard rule != nil || isOfOtherReason(action) else {
             return "was skipped for \(reason), which is no rule"
         }
         guard action.kind == .reply, let mention = mention(of: action), mention.kind == .friend,
@@ -37,6 +40,13 @@ extension Audit {
         }
         return isBorneOut(rule, action, mention)
             ? nil : "was skipped for \(reason), which is not so"
+    }
+
+    /// Whether it was skipped for a reason that is no rule and that there was.
+    private func isOfOtherReason(_ action: Action) -> Bool {
+        guard let reason = action.reason else { return false }
+        if Self.otherReasons.contains(reason) { return true }
+        return !input.person.done.isEmpty && Self.reasonsOfPersons.contains(reason)
     }
 
     /// The sandbox takes nothing back of what people say: only what it does not give out seems to

@@ -195,7 +195,7 @@ final class WebStage: Sendable {
                 [.skipped, .expired, .failed].contains($0.state)
             }) {
                 throw TestSupportError(
-                    "a favorite ended as \(lost.state.rawValue), \(lost.reason ?? "no reason")")
+                    "a favorite ended as \(lost.state.rawValue), \(lost.reason?.rawValue ?? "-")")
             }
             let times = stored.values.filter { $0.state == .done }.compactMap { action in
                 action.sending.map { action.updated.timeIntervalSince($0) * 1_000 }

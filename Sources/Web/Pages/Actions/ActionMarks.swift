@@ -17,8 +17,8 @@ struct ActionMarks: Sendable {
     /// Its state, in a word or two.
     let state: String
 
-    /// - Parameter reason: The stored code of the reason why it ended or waits.
-    init(_ kind: ActionKind, _ state: ActionState, reason: String? = nil, whom: String?) {
+    /// - Parameter reason: The reason why it ended or waits.
+    init(_ kind: ActionKind, _ state: ActionState, reason: ReasonCode? = nil, whom: String?) {
         self.whom = whom ?? ""
         what =
             switch kind {
@@ -59,7 +59,7 @@ struct ActionMarks: Sendable {
         case .failed:
             symbol = "a-failed"
             mark = "failed"
-            self.state = reason == Action.Reason.unconfirmed ? "unconfirmed" : "failed"
+            self.state = reason == .outbox(.unconfirmed) ? "unconfirmed" : "failed"
         case .undone:
             symbol = "a-undone"
             mark = "undone"

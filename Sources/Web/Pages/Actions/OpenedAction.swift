@@ -242,7 +242,7 @@ struct OpenedAction: Sendable {
         switch state {
         case .done, .sending: return "Take it back…"
         case .planned, .claimed: return report.kind == .post ? nil : "Cancel it…"
-        case .failed where report.rules.first?.code == Action.Reason.unconfirmed:
+        case .failed where report.rules.first?.code == .outbox(.unconfirmed):
             return "Take it back if it arrived…"
         default: return nil
         }

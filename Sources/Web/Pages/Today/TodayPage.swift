@@ -260,7 +260,7 @@ package enum TodayPage: MirrorPage {
 
     /// Whether a person skipped the slot and its time is still to come.
     static func canRestore(_ slot: PlanReport.Slot, _ request: MirrorRequest) -> Bool {
-        SlotState(slot) == .skipped && slot.reason == Action.Reason.byPerson
+        SlotState(slot) == .skipped && slot.reason == .outbox(.byPerson)
             && slot.due > request.now
     }
 

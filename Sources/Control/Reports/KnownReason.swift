@@ -1,0 +1,112 @@
+import Conduct
+import Networks
+import Outbox
+import Posts
+import Settings
+
+/// The reason that a stored code means, as the enum that declares it has it.
+///
+/// A code that two of the enums declare says the same in both.
+enum KnownReason: Equatable, Sendable {
+    case rule(Refusal.Reason)
+    case outbox(Action.Reason)
+    case network(NetworkError.Code)
+
+    /// Nil for the code of another version of the program.
+    init?(_ code: ReasonCode) {
+        if let rule = Refusal.Reason(rawValue: code.rawValue) {
+            self = .rule(rule)
+        } else if let reason = Action.Reason(rawValue: code.rawValue) {
+            self = .outbox(reason)
+        } else if let failure = NetworkError.Code(rawValue: code.rawValue) {
+            self = .network(failure)
+        } else {
+            return nil
+        }
+    }
+
+    /// The reason in plain words, without a full stop.
+    var sentence: String {
+        switch self {
+        case .rule(let rule): rule.sentence
+        case .outbox(let reason): reason.sentence
+        case .network(let failure): failure.sentence
+        }
+    }
+
+    /// The setting that decides it; nil if none does.
+    var setting: Setting? {
+        switch self {
+        case .rule(let rule): rule.setting
+        case .outbox(let reason): reason.setting
+        case .network(let failure): failure.setting
+        }
+    }
+}
+
+extension Refusal.Reason {
+    /// The setting that decides whether the rule applies; nil if none does.
+    var setting: Setting? {
+        switch self {
+        case .hasLink: .links
+        case .hasMedia: .media
+        case .noAltText: .mediaWithoutAlt
+        case .threadHead: .threads
+        case .dailyCap: .favoritesPerDay
+        case .personCap: .repliesPerPerson
+        case .threadCap: .repliesPerThread
+        case .unlikelyReply: .replies
+        case .policyNotAcknowledged: .acknowledgeXPolicy
+        case .machineClient, .quotesAPost, .struckOut, .checkIn, .appShare, .cutShare, .mediaLeft,
+            .numbersOnly, .linkOnly, .threadPart, .namesSomebody, .tragedy, .greetingSeason,
+            .thanksSomebody, .asksSomebody, .event, .dated, .greetingTime, .timeBound, .tagNumber,
+            .rareTag, .withLink, .withTag, .goesOn, .onlyReacts, .publicAffairs, .liveShow,
+            .followsClosely:
+            .fitness
+        case .notOpen, .isReply, .notAReply, .isRepost, .longAltText, .sensitive, .truncated,
+            .mentionsOthers, .noWords, .tooLong, .badHandle, .ownPost, .botAuthor, .optedOut,
+            .denied, .askedToStop, .notMentioned, .closedToReplies, .othersThread,
+            .alreadyFavorited, .tooOld, .badTime, .noPastReply, .notLinked, .byHand, .mutedWord,
+            .mutedDay, .provesAccount, .stopsMirror, .undecidable, .likeLeftOut:
+            nil
+        }
+    }
+
+    /// Whether the rule is about texts that do not stand for themselves.
+    var isOfFitness: Bool { setting?.name == Setting.fitness.name }
+}
+
+extension Action.Reason {
+    /// The setting that decides it; nil if none does.
+    fileprivate var setting: Setting? {
+        switch self {
+        case .sourceEdited: .followEdits
+        case .sourceUnasked, .sourceUnverified: .trustArchive
+        case .humanFavorite: .deleteOnFavorite
+        case .humanActive: .holdWhileActive
+        case .quietHours: .quietHours
+        case .noFavorites: .favoriteMode
+        case .onlyAnswers: .maxPerDay
+        case .unconfirmed, .duplicate, .tooLong, .tooLate, .beforeStart, .noText, .incomplete,
+            .tooManyLate, .undecided, .denied, .byPerson, .dismissed, .rerolled, .never,
+            .saidMeanwhile, .sourceGone, .targetGone, .retired, .restored, .rebound, .threadEnded,
+            .threadCut, .processing, .pictureGone, .pictureUnasked, .pictureTooLarge, .notAPicture,
+            .forgotten, .interrupted, .dryRun:
+            nil
+        }
+    }
+}
+
+extension NetworkError.Code {
+    /// The setting that decides it; nil if none does.
+    fileprivate var setting: Setting? {
+        switch self {
+        case .overBudget: .xBudget
+        case .unauthorized, .missingScope, .accountDisabled, .forbidden, .notFound, .rateLimited,
+            .rejected, .tooLong, .duplicate, .conflict, .unavailable, .transport,
+            .malformedResponse, .tooLarge, .redirected, .capability, .configuration,
+            .creditsDepleted, .capReached:
+            nil
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package import Posts
+package import Storage
+
+extension Action {
+    /// The reasons of the outbox, of its worker and of the people who change its actions.
+    ///
+    /// The raw value is stored with the action. Rules and networks have codes of their own; an
+    /// action's ``Action/reason`` holds any of them.
+    package enum Reason: String, CaseIterable, Codable, Sendable {
+        /// A request may have acted, but its post was not found in time.
+        case unconfirmed
+        /// The network said that the text was published before; the code of the network's error.
+        case duplicate
+        /// The server counted more characters than it allows; the code of the network's error and
+        /// of the rule.
+        case tooLong = "too-long"
+        /// Its time passed before it could be sent.
+        case tooLate = "too-late"
+        /// Its time had passed when the mirror was started.
+        case beforeStart = "before-start"
+        /// No archived text may be used at its time.
+        case noText = "no-text"
+        /// Its text or target is missing, so it cannot be sent.
+        case incomplete
+        /// One of many that were late at once, of which only a few are sent.
+        case tooManyLate = "too-many-late"
+        /// The suggestion was not decided in time.
+        case undecided
+        /// Its recipient is denied; the code of the rule.
+        case denied
+        /// A person skipped it.
+        case byPerson = "by-person"
+        /// A person dismissed the suggestion.
+        case dismissed
+        /// A person had its day drawn again.
+        case rerolled
+        /// A person excluded its text; the archive notes the same code with the text.
+        case never
+        /// Another post with the same text was sent meanwhile.
+        case saidMeanwhile = "said-meanwhile"
+        /// The human no longer shows the post that the text is from.
+        case sourceGone = "source-gone"
+        /// The human's network does not answer whether it still shows the post that the text is
+        /// from.
+        case sourceUnasked = "source-unasked"
+        /// Nobody can be asked whether the post that the text is from is still there.
+        case sourceUnverified = "source-unverified"
+        /// The human changed the post that the text is from.
+        case sourceEdited = "source-edited"
+        /// The human favorited the bot's post.
+        case humanFavorite = "human-favorite"
+        /// The human is posting, or was a while ago.
+        case humanActive = "human-active"
+        /// It was in the quiet hours.
+        case quietHours = "quiet-hours"
+        /// Favorites were turned off.
+        case noFavorites = "no-favorites"
+        /// The target post is gone, or hidden from the bot.
+        case targetGone = "target-gone"
+        /// Posts were turned off.
+        case onlyAnswers = "only-answers"
+        /// It waited when the mirror retired, or was taken back because it did.
+        case retired
+        /// It waited when an older state of the database was restored.
+        case restored
+        /// It was decided for another account of the bot.
+        case rebound
+        /// The previous part of the thread was not published.
+        case threadEnded = "thread-ended"
+        /// A part of the thread could not be published, and a thread is published whole or not at
+        /// all.
+        case threadCut = "thread-cut"
+        /// The network is still processing a picture.
+        case processing
+        /// A picture is no longer at its address.
+        case pictureGone = "picture-gone"
+        /// A picture has an address that is not requested.
+        case pictureUnasked = "picture-unasked"
+        /// A picture is larger than the network accepts.
+        case pictureTooLarge = "picture-too-large"
+        /// An attachment is not a picture of a kind that every network accepts.
+        case notAPicture = "not-a-picture"
+        /// Its recipient or its text was forgotten.
+        case forgotten
+        /// The worker ended before the network answered.
+        case interrupted
+        /// A dry run asks no network for it.
+        case dryRun = "dry-run"
+
+        /// The reasons of an undo that no person asked for.
+        static let automaticUndos: [Reason] = [.sourceGone, .sourceEdited, .threadCut]
+    }
+}
+
+extension Action.Reason {
+    /// The reason in plain words, without a full stop.
+    package var sentence: String {
+        switch self {
+        case .unconfirmed: "the answer was lost, so it may or may not have arrived"
+        case .duplicate: "the network says that the text was published before"
+        case .tooLong: "the text is longer than the server allows"
+        case .tooLate: "its time passed before it could be sent"
+        case .beforeStart: "its time had passed when the mirror was started"
+        case .noText: "no archived post may be used at this time"
+        case .incomplete: "its text or the account to answer is missing"
+        case .tooManyLate: "too many were late at once, and only a few were sent"
+        case .undecided: "nothing was decided about the suggestion in time"
+        case .denied: "the author is on the list of people to leave alone"
+        case .byPerson: "a person skipped it"
+        case .dismissed: "a person decided against it"
+        case .rerolled: "a person had the day drawn again"
+        case .never: "a person excluded this text"
+        case .saidMeanwhile: "another post with the same text was sent meanwhile"
+        case .sourceGone: "the human no longer shows the post that the text is from"
+        case .sourceUnasked:
+            "the human's network does not answer whether it still shows the text's post"
+        case .sourceUnverified:
+            "nobody can be asked whether the text's post is still there, and TRUST_ARCHIVE is not yes"
+        case .sourceEdited: "the human changed the post that the text is from"
+        case .humanFavorite: "the human favorited it, which deletes it"
+        case .humanActive: "the human is posting, or was a while ago"
+        case .quietHours: "it was in one of the quiet hours"
+        case .noFavorites: "favorites were turned off"
+        case .targetGone: "the post that it answers or favorites is gone"
+        case .onlyAnswers: "posts were turned off"
+        case .retired: "the mirror has retired"
+        case .restored:
+            "it waited when a backup was restored, after which it could be late or repeat something"
+        case .rebound: "it was decided for another account of the bot"
+        case .threadEnded: "the previous part of the thread was not published"
+        case .threadCut:
+            "a part of its thread could not be published, and a thread is published whole or not at all"
+        case .processing: "the network is still processing a picture"
+        case .pictureGone: "a picture is no longer at its address"
+        case .pictureUnasked: "a picture has an address that is not requested"
+        case .pictureTooLarge: "a picture is larger than the network accepts"
+        case .notAPicture: "an attachment is no JPEG, PNG or WebP picture"
+        case .forgotten: "its recipient or its text was forgotten"
+        case .interrupted: "the worker ended before the network answered"
+        case .dryRun: "a dry run asks no network"
+        }
+    }
+}
+
+extension ReasonCode {
+    /// The code of a reason of the outbox.
+    package static func outbox(_ reason: Action.Reason) -> ReasonCode {
+        ReasonCode(rawValue: reason.rawValue)
+    }
+}
+
+extension Action.Reason: SQLConvertible {
+    package var sqlValue: SQLValue { .text(rawValue) }
+}
+
+extension ReasonCode: SQLConvertible {
+    package var sqlValue: SQLValue { .text(rawValue) }
+}
