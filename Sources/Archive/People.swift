@@ -128,9 +128,9 @@ package struct People: Sendable {
             if byID[person.forgotten]?.isForgotten == true { return .deny }
             let known = byID[person]
             let accounts = known?.link.flatMap { byLink[$0] } ?? [known].compactMap(\.self)
-            let said = accounts.map(\.stance)
-            if said.contains(.deny) { return .deny }
-            if said.contains(.allow) { return .allow }
+            let stances = accounts.map(\.stance)
+            if stances.contains(.deny) { return .deny }
+            if stances.contains(.allow) { return .allow }
             guard !denied.isEmpty else { return .none }
             let isCovered = ([person] + accounts.map(\.id)).contains {
                 !denied.isDisjoint(with: ServerName.covering($0))

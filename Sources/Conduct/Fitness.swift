@@ -166,9 +166,9 @@ package struct Fitness: Sendable {
         var judged = JudgedText(post.text, year: year)
         if post.isQuote { judged.verdict.refuse(.quotesAPost) }
         judged.guessLanguages(by: languages, named: post.language)
-        let partOfMore: [Refusal.Reason] = isThread ? [.threadPart, .goesOn] : []
+        let ignored: [Refusal.Reason] = isThread ? [.threadPart, .goesOn] : []
         for row in rows where row.isAbout(judged.languages) {
-            if let reason = row.reason, partOfMore.contains(reason) { continue }
+            if let reason = row.reason, ignored.contains(reason) { continue }
             row.apply(to: &judged, words)
         }
         if !post.mentions.isEmpty { judged.verdict.refuse(.namesSomebody) }

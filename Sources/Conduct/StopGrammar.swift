@@ -171,14 +171,14 @@ struct StopGrammar: Sendable {
         let whole = FoldedText.Part(joining: parts)
         let excluded = excludedLanguages(in: whole)
         if excluded.contains(0) { return false }
-        let least: Verdict = text.hasLink ? .explicit : .request
-        if verdict(on: whole, excluded, mirroring: mirroring) >= least { return true }
+        let threshold: Verdict = text.hasLink ? .explicit : .request
+        if verdict(on: whole, excluded, mirroring: mirroring) >= threshold { return true }
         guard parts.count > 1 else { return false }
         let verdicts = parts.map { verdict(on: $0, excluded) }
         let best =
             (mirroring ? parts.map { verdict(on: $0, excluded, mirroring: true) } : verdicts).max()
             ?? .unknown
-        if best >= least, !verdicts.contains(.unknown) { return true }
+        if best >= threshold, !verdicts.contains(.unknown) { return true }
         let others = zip(parts, verdicts).reduce(0) { $0 + ($1.1 == .unknown ? $1.0.wordCount : 0) }
         return best == .clear && others <= Self.otherWords
     }
@@ -205,13 +205,13 @@ struct StopGrammar: Sendable {
             readings[0][language] = [Reading()]
         }
         for start in part.letters.indices where !readings[start].isEmpty {
-            let here = readings[start]
+            let readingsHere = readings[start]
             readings[start] = [:]
             forEachEntry(in: part, from: start) { entry, end in
                 let next = part.start(after: end)
-                let chosen = entry.language == 0 ? Array(here.keys) : [entry.language]
+                let chosen = entry.language == 0 ? Array(readingsHere.keys) : [entry.language]
                 for language in chosen {
-                    for var reading in here[language] ?? [] {
+                    for var reading in readingsHere[language] ?? [] {
                         if reading.add(entry) {
                             readings[next][language, default: []].insert(reading)
                         }

@@ -46,8 +46,8 @@ package enum EmbeddedFiles {
     ///
     /// - Parameters:
     ///   - path: As in ``bytes(of:)``.
-    ///   - columns: The number of cells that each row has to have: the tables are part of the
-    ///     program.
+    ///   - columns: The required number of cells in each row; a row with another number stops the
+    ///     process, because the tables are part of the program.
     package static func rows(of path: String, columns: Int) -> [[String]] {
         text(of: path).split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
             let cells = line.split(separator: "\t").map(String.init)

@@ -222,7 +222,7 @@ struct BoostedStumps {
             bends[Int(place)] += chance * (1 - chance)
         }
         let whole = (slope: slopes.reduce(0, +), bend: bends.reduce(0, +))
-        let none = whole.slope * whole.slope / (whole.bend + ridge)
+        let gainOfNone = whole.slope * whole.slope / (whole.bend + ridge)
         var best = Stump()
         var slope = 0.0
         var bend = 0.0
@@ -231,7 +231,7 @@ struct BoostedStumps {
             bend += bends[cut]
             let rest = whole.slope - slope
             let restBend = whole.bend - bend + ridge
-            let gain = slope * slope / (bend + ridge) + rest * rest / restBend - none
+            let gain = slope * slope / (bend + ridge) + rest * rest / restBend - gainOfNone
             guard gain > best.gain else { continue }
             best = Stump(
                 column: column, cut: UInt8(cut), below: rate * slope / (bend + ridge),

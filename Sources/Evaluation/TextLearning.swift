@@ -108,7 +108,7 @@ package struct TextLearning: Encodable, Equatable, Sendable {
             .sorted { ($0.place, $0.text.example.id.value) < ($1.place, $1.text.example.id.value) }
         }
         let asked = order.prefix(Int((Double(order.count) * heldOut).rounded()))
-        let said = order.dropFirst(asked.count).prefix(labels).map { one in
+        let labelled = order.dropFirst(asked.count).prefix(labels).map { one in
             (text: one.text, isAgainst: one.text.isOutOfPlace != one.isWrong)
         }
         var classifier = MemoryClassifier(words)
@@ -116,11 +116,12 @@ package struct TextLearning: Encodable, Equatable, Sendable {
             features[example.id] ?? FeatureSet(words: [], author: nil)
         }
         classifier.learn(
-            said.map { $0.isAgainst ? .favorited($0.text.example) : .seen($0.text.example) },
+            labelled.map { $0.isAgainst ? .favorited($0.text.example) : .seen($0.text.example) },
             extract)
-        let against = said.count { $0.isAgainst }
-        let isSilent = said.count < TextTaste.fewest || against == 0 || against == said.count
-        if min(against, said.count - against) >= minimum { classifier.fitWeights(extract) }
+        let against = labelled.count { $0.isAgainst }
+        let isSilent =
+            labelled.count < TextTaste.fewest || against == 0 || against == labelled.count
+        if min(against, labelled.count - against) >= minimum { classifier.fitWeights(extract) }
         let first = asked.map(\.text).filter { text in
             isSilent || classifier.assess(extract(text.example)).byFeatures <= TextTaste.margin
         }

@@ -168,9 +168,9 @@ private struct ReplyContests {
     private mutating func habits(before index: Int) -> ReplyHabits {
         let count = index - index % Self.repliesBetweenCounts
         if let habits, habits.count == count { return habits.told }
-        let told = ReplyHabits(replies[..<count].suffix(ReplyHabits.longest).map(\.habit))
-        habits = (count, told)
-        return told
+        let computed = ReplyHabits(replies[..<count].suffix(ReplyHabits.longest).map(\.habit))
+        habits = (count, computed)
+        return computed
     }
 
     /// Whether a chosen reply has the kind of the true one; nil if the kinds are unknown.

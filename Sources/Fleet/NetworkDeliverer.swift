@@ -160,7 +160,7 @@ package struct NetworkDeliverer: Deliverer {
     /// Finds a text on a server that may have rewritten it.
     ///
     /// Such a server also publishes a repeated request twice. So a text counts as absent only if no
-    /// post there may be it and no other sent text reads the same.
+    /// post there could be it, and no other sent text reads like it.
     ///
     /// - Parameters:
     ///   - candidates: The bot's posts at its place that belong to no other known action.

@@ -520,7 +520,7 @@ actor Originals {
 
     /// Reacts to edits and deletions that a list shows, before the turn of each post.
     ///
-    /// Each post is requested itself, because the list does not decide; each changed text once.
+    /// A list decides nothing: each changed post is requested by itself, once for each new text.
     func noteShown(_ items: [ObservedPost]) async throws {
         guard let human, human.price(ofReading: 1, from: .ownPosts) == nil else { return }
         let own = items.filter { $0.post.id.network == human.name }
@@ -683,16 +683,17 @@ actor Originals {
     private func takeBack(_ copies: [Action], for reason: Action.Reason) async throws {
         guard !copies.isEmpty else { return }
         let now = clock.now
-        let room = max(0, Self.undosPerHour - (try await store.automaticUndos(since: now - 3_600)))
+        let allowed = max(
+            0, Self.undosPerHour - (try await store.automaticUndos(since: now - 3_600)))
         let ids = copies.map(\.id)
-        _ = try await store.askUndos(Array(ids.prefix(room)), reason: reason, now: now)
+        _ = try await store.askUndos(Array(ids.prefix(allowed)), reason: reason, now: now)
         wishes += 1
-        for copy in copies.prefix(room) {
+        for copy in copies.prefix(allowed) {
             var metadata = await people.metadata(of: copy)
             metadata[LogKeys.reason] = "\(reason.rawValue)"
             logger.info("Taking back", metadata: metadata)
         }
-        let others = Array(ids.dropFirst(room))
+        let others = Array(ids.dropFirst(allowed))
         guard !others.isEmpty else { return }
         try await store.leaveToPerson(others, reason: reason, logger)
     }

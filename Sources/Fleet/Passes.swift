@@ -58,7 +58,7 @@ final class Passes: Sendable {
 
     /// Makes today's plan if it is missing, and sends due actions.
     func publish() async throws -> Date {
-        let isAhead = try await makePlan()
+        let hasTomorrowsPlan = try await makePlan()
         // If mentions are not read, replies do not wait for them.
         var heard: Date? = .distantFuture
         if let mentions = parts.feeds.mentions { heard = await mentions.lastRead }
@@ -81,8 +81,8 @@ final class Passes: Sendable {
             now
             + (hasQuestions ? cadence.publisher : cadence.idlePublisher ?? cadence.publisher)
             .timeInterval
-        let latest = min(
-            isAhead ? wait : min(wait, nextPlan(after: now)), known.retirement ?? .distantFuture)
+        let planning = hasTomorrowsPlan ? wait : min(wait, nextPlan(after: now))
+        let latest = min(planning, known.retirement ?? .distantFuture)
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
         // The mentions may have been read since.
         if known.waitsForMentions, await parts.feeds.mentions?.lastRead != heard { return now }

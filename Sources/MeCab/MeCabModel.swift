@@ -85,7 +85,7 @@ import Synchronization
 
     /// Splits a text that is not empty into words; a zero byte must follow it.
     ///
-    /// - Returns: A lattice with the words, which point into the text; pass it to ``giveBack(_:)``.
+    /// - Returns: A lattice with the words, which point into the text; pass it to `giveBack(_:)`.
     /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.
     @usableFromInline func analysed(_ text: UnsafeBufferPointer<UInt8>) throws(MeCabError)
         -> OpaquePointer

@@ -15,7 +15,7 @@ final class LogOutput: @unchecked Sendable {
     private let lock = NSLock()
     private var make: @Sendable (String) -> any LogHandler
 
-    /// Writes on this stream with the default settings until ``follow(_:)``.
+    /// Writes on this stream with the default settings until `follow(_:)`.
     init(on stream: Console.Output) {
         self.stream = stream
         make = { LineLogHandler(label: $0, format: .logfmt, level: .info, stream: stream) }

@@ -52,10 +52,13 @@ extension HumanMirror {
     /// - Throws: The store's error.
     package func proposedTimeZone() async throws -> ProposedTimeZone? {
         if let proposal = try await archivedTimeZone() { return proposal }
-        let here = TimeZone.current
-        guard here.identifier.contains("/"), !here.identifier.hasPrefix("Etc/") else { return nil }
+        let system = TimeZone.current
+        guard system.identifier.contains("/"), !system.identifier.hasPrefix("Etc/") else {
+            return nil
+        }
         return ProposedTimeZone(
-            name: here.identifier, reason: "this computer is set to \(here.identifier)", source: nil
+            name: system.identifier, reason: "this computer is set to \(system.identifier)",
+            source: nil
         )
     }
 

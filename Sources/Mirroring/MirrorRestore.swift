@@ -87,10 +87,10 @@ package struct MirrorRestore: Sendable {
         for shape in shapes where shape.duty.restore == .added && shape.name != "credentials" {
             do {
                 try await storage.transaction { connection in
-                    let there = try connection.query(
+                    let columns = try connection.query(
                         "SELECT name FROM pragma_table_info(\(shape.name), \(Self.backup))"
                     ).map { try $0.text("name") }
-                    try add(shape.with(only: Set(there)), of: nil, on: connection)
+                    try add(shape.with(only: Set(columns)), of: nil, on: connection)
                 }
             } catch {
                 failed.insert(shape.name)
@@ -155,11 +155,11 @@ package struct MirrorRestore: Sendable {
         throws
     {
         let columns: SQL = "\(unsafe: shape.columns.map(\.name).joined(separator: ", "))"
-        let ours: SQL = mirror.map { "mirror = \($0)" } ?? "TRUE"
+        let isOfMirror: SQL = mirror.map { "mirror = \($0)" } ?? "TRUE"
         try connection.execute(
             """
             INSERT INTO main.\(unsafe: shape.name) (\(columns))
-            SELECT \(columns) FROM \(unsafe: Self.backup).\(unsafe: shape.name) WHERE \(ours)
+            SELECT \(columns) FROM \(unsafe: Self.backup).\(unsafe: shape.name) WHERE \(isOfMirror)
             ON CONFLICT DO NOTHING
             """)
     }

@@ -101,11 +101,11 @@ package struct MirrorTable: Sendable {
     package static func versionsOfLiving(
         in storage: any StorageEngine, among names: [String]? = nil, now: Date
     ) async throws -> [String: Int64] {
-        let some: SQL = names.map { "mirror IN \(list: $0) AND " } ?? ""
+        let isNamed: SQL = names.map { "mirror IN \(list: $0) AND " } ?? ""
         let rows = try await storage.query(
             """
             SELECT mirror, version FROM mirrors
-            WHERE \(some)move_state IS NULL AND retired_ms IS NULL AND (paused_ms IS NULL OR paused_until_ms <= \(now.milliseconds)
+            WHERE \(isNamed)move_state IS NULL AND retired_ms IS NULL AND (paused_ms IS NULL OR paused_until_ms <= \(now.milliseconds)
                 OR EXISTS (
                     SELECT 1 FROM actions WHERE actions.mirror = mirrors.mirror AND undo_next_ms IS NOT NULL)
                 OR EXISTS (

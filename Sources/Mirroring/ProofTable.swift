@@ -99,14 +99,15 @@ package struct ProofTable: Sendable {
             guard same.isEmpty else { return }
             let all =
                 try connection.query("SELECT COUNT(*) AS number " + open).first?.int("number") ?? 0
-            let some =
+            let openOfAccount =
                 try connection.query("SELECT COUNT(*) AS number " + open + ofAccount).first?.int(
                     "number") ?? 0
-            let own =
+            let openOfVisitor =
                 try connection.query(
                     "SELECT COUNT(*) AS number " + open + " AND visitor = \(owner)"
                 ).first?.int("number") ?? 0
-            guard all < Self.mostOfMirror, some < Self.mostOfAccount, own < Self.mostOfVisitor
+            guard all < Self.mostOfMirror, openOfAccount < Self.mostOfAccount,
+                openOfVisitor < Self.mostOfVisitor
             else {
                 throw Self.tooMany
             }
@@ -175,12 +176,12 @@ package struct ProofTable: Sendable {
         ///   - author: The author, according to the network.
         ///   - written: When it first named the bot, by the clock of this machine.
         package init?(_ mention: PostID, by author: Account, _ text: String, written: Date) {
-            let said = ProofWords.said(in: text)
-            guard !said.isEmpty else { return nil }
+            let spoken = ProofWords.said(in: text)
+            guard !spoken.isEmpty else { return nil }
             self.mention = mention.value
             self.author = author
             self.written = written
-            words = said.map { ProofTable.digest(of: $0) }
+            words = spoken.map { ProofTable.digest(of: $0) }
         }
     }
 

@@ -63,7 +63,7 @@ package struct ServerRuleTable: Sendable {
     {
         try await storage.transaction { [mirror] connection in
             let reference = account.canonical.reference
-            let ours: SQL = "mirror = \(mirror) AND account = \(reference)"
+            let isOfAccount: SQL = "mirror = \(mirror) AND account = \(reference)"
             let entries = [Self.look] + texts.prefix(Self.most).map(Self.digest)
             for (position, digest) in entries.enumerated() {
                 try connection.execute(
@@ -80,19 +80,19 @@ package struct ServerRuleTable: Sendable {
                 "DELETE FROM server_rules WHERE mirror = \(mirror) AND account <> \(reference)")
             // A removed sentence that no person was shown is deleted without a notice.
             try connection.execute(
-                "DELETE FROM server_rules WHERE \(ours) AND digest NOT IN \(list: entries) AND shown_ms IS NULL"
+                "DELETE FROM server_rules WHERE \(isOfAccount) AND digest NOT IN \(list: entries) AND shown_ms IS NULL"
             )
             try connection.execute(
                 """
                 UPDATE server_rules SET gone_ms = COALESCE(gone_ms, \(now.milliseconds))
-                WHERE \(ours) AND digest NOT IN \(list: entries)
+                WHERE \(isOfAccount) AND digest NOT IN \(list: entries)
                 """)
-            let sentences = try Self.sentences(where: ours, on: connection)
+            let sentences = try Self.sentences(where: isOfAccount, on: connection)
             if isShown {
                 try connection.execute(
-                    "DELETE FROM server_rules WHERE \(ours) AND gone_ms IS NOT NULL")
+                    "DELETE FROM server_rules WHERE \(isOfAccount) AND gone_ms IS NOT NULL")
                 try connection.execute(
-                    "UPDATE server_rules SET shown_ms = COALESCE(shown_ms, \(now.milliseconds)) WHERE \(ours)"
+                    "UPDATE server_rules SET shown_ms = COALESCE(shown_ms, \(now.milliseconds)) WHERE \(isOfAccount)"
                 )
             }
             return Look(sentences: sentences, read: now)

@@ -34,14 +34,17 @@ package final class Claims: Sendable {
         /// Its fair share: the number of mirrors, divided by that of living workers of this scope,
         /// rounded up.
         ///
-        /// A worker takes released and new mirrors up to its share at once, and up to 5 % more of
-        /// those that were left over at the previous turn; beyond that it takes only mirrors that
-        /// nobody has taken for the patience. The mirrors of a silent worker are unattended, so
-        /// they are divided at once among the workers that have lived for the patience, because a
-        /// newer one cannot know yet who is silent; those left over at the previous turn are taken
-        /// in any case. With more than 5 % above its share a worker hands mirrors back, slowly.
-        /// Workers of older versions are not counted for mirrors that are left over or handed back,
-        /// because they may not take them.
+        /// A worker takes released and new mirrors up to its share at once. Of those that were left
+        /// over at the previous turn it takes up to 5 % of its share more. Beyond that it takes
+        /// only mirrors that nobody has taken for the patience.
+        ///
+        /// The mirrors of a silent worker are divided at once among the workers that have lived for
+        /// the patience, because a younger worker cannot know yet which one is silent. Those left
+        /// over at the previous turn are taken in any case.
+        ///
+        /// With more than 5 % above its share a worker hands mirrors back, slowly. Workers of older
+        /// versions are not counted for mirrors that are left over or handed back, because they may
+        /// not take them.
         case shared
     }
 

@@ -298,10 +298,10 @@ extension OutboxStore {
         _ action: Action, as state: ActionState, _ reason: ReasonCode, _ outcome: String?,
         sighting: Date?, _ now: Date
     ) async throws -> Action {
-        var told = action.explanation
-        if let outcome { told = Explanation(adding: outcome, to: told) }
+        var full = action.explanation
+        if let outcome { full = Explanation(adding: outcome, to: full) }
         var changes: SQL = """
-            reason = \(reason), explanation = \(kept(told)), next_attempt_ms = \(sighting?.milliseconds),
+            reason = \(reason), explanation = \(kept(full)), next_attempt_ms = \(sighting?.milliseconds),
             \(Self.settled)
             """
         // An action that certainly did not happen needs no undo.

@@ -96,14 +96,14 @@ extension Action {
         guard case .post(let slot, let wording?) = payload, let part = wording.rest.first else {
             return nil
         }
-        var said = part.wording
-        said.rest = Array(wording.rest.dropFirst())
+        var nextWording = part.wording
+        nextWording.rest = Array(wording.rest.dropFirst())
         let isOut = state == .done && undo == nil && remoteAddress != nil
-        if !isOut { said.rest = [] }
+        if !isOut { nextWording.rest = [] }
         // An action that was never sent ends no thread, and one that is undone ends it elsewhere.
         guard isOut || parent != nil || state == .failed else { return nil }
         var intent = Intent(
-            .post(slot.next, said), state: isOut ? .planned : .skipped, due: now,
+            .post(slot.next, nextWording), state: isOut ? .planned : .skipped, due: now,
             expires: now + grace,
             reason: isOut ? nil : .outbox(.threadEnded),
             explanation: Explanation("goes on from \(slot)"))

@@ -105,7 +105,7 @@ package struct WorkerTable: Sendable {
 
     private func disability(_ row: SQLRow) throws -> WorkerRecord.Disability? {
         guard let since = try row.optionalDate("unable_ms") else { return nil }
-        // The word of a newer version counts as the worst.
+        // An extent that only a newer version knows counts as the worst.
         let extent =
             try row.optionalText("unable_extent").flatMap(WorkerRecord.Disability.Extent.init)
             ?? .all

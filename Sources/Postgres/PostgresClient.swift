@@ -66,8 +66,8 @@ package enum PostgresTransactionMode: Sendable {
 
     /// Settings of one transaction, because behind a pooler other clients use the same session.
     ///
-    /// Name, the value that means unset, and ours. The first, because a server or user may be
-    /// configured to confirm a commit before it is on disk.
+    /// Each has its name, the value that counts as unset, and our value. `synchronous_commit` is
+    /// set because a server or user may be configured to confirm a commit before it is on disk.
     private static let settings = set([
         ("synchronous_commit", "off", "on"), ("statement_timeout", "0", statementPatience),
         ("idle_in_transaction_session_timeout", "0", idlePatience),

@@ -293,9 +293,10 @@ package struct TextGrammar {
             let separators = text[end...].prefix {
                 $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")
             }
-            let isOne =
+            let isSingleSeparator =
                 separators.count == 1 && isName(end + 1) && text[end + 1] != UInt8(ascii: "_")
-            guard longest ? !separators.isEmpty && isName(separators.endIndex) : isOne else {
+            guard longest ? !separators.isEmpty && isName(separators.endIndex) : isSingleSeparator
+            else {
                 break
             }
             end = separators.endIndex

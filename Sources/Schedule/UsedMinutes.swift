@@ -8,8 +8,10 @@ package import Posts
 package struct UsedMinutes: Equatable, Sendable {
     /// How far the minutes extend on both sides of a post: the narrowest bandwidth of the kernel.
     package static let reachMinutes = 15
-    /// From this number of posts on, minutes that are drawn one by one are limited to these: if
-    /// none of 50 posts fell into the others, less than 6 % of the next posts will (95 %).
+    /// With at least this number of posts, single minutes are drawn only from the used ones.
+    ///
+    /// If none of 50 posts fell into the other minutes, less than 6 % of the next posts will (with
+    /// 95 % confidence).
     package static let fewestPosts = 50
 
     /// Ranges of consecutive minutes, ascending; a range ends with the day.

@@ -63,18 +63,18 @@ package enum FileTrust {
                 done = String(done[..<(done.lastIndex(of: "/") ?? done.startIndex)])
                 continue
             }
-            let here = "\(done)/\(name)"
+            let current = "\(done)/\(name)"
             var status = stat()
-            guard lstat(here, &status) == 0 else {
-                return ([here] + pending.reversed()).joined(separator: "/")
+            guard lstat(current, &status) == 0 else {
+                return ([current] + pending.reversed()).joined(separator: "/")
             }
             guard kind(of: status) == link else {
-                if !pending.isEmpty { try check(folder: status, at: here) }
-                done = here
+                if !pending.isEmpty { try check(folder: status, at: current) }
+                done = current
                 continue
             }
             links += 1
-            let target = try target(of: here, status, isTooFar: links > 40)
+            let target = try target(of: current, status, isTooFar: links > 40)
             if target.hasPrefix("/") { done = "" }
             pending += target.split(separator: "/").map(String.init).reversed()
         }

@@ -23,7 +23,7 @@ package struct Obstacle: Codable, Equatable, Sendable {
         case hinders
         /// All or a part of it, because a setting or a person wants it so.
         case wanted
-        /// Nothing: worth knowing.
+        /// Nothing is lost; the condition is only worth knowing.
         case note
     }
 

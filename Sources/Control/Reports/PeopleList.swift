@@ -134,12 +134,12 @@ extension PeopleList {
             let same =
                 person?.link.map { link in known.filter { $0.link == link && $0.id != id } } ?? []
             let server = ServerName.covering(id).first(where: denied.contains)
-            let isSaid = person.map { $0.stance != .none } ?? false
+            let hasStance = person.map { $0.stance != .none } ?? false
             return Line(
                 account: id.reference, handle: person?.handle ?? names[id],
                 replies: replies[id] ?? 0,
-                stance: isSaid ? person?.stance.rawValue : nil,
-                reason: isSaid ? person?.reason : nil,
+                stance: hasStance ? person?.stance.rawValue : nil,
+                reason: hasStance ? person?.reason : nil,
                 onDenied: standing.holds(id) == .deny ? server?.reference : nil,
                 lastContact: person?.lastContact,
                 isForgotten: person?.isForgotten ?? false, sameAs: same.map(\.id.reference),
@@ -208,10 +208,10 @@ private struct PeopleStanding {
         }.map(\.0)
         self.known = known
         // A stance affects other accounts only through a link or a server.
-        let said =
+        let affected =
             isAnyServerDenied
             ? ids : ids.filter { known[$0].map { $0.stance != .none || $0.link != nil } ?? false }
-        stances = try await mirror.people.stances(of: said)
+        stances = try await mirror.people.stances(of: affected)
     }
 
     func holds(_ id: AccountID) -> People.Stance { stances[id] ?? .none }

@@ -150,10 +150,10 @@ extension HumanMirror {
     ///
     /// - Throws: The store's error.
     func prices(of actions: [Action]) async throws -> [String: Double] {
-        let said = actions.filter { $0.wording != nil }
-        guard !said.isEmpty, let bot = try await usableNetwork(of: .bot) else { return [:] }
+        let sendable = actions.filter { $0.wording != nil }
+        guard !sendable.isEmpty, let bot = try await usableNetwork(of: .bot) else { return [:] }
         var prices: [String: Double] = [:]
-        for action in said {
+        for action in sendable {
             guard let wording = action.wording else { continue }
             let price = bot.price(
                 ofPublishing: [wording.text] + wording.rest.map(\.text),

@@ -100,14 +100,14 @@ package struct SuggestionReview: Sendable {
     ) async throws -> SuggestionDecision? {
         let named = try await store.actions(identifiedBy: id.lowercased(), limit: 2)
         guard named.count == 1, let action = named.first else { return nil }
-        let isSo =
+        let isDecided =
             switch decision {
             case .approved: [.planned, .claimed, .sending, .done].contains(action.state)
             case .done: action.state == .done && action.sending == nil
             case .dismissed: action.state == .skipped && action.reason == .outbox(.dismissed)
             case .reopened: action.state == .suggested
             }
-        guard isSo else { return nil }
+        guard isDecided else { return nil }
         return try await self.decision(action, decision, isNew: false)
     }
 

@@ -217,7 +217,7 @@ package struct FeatureDigests: Equatable, Sendable {
         return (["\(extraction)"] + kinds.map { $0.joined(separator: " ") }).joined(separator: "\n")
     }
 
-    /// Parses a ``stored`` form; nil for any other text.
+    /// Parses a `stored` form; nil for any other text.
     init?(stored: String) {
         let lines = stored.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 5, let extraction = Int64(lines[0]) else { return nil }

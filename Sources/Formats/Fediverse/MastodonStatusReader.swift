@@ -115,17 +115,17 @@ package struct MastodonStatusReader: Sendable {
             let isMeant = answered.id == wire.inReplyToID
             return ReplyTarget(author: isMeant ? person(answered.account) : nil)
         }
-        let told = wire.inReplyToAccountName.flatMap { name in
+        let authorByName = wire.inReplyToAccountName.flatMap { name in
             MastodonAccount.isName(name) ? person(name, at: account.addresses.first) : nil
         }
         guard tellsPeopleByNumber, let id = wire.inReplyToAccountID else {
-            return ReplyTarget(author: told)
+            return ReplyTarget(author: authorByName)
         }
         guard id != account.id else {
             return ReplyTarget(author: author, post: Self.neighbour(of: wire))
         }
         let named = wire.mentions.first { $0.id == id }.flatMap { person($0.acct, at: $0.url) }
-        return ReplyTarget(author: named ?? told)
+        return ReplyTarget(author: named ?? authorByName)
     }
 
     /// The answered post, if it has the same author: the addresses of their posts differ in the id

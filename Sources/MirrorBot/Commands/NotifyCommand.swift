@@ -29,8 +29,8 @@ struct NotifyCommand: AsyncParsableCommand {
     func run() async throws {
         if test { return try await sendTest() }
         try await options.withMirror(looksOnly: true) { mirror in
-            let told = try await mirror.notices.told(limit: Self.shown)
-            let report = NoticeReport(mirror.name, try await mirror.notices.rows(), told)
+            let sent = try await mirror.notices.told(limit: Self.shown)
+            let report = NoticeReport(mirror.name, try await mirror.notices.rows(), sent)
             if json { return try JSONOutput.print(report) }
             let zone = try await mirror.knownTimeZone() ?? .gmt
             for line in report.lines(in: zone) { print(line) }

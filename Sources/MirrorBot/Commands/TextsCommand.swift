@@ -73,7 +73,7 @@ extension TextList.Search.Kind: ExpressibleByArgument {}
 
 extension TextList.Text {
     fileprivate func lines(in zone: TimeZone) -> [String] {
-        let said = [
+        let facts = [
             isNever ? "never to be sent" : unfitText ?? sometimes,
             demoted, planned.map { "planned as \($0.slot)" },
             answers.map { "answers \($0)" },
@@ -82,7 +82,7 @@ extension TextList.Text {
                 : nil,
         ].compactMap(\.self)
         let head = "\(LocalTime(created, in: zone))  \(Printable.line(text, columns: 58))"
-        let notes = [Printable.line(post)] + said.map { Printable.line($0) }
+        let notes = [Printable.line(post)] + facts.map { Printable.line($0) }
         return [head, "    " + notes.joined(separator: "; ")]
     }
 }
@@ -170,8 +170,8 @@ struct TextConversation {
         var isEnded = false
 
         var summary: String {
-            let said = kept + left > 0 ? "\(kept) kept, \(left) never sent" : "nothing was said"
-            return isEnded ? "\(said); mirror-bot texts review goes on" : said
+            let counts = kept + left > 0 ? "\(kept) kept, \(left) never sent" : "nothing was said"
+            return isEnded ? "\(counts); mirror-bot texts review goes on" : counts
         }
     }
 

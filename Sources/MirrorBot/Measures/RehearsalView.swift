@@ -58,11 +58,11 @@ enum RehearsalWords {
             ("posts a day", report.likeness.postsPerDay, report.ownLikeness.postsPerDay),
             ("first posts of a day", report.likeness.firstPost, report.ownLikeness.firstPost),
         ]
-        let told = parts.compactMap { name, bot, own in
+        let sentences = parts.compactMap { name, bot, own in
             bot.map { bot in "\(name) \(percent(bot))" + (own.map { " (\(percent($0)))" } ?? "") }
         }
-        guard !told.isEmpty else { return nil }
-        return "alike are " + told.joined(separator: ", ")
+        guard !sentences.isEmpty else { return nil }
+        return "alike are " + sentences.joined(separator: ", ")
             + "; in brackets the human's own days just before the year, which differ as people do"
     }
 

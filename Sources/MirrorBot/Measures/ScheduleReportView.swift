@@ -108,14 +108,14 @@ enum ScheduleReportView {
 
     /// How well days of the bots can be distinguished from days of the humans, in a sentence.
     private static func toldApart(_ report: ScheduleReport) -> [String] {
-        let told = report.botOrHuman
+        let scores = report.botOrHuman
         let parts = [
-            (told.all, "of all days"), (told.several, "of days of at least two posts"),
-            (told.shape, "by their shape alone"),
+            (scores.all, "of all days"), (scores.several, "of days of at least two posts"),
+            (scores.shape, "by their shape alone"),
         ]
         .compactMap { area, what in area.map { "\(figure($0, 3)) \(what)" } }
         guard !parts.isEmpty else { return [] }
-        let known = told.people > 1 ? "the days of other authors" : "other days of the author's"
+        let known = scores.people > 1 ? "the days of other authors" : "other days of the author's"
         return [
             "bot or human, told by what is known of \(known): AUC " + parts.joined(separator: ", ")
         ]

@@ -401,11 +401,11 @@ package struct MentionDecider: Sendable {
     ) async throws -> Outcome {
         var (reply, intent) = self.intent(about: mention, now: now)
         // The mention's own statements are stored, whatever else is known.
-        let said = MentionFacts(
+        let statements = MentionFacts(
             post: mention.post, mentionAddedAt: mention.mentionAddedAt, author: mention.author,
             bot: bot,
             mentionsBot: isSummoned(by: mention))
-        if let refusal = rules.refusal(of: said, at: network.present(at: now)) {
+        if let refusal = rules.refusal(of: statements, at: network.present(at: now)) {
             let confirmation =
                 refusal.reason == .askedToStop
                 ? try await self.confirmation(of: mention, facts, now: now) : nil

@@ -270,8 +270,8 @@ package struct PlanMaker: Sendable {
     /// Minute of the day from which the next day's plan is made, where plans are made ahead, so
     /// that the plans of many mirrors in one zone are not all made at midnight.
     ///
-    /// - Returns: A minute of the last two hours but the last quarter, which differs from mirror to
-    ///   mirror.
+    /// - Returns: A minute of the day's last two hours, except the last quarter; another one for
+    ///   each mirror.
     package func minuteToPlanAhead(of day: LocalDay) -> Int {
         let begin = 1_440 - 120
         let length = 105

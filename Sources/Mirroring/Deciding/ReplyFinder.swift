@@ -231,8 +231,8 @@ package struct ReplyFinder: Sendable {
         }
         let asked = ReplyScorer.Text(
             mention.post.text, language: mention.post.language, words: counted(mention.post.text))
-        let told = habits.habits(of: facts.newest, in: configuration.mirror, words)
-        return await ReplyScorer(habits: told).scores(of: replies, for: asked)
+        let computed = habits.habits(of: facts.newest, in: configuration.mirror, words)
+        return await ReplyScorer(habits: computed).scores(of: replies, for: asked)
     }
 }
 

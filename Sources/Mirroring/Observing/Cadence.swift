@@ -30,13 +30,13 @@ package struct Cadence: Sendable {
     ///   - human: The human's network.
     ///   - bot: The bot's network.
     package init(poll: Duration, human: NetworkName = .usual, bot: NetworkName = .usual) {
-        let humans = human.descriptor.rhythm
-        let bots = bot.descriptor.rhythm
-        mentions = bots.mentions.wait(poll)
-        botHome = bots.home.wait(poll)
-        humanHome = humans.home.wait(poll)
-        humanPosts = humans.ownPosts.wait(poll)
-        humanFavorites = humans.favorites.wait(poll)
+        let humanRhythm = human.descriptor.rhythm
+        let botRhythm = bot.descriptor.rhythm
+        mentions = botRhythm.mentions.wait(poll)
+        botHome = botRhythm.home.wait(poll)
+        humanHome = humanRhythm.home.wait(poll)
+        humanPosts = humanRhythm.ownPosts.wait(poll)
+        humanFavorites = humanRhythm.favorites.wait(poll)
         publisher = min(poll, .seconds(60))
     }
 

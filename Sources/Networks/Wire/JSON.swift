@@ -253,7 +253,7 @@ enum JSONValue: Codable, Equatable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // Nil for a value of another type.
+        // Each `try?` is nil for a value of another type.
         if container.decodeNil() {
             self = .null
         } else if let flag = try? container.decode(Bool.self) {

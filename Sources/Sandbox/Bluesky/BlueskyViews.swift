@@ -61,8 +61,8 @@ extension BlueskyRepository {
             ("labels", .array(selfLabels(of: entry).map { label($0, of: post.author, on: entry) })),
         ]
         if post.attachment == .image { members.append(("embed", Self.pictureView(of: post))) }
-        let gate = RecordAddress(people.ids[post.author], RecordAddress.threadGates, entry.key)
-        if let gate = gates[gate.uri]?.entry {
+        let address = RecordAddress(people.ids[post.author], RecordAddress.threadGates, entry.key)
+        if let gate = gates[address.uri]?.entry {
             members.append(
                 (
                     "threadgate",

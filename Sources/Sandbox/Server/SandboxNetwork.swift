@@ -252,7 +252,7 @@ extension SandboxNetwork.Manner {
 }
 
 extension SandboxLedger.Write {
-    /// The answer did not come from the server's acting.
+    /// Whether a fault gave the answer in place of the server.
     fileprivate var isInjected: Bool {
         if case .answer = fault { true } else { false }
     }

@@ -316,9 +316,10 @@ extension StorageError {
         let code = Self.code(error)
         // SQLite's message belongs to a connection's last call, which may be a later one without an
         // error.
-        let isSaid =
+        let hasMessage =
             error.message.map { !["", "not an error", "unknown error"].contains($0) } ?? false
-        let message = isSaid ? error.message : Self.causes.first { $0.code == error.primary }?.cause
+        let message =
+            hasMessage ? error.message : Self.causes.first { $0.code == error.primary }?.cause
         let known = Self.adviceByResult.first { $0.code == error.code }?.advice
         let advice = known ?? Self.advice[code]
         let cause = message ?? "SQLite gave no reason"

@@ -39,7 +39,7 @@ enum HealthPage: MirrorPage {
             .report(
                 now: request.now)
         let last = try await mirror.lastFindings()
-        let told = try await mirror.notices.told(limit: toldShown)
+        let sentNotices = try await mirror.notices.told(limit: toldShown)
         let stored = try await StatsReporter(mirror: mirror, zone: request.zone ?? .gmt).stored()
         let outlook = try await Undoing(mirror: mirror).outlookOnEverything()
         let problems = (last?.findings ?? []).count { $0.verdict != .ok }
@@ -65,7 +65,8 @@ enum HealthPage: MirrorPage {
             "hasParts": .flag(!parts.isEmpty), "parts": .list(Array(parts)),
             "hasFeeds": .flag(!feeds.isEmpty), "feeds": .list(feeds),
             "hasLimits": .flag(!limits.isEmpty), "limits": .list(limits),
-            "hasTold": .flag(!told.isEmpty), "told": .list(told.map { notice($0, words) }),
+            "hasTold": .flag(!sentNotices.isEmpty),
+            "told": .list(sentNotices.map { notice($0, words) }),
             "isSilent": .flag(!mirror.process.notices.tells),
         ]
         context["stored"] = .list(
