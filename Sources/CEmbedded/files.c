@@ -79,11 +79,17 @@ static const unsigned char web_templates_coming_back_mustache[] = {
 static const unsigned char web_templates_confirm_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/confirm.mustache"
 };
+static const unsigned char web_templates_dial_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/dial.mustache"
+};
 static const unsigned char web_templates_emblem_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/emblem.mustache"
 };
 static const unsigned char web_templates_favorites_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/favorites.mustache"
+};
+static const unsigned char web_templates_file_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/file.mustache"
 };
 static const unsigned char web_templates_frame_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/frame.mustache"
@@ -93,6 +99,9 @@ static const unsigned char web_templates_head_mustache[] = {
 };
 static const unsigned char web_templates_health_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/health.mustache"
+};
+static const unsigned char web_templates_hours_picture_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/hours-picture.mustache"
 };
 static const unsigned char web_templates_hours_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/hours.mustache"
@@ -109,6 +118,9 @@ static const unsigned char web_templates_one_slot_mustache[] = {
 static const unsigned char web_templates_people_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/people.mustache"
 };
+static const unsigned char web_templates_person_file_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/person-file.mustache"
+};
 static const unsigned char web_templates_person_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/person.mustache"
 };
@@ -120,6 +132,15 @@ static const unsigned char web_templates_problem_mustache[] = {
 };
 static const unsigned char web_templates_public_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/public.mustache"
+};
+static const unsigned char web_templates_quoted_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/quoted.mustache"
+};
+static const unsigned char web_templates_rehearsal_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/rehearsal.mustache"
+};
+static const unsigned char web_templates_report_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/report.mustache"
 };
 static const unsigned char web_templates_settings_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/settings.mustache"
@@ -144,6 +165,9 @@ static const unsigned char web_templates_today_mustache[] = {
 };
 static const unsigned char web_templates_waiting_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/waiting.mustache"
+};
+static const unsigned char web_templates_week_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/week.mustache"
 };
 static const unsigned char web_templates_words_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/words.mustache"
@@ -335,20 +359,27 @@ static const EmbeddedFile files[] = {
     FILE("Web/templates/band.mustache", web_templates_band_mustache),
     FILE("Web/templates/coming-back.mustache", web_templates_coming_back_mustache),
     FILE("Web/templates/confirm.mustache", web_templates_confirm_mustache),
+    FILE("Web/templates/dial.mustache", web_templates_dial_mustache),
     FILE("Web/templates/emblem.mustache", web_templates_emblem_mustache),
     FILE("Web/templates/favorites.mustache", web_templates_favorites_mustache),
+    FILE("Web/templates/file.mustache", web_templates_file_mustache),
     FILE("Web/templates/frame.mustache", web_templates_frame_mustache),
     FILE("Web/templates/head.mustache", web_templates_head_mustache),
     FILE("Web/templates/health.mustache", web_templates_health_mustache),
+    FILE("Web/templates/hours-picture.mustache", web_templates_hours_picture_mustache),
     FILE("Web/templates/hours.mustache", web_templates_hours_mustache),
     FILE("Web/templates/index.mustache", web_templates_index_mustache),
     FILE("Web/templates/login.mustache", web_templates_login_mustache),
     FILE("Web/templates/one-slot.mustache", web_templates_one_slot_mustache),
     FILE("Web/templates/people.mustache", web_templates_people_mustache),
+    FILE("Web/templates/person-file.mustache", web_templates_person_file_mustache),
     FILE("Web/templates/person.mustache", web_templates_person_mustache),
     FILE("Web/templates/plain.mustache", web_templates_plain_mustache),
     FILE("Web/templates/problem.mustache", web_templates_problem_mustache),
     FILE("Web/templates/public.mustache", web_templates_public_mustache),
+    FILE("Web/templates/quoted.mustache", web_templates_quoted_mustache),
+    FILE("Web/templates/rehearsal.mustache", web_templates_rehearsal_mustache),
+    FILE("Web/templates/report.mustache", web_templates_report_mustache),
     FILE("Web/templates/settings.mustache", web_templates_settings_mustache),
     FILE("Web/templates/setup.mustache", web_templates_setup_mustache),
     FILE("Web/templates/slot.mustache", web_templates_slot_mustache),
@@ -357,6 +388,7 @@ static const EmbeddedFile files[] = {
     FILE("Web/templates/texts.mustache", web_templates_texts_mustache),
     FILE("Web/templates/today.mustache", web_templates_today_mustache),
     FILE("Web/templates/waiting.mustache", web_templates_waiting_mustache),
+    FILE("Web/templates/week.mustache", web_templates_week_mustache),
     FILE("Web/templates/words.mustache", web_templates_words_mustache),
     FILE("migrations/0001_tables.sql", migrations_0001_tables_sql),
     FILE("migrations/0002_deliveries.sql", migrations_0002_deliveries_sql),

@@ -46,9 +46,9 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
 
         package mutating func appendInterpolation(_ markup: Markup) { text += markup.text }
 
-        /// The parts, each on its own line.
+        /// The parts, with nothing between them.
         package mutating func appendInterpolation(_ parts: [Markup]) {
-            text += parts.map(\.text).joined(separator: "\n")
+            for part in parts { text += part.text }
         }
     }
 

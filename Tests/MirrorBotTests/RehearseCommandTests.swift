@@ -77,7 +77,7 @@ import Testing
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
         let html = try String(contentsOfFile: path, encoding: .utf8)
-        #expect(html.utf8.count < 60_000)
+        #expect(html.utf8.count < 80_000)
         let page = try MarkupDocument(html)
         #expect(page.all("h1").map(\.text) == ["2026, lived twice"])
         #expect(
@@ -116,7 +116,7 @@ import Testing
         try await stage.train(
             single.joined() + Fixture.line("one", "The only thought of the year", at: date))
         let page = try MarkupDocument(try await page())
-        let marks = try #require(page.all("path").first { $0.attributes["class"] == "human" })
+        let marks = try #require(page.all("path").first { $0.attributes["class"] == "hl" })
         // The eleventh column; eight minutes are a unit, and a mark is two units high.
         #expect(marks.attributes["d"] == "M55 198v2")
     }

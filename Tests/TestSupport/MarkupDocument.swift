@@ -2,7 +2,8 @@
 /// document types.
 ///
 /// Every element must be closed, every attribute quoted and there once, every reference one that
-/// XML itself knows, and no character one that XML cannot hold.
+/// XML itself knows, and no character one that XML cannot hold. A `>` is escaped, other than in a
+/// style: HTML reads that as it stands.
 package struct MarkupDocument: Sendable {
     /// An element with what is in it.
     package struct Element: Sendable {
@@ -53,7 +54,7 @@ package struct MarkupDocument: Sendable {
 
     private mutating func readPart() throws {
         guard rest.first == "<" else {
-            let text = try Self.decoded(take { $0 != "<" })
+            let text = try readText()
             guard !open.isEmpty || text.unicodeScalars.allSatisfy(\.properties.isWhitespace) else {
                 throw fault("there is text outside the root")
             }
@@ -62,6 +63,18 @@ package struct MarkupDocument: Sendable {
         }
         rest.removeFirst()
         if rest.first == "/" { try readEnd() } else { try readStart() }
+    }
+
+    /// The text up to the next element. That of a style has no reference: HTML would not read it.
+    private mutating func readText() throws -> String {
+        let text = take { $0 != "<" }
+        guard let last = open.last, elements[last].name == "style" else {
+            return try Self.decoded(text)
+        }
+        guard !text.contains("&"), !text.contains("]]>") else {
+            throw fault("a style holds a reference")
+        }
+        return text
     }
 
     private mutating func readEnd() throws {

@@ -42,6 +42,25 @@ import Testing
         }
         #expect(!html.contains("http-equiv=\"refresh\""))
         #expect(html.contains("default-src 'none'"))
+        #expect(!html.unicodeScalars.contains("\u{202E}"))
+    }
+
+    @Test func saysAllThatIsStored() throws {
+        let report = try report("hello")
+        #expect(
+            TemplateKeys(.personFile, PersonPage(report).context, PageTemplate.ofFiles)
+                .missing.isEmpty)
+        let page = try MarkupDocument(PersonPage(report).html)
+        #expect(page.all("h1").map(\.text) == ["What the mirror hello knows of hello, x:1"])
+        #expect(
+            page.all("tr").map(\.text) == [
+                "accountnamewhat was said of themlast answered",
+                "hello@hellodeny, by hello2001-01-02 09:00",
+                "x:1–forgotten: only a digest is kept–",
+                "whattext, to which post, and why",
+                "reply, done2001-01-01 09:00 0123456helloto hello; hello", "whattext",
+                "answer2001-01-01 09:00hellohello", "howtext", "seen2001-01-01 09:00hellohello",
+            ])
     }
 
     @Test func saysThatThereIsNothing() throws {
@@ -49,6 +68,9 @@ import Testing
         report.deeds = []
         report.mentions = []
         report.learned = []
+        #expect(
+            TemplateKeys(.personFile, PersonPage(report).context, PageTemplate.ofFiles)
+                .missing.isEmpty)
         let page = try MarkupDocument(PersonPage(report).html)
         #expect(page.all("table").count == 1)
         #expect(page.all("p").filter { $0.text == "None." }.count == 2)

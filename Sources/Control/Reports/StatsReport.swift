@@ -166,6 +166,16 @@ package struct StatsReport: Codable, Sendable {
     /// In the order of the parts, the most frequent first.
     package var leftOut: [LeftOut]
     package var stored: [Stored]
+
+    /// The names of the weekdays, Monday first.
+    package static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+
+    /// The part of it that says when human and bot post.
+    package var times: Times {
+        Times(
+            human: humanPosts, bot: botPosts, humanSince: humanSince, humanUntil: humanUntil,
+            botSince: botSince, likeness: likeness ?? Likeness(), days: days)
+    }
 }
 
 /// Counts a mirror's actions, learned posts, left-out items and stored data.

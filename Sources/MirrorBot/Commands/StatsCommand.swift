@@ -35,7 +35,7 @@ struct StatsCommand: AsyncParsableCommand {
         try await options.withZone { mirror, zone in
             let now = mirror.clock.now
             let report = try await StatsReporter(mirror: mirror, zone: zone).report(now: now)
-            if let file { return try file.write(Chart.document(report)) }
+            if let file { return try file.write(HoursPicture(report).svg) }
             if json { return try JSONOutput.print(report) }
             for line in StatsView(report: report, terminal: .output).lines { print(line) }
         }

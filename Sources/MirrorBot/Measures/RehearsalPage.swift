@@ -3,14 +3,13 @@ import Foundation
 import Posts
 import Web
 
-/// A rehearsed year on a page that a person can open and forward: one file without scripts or
-/// external resources.
+/// A rehearsed year as one file.
 ///
 /// Both years are strips: a column for each day, with each post at its time. Below them are some
 /// weeks with their texts, side by side.
 struct RehearsalPage {
     /// A page should not be larger, in bytes.
-    private static let largest = 60_000
+    private static let largest = 80_000
 
     /// The level of detail of the page.
     private struct Detail {
@@ -50,80 +49,63 @@ struct RehearsalPage {
 
     private func page(_ detail: Detail) -> String {
         let mirror = report.mirror == "default" ? "the mirror" : "the mirror \(report.mirror)"
-        return Page.html(
-            title: "\(report.year), lived twice",
+        return FilePage(
+            .rehearsal, title: "\(report.year), lived twice",
             subtitle: """
                 The year of the human beside the one that \(mirror) would have lived, clock of \(report.timeZone). \
                 It began with \(report.postsBefore) older posts and learned each day once it was over.
                 """,
-            sections: [
-                Page.section("words", "In words", words),
-                Page.section("year", "Both years", year(detail)),
-                Page.section("weeks", "Some weeks, side by side", weeks(detail)),
-                Page.section("replies", "Replies", replies(detail)),
-                Page.section("favorites", "Favorites", favorites(detail)),
-            ])
+            context(detail)
+        ).html
     }
 
-    private var words: [Markup] {
-        let sentences = RehearsalWords.sentences(report).map { sentence -> Markup in
-            "<li>\(sentence.prefix(1).uppercased() + sentence.dropFirst()).</li>"
-        }
-        return ["<ul>\(sentences)</ul>"]
+    private func context(_ detail: Detail) -> PageContext {
+        let weeks = chosenWeeks(detail.weeks)
+        return [
+            "sentences": .texts(
+                RehearsalWords.sentences(report).map { Words.capitalized($0) + "." }),
+            "strips": .markup(YearStrips(report, marks: detail.marks).element),
+            "months": .list(months), "hasWeeks": .flag(!weeks.isEmpty),
+            "weeks": .list(weeks.map { week($0, detail) }),
+            "repliesMissing": .text(Self.missing(report.replies)),
+            "replies": .fields(report.replies.scores.map { replies($0.looked, detail) }),
+            "favoritesMissing": .text(Self.missing(report.favorites)),
+            "favorites": .fields(report.favorites.scores.map { favorites($0.choices, detail) }),
+        ]
     }
 
     // MARK: The year
 
-    private func year(_ detail: Detail) -> [Markup] {
-        let strips = YearStrips(report, marks: detail.marks).element
+    private var months: [PageContext] {
         let months = Dictionary(grouping: report.days) { $0.day.components.month }
-        let rows = months.keys.sorted().map { month -> [Markup] in
+        return months.keys.sorted().map { month in
             let days = months[month] ?? []
-            let human = days.reduce(0) { $0 + $1.human.count }
-            let bot = days.reduce(0) { $0 + $1.bot.count }
             return [
-                "\(YearStrips.months[month - 1])", "\(human)", "\(bot)",
-                "\(days.count { !$0.human.isEmpty })",
-                "\(days.count { !$0.bot.isEmpty })",
+                "month": .text(YearStrips.months[month - 1]),
+                "human": .number(days.reduce(0) { $0 + $1.human.count }),
+                "bot": .number(days.reduce(0) { $0 + $1.bot.count }),
+                "humanDays": .number(days.count { !$0.human.isEmpty }),
+                "botDays": .number(days.count { !$0.bot.isEmpty }),
             ]
         }
-        let headings = [
-            "month", "posts, human", "posts, bot", "days with posts, human", "days with posts, bot",
-        ]
-        return [
-            """
-            <figure>\(strips)
-            <figcaption>A column for each day, from midnight at the top to midnight at the bottom; each mark is a time \
-            at which there were posts.</figcaption></figure>
-            """,
-            """
-            <details><summary>The months as a table</summary>
-            \(Page.table("Posts of the human and the bot by month", headings, rows))
-            </details>
-            """,
-        ]
     }
 
     // MARK: Weeks
 
-    private func weeks(_ detail: Detail) -> [Markup] {
-        let weeks = chosenWeeks(detail.weeks)
-        guard !weeks.isEmpty else {
-            return ["<p>There is no whole week in which both have posts.</p>"]
-        }
-        return ["<p>Weeks spread evenly over the year, and not chosen for what they show.</p>"]
-            + weeks.map { days in
-                let rows = days.map { day -> [Markup] in
-                    [
-                        "\(Self.weekdays[day.day.weekday - 1]) \(String("\(day.day)".dropFirst(5)))",
-                        entries(day.human, detail), entries(day.bot, detail),
+    private func week(_ days: [RehearsedYear.Day], _ detail: Detail) -> PageContext {
+        [
+            "from": .text("\(days[0].day)"), "until": .text("\(days[days.count - 1].day)"),
+            "days": .list(
+                days.map { day -> PageContext in
+                    let date = String("\(day.day)".dropFirst(5))
+                    return [
+                        "day": .text("\(Self.weekdays[day.day.weekday - 1]) \(date)"),
+                        "sides": .list([
+                            side("the human", day.human, detail), side("the bot", day.bot, detail),
+                        ]),
                     ]
-                }
-                return Page.table(
-                    "From \(days[0].day) to \(days[days.count - 1].day)",
-                    ["day", "the human", "the bot"], rows,
-                    isText: true)
-            }
+                }),
+        ]
     }
 
     private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
@@ -141,18 +123,23 @@ struct RehearsalPage {
         return (0..<count).map { weeks[(2 * $0 + 1) * weeks.count / (2 * count)] }
     }
 
-    private func entries(_ entries: [RehearsedYear.Entry], _ detail: Detail) -> Markup {
-        let shown = entries.prefix(detail.postsPerDay).map { entry -> Markup in
-            let text =
-                entry.text.map { Self.cut($0, to: detail.characters) }
-                ?? "(a text that is never to be sent)"
-            let tag: Markup =
-                entry.language.flatMap(LanguageTag.naming).map { " lang=\"\($0)\"" } ?? ""
-            return "<p class=\"said\">\(entry.minute.description) <bdi\(tag)>\(text)</bdi></p>"
-        }
+    private func side(_ who: String, _ entries: [RehearsedYear.Entry], _ detail: Detail)
+        -> PageContext
+    {
+        let shown = entries.prefix(detail.postsPerDay)
         let rest = entries.count - shown.count
-        let more: Markup = rest > 0 ? "<p class=\"why\">and \(rest) more</p>" : ""
-        return "\(Array(shown))\(more)"
+        return [
+            "who": .text(who), "more": rest > 0 ? .number(rest) : .none,
+            "posts": .list(
+                shown.map { entry -> PageContext in
+                    let text = entry.text.map { Self.cut($0, to: detail.characters) }
+                    return [
+                        "time": .text(entry.minute.description),
+                        "language": .text(entry.language.flatMap(LanguageTag.naming)),
+                        "text": .text(text ?? "(a text that is never to be sent)"),
+                    ]
+                }),
+        ]
     }
 
     private static func cut(_ text: String, to length: Int) -> String {
@@ -161,44 +148,46 @@ struct RehearsalPage {
 
     // MARK: Replies and favorites
 
-    private func replies(_ detail: Detail) -> [Markup] {
-        guard let replies = report.replies.scores else { return [missing(report.replies)] }
-        let rows = Self.spread(replies.looked, detail.samples).map { answer -> [Markup] in
-            let bot: Markup =
-                answer.bot.map { "<bdi>\(Self.cut($0, to: detail.characters))</bdi>" }
-                ?? (answer.isDoubtful ? "(silence: the best old reply hardly fitted)" : "(silence)")
-            return [
-                "<bdi>\(Self.cut(answer.mention, to: detail.characters))</bdi>",
-                "<bdi>\(Self.cut(answer.human, to: detail.characters))</bdi>", bot,
-            ]
-        }
+    private func replies(_ looked: [RehearsedReplies.Answer], _ detail: Detail) -> PageContext {
+        let shown = Self.spread(looked, detail.samples)
         return [
-            Page.table(
-                "\(rows.count) of \(replies.looked.count) mentions, spread evenly over the year",
-                ["somebody said", "the human answered", "the bot would have answered"], rows,
-                isText: true)
+            "shown": .number(shown.count), "all": .number(looked.count),
+            "rows": .list(
+                shown.map { answer -> PageContext in
+                    let silence =
+                        answer.isDoubtful
+                        ? "(silence: the best old reply hardly fitted)" : "(silence)"
+                    return [
+                        "mention": .text(Self.cut(answer.mention, to: detail.characters)),
+                        "human": .text(Self.cut(answer.human, to: detail.characters)),
+                        "bot": .text(
+                            answer.bot.map { Self.cut($0, to: detail.characters) } ?? silence),
+                    ]
+                }),
         ]
     }
 
-    private func favorites(_ detail: Detail) -> [Markup] {
-        guard let favorites = report.favorites.scores else { return [missing(report.favorites)] }
-        let rows = Self.spread(favorites.choices, detail.samples).map { choice -> [Markup] in
-            let author: Markup = choice.author.map { "<bdi>@\($0)</bdi>: " } ?? ""
-            return [
-                "\(author)<bdi>\(Self.cut(choice.text, to: detail.characters))</bdi>",
-                choice.isHumans ? "yes" : "no", choice.isBots ? "yes" : "no",
-            ]
-        }
+    private func favorites(_ choices: [RehearsedFavorites.Choice], _ detail: Detail) -> PageContext
+    {
+        let shown = Self.spread(choices, detail.samples)
         return [
-            Page.table(
-                "\(rows.count) of \(favorites.choices.count) posts that one of the two favorited",
-                ["post", "the human", "the bot"], rows, isText: true)
+            "shown": .number(shown.count), "all": .number(choices.count),
+            "rows": .list(
+                shown.map { choice in
+                    [
+                        "author": .text(choice.author.map { "@\($0)" }),
+                        "text": .text(Self.cut(choice.text, to: detail.characters)),
+                        "human": .text(choice.isHumans ? "yes" : "no"),
+                        "bot": .text(choice.isBots ? "yes" : "no"),
+                    ]
+                }),
         ]
     }
 
-    private func missing<Scores>(_ part: ScoreReport.Part<Scores>) -> Markup {
-        guard case .missing(let reason) = part else { return "" }
-        return "<p>Nothing can be said: \(reason).</p>"
+    /// Why a part has no scores; nil if it has some.
+    private static func missing<Scores>(_ part: ScoreReport.Part<Scores>) -> String? {
+        guard case .missing(let reason) = part else { return nil }
+        return reason
     }
 
     private static func spread<Element>(_ elements: [Element], _ count: Int) -> [Element] {
@@ -241,15 +230,14 @@ private struct YearStrips {
         let human = path(report.days.map(\.human), top: Self.humanTop)
         let bot = path(report.days.map(\.bot), top: Self.botTop)
         return """
-            <svg class="wide" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width) \(Self.bottom)" width="\(width)" \
-            height="\(Self.bottom)" role="img" aria-labelledby="strips-title strips-summary" font-family="sans-serif" \
-            font-size="14">
+            <svg class="wide" viewBox="0 0 \(width) \(Self.bottom)" fill="none" role="img" \
+            aria-labelledby="strips-title strips-summary">
             <title id="strips-title">\(report.year) of the human and of the bot</title>
             <desc id="strips-summary">\(summary)</desc>
             \(labels)
-            <path class="grid" fill="none" stroke="#d0d7de" d="\(grid)" />
-            <path class="human" fill="none" stroke="#1f5fd6" stroke-width="\(Self.dayWidth)" d="\(human)" />
-            <path class="bot" fill="none" stroke="#a3279f" stroke-width="\(Self.dayWidth)" d="\(bot)" />
+            <path class="tick" d="\(grid)" />
+            <path class="hl" stroke-width="\(Self.dayWidth)" d="\(human)" />
+            <path class="bl" stroke-width="\(Self.dayWidth)" d="\(bot)" />
             </svg>
             """
     }

@@ -2,7 +2,6 @@ import Control
 import Foundation
 import Mirroring
 import Posts
-import Web
 
 /// The answer of `mirror-bot stats`, no wider than 80 cells, nor than a terminal of 40.
 struct StatsView {

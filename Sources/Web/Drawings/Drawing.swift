@@ -32,7 +32,7 @@ struct Drawing: Sendable {
             }
         return """
             <svg \(shape) role="img" aria-labelledby="\(name)-t \(name)-d"><title id="\(name)-t">\(title)</title>\
-            <desc id="\(name)-d">\(finding)</desc>\(joined: body)</svg>
+            <desc id="\(name)-d">\(finding)</desc>\(body)</svg>
             """
     }
 
@@ -59,12 +59,5 @@ struct Drawing: Sendable {
     static func short(_ number: Double) -> String {
         let tenths = (number * 10).rounded() / 10
         return tenths == tenths.rounded() ? String(Int(tenths)) : String(tenths)
-    }
-}
-
-extension Markup.StringInterpolation {
-    /// Parts joined without separators.
-    mutating func appendInterpolation(joined parts: [Markup]) {
-        for part in parts { appendInterpolation(part) }
     }
 }

@@ -230,7 +230,7 @@ struct WeekGrid: Sendable {
         }
         return """
             <svg x="\(Self.left)%" y="\(Self.top)" width="\(100 - Self.left)%" height="\(7 * Self.row)" \
-            viewBox="0 0 24 \(7 * Self.row)" preserveAspectRatio="none" stroke-width="12">\(joined: paths)</svg>
+            viewBox="0 0 24 \(7 * Self.row)" preserveAspectRatio="none" stroke-width="12">\(paths)</svg>
             """
     }
 }
@@ -258,7 +258,7 @@ struct DayBars: Sendable {
                     height="\(Drawing.short(height))"/>
                     """
             }
-            return "<g class=\"\(side)\">\(joined: bars)</g>"
+            return "<g class=\"\(side)\">\(bars)</g>"
         }
         let labels: [Markup] = stride(from: 0, to: days.count, by: 7).map { index in
             "<text x=\"\(Double(index) * step)%\" y=\"146\">\(words.shortDay(days[index].day))</text>"

@@ -5,12 +5,17 @@ import Mirroring
 import Posts
 import Settings
 
+extension PageTemplate {
+    /// A table of words with their weights.
+    static let words = PageTemplate("words")
+}
+
 /// The page about the model learned from the human's favorites, with a trial judgement of a post.
 enum FavoritesPage: MirrorPage {
     static let section = PageSection.favorites
     static let templates = [
         PageTemplate("favorites"),
-        .steps, PageTemplate("words"),
+        .steps, .words,
     ]
     static let liveParts = ["learned"]
     static let routes: [MirrorRoute] = [.get("/favorites", page), .post("/favorites/try", judge)]
@@ -87,7 +92,7 @@ enum FavoritesPage: MirrorPage {
         }
         let measure = taste.measure
         let calibration = measure.flatMap { $0.calibration.isEmpty ? nil : $0 }
-        let strongest = (taste.wordsFor + taste.wordsAgainst).map { abs($0.logOdds) }.max() ?? 0
+        let learnedWords = tables(taste.wordsFor, taste.wordsAgainst, hasExamples: true)
         let learned: PageContext = [
             "favorites": .number(classifier.favorites), "others": .number(classifier.normals),
             "precision": .text(measure?.precision.map { Words.percent($0) } ?? "–"),
@@ -100,8 +105,8 @@ enum FavoritesPage: MirrorPage {
             "canTry": .flag(token != nil), "token": .markup(token ?? ""),
             "typedText": .text(typed.text), "typedAuthor": .text(typed.author),
             "judged": .fields(judged.map { judgement($0) }),
-            "wordsFor": .fields(table(taste.wordsFor, "for", strongest)),
-            "wordsAgainst": .fields(table(taste.wordsAgainst, "against", strongest)),
+            "wordsFor": .fields(learnedWords.for),
+            "wordsAgainst": .fields(learnedWords.against),
             "calibration": .fields(calibration.map { plot($0) }),
             "hasAuthors": .flag(!taste.authors.isEmpty),
             "authors": .list(
@@ -126,9 +131,25 @@ enum FavoritesPage: MirrorPage {
             + " of which \(Words.number(measure.favorites)) were favorites."
     }
 
-    private static func table(_ words: [StatsReport.Word], _ side: String, _ strongest: Double)
-        -> PageContext
-    {
+    /// The contexts of the template `words` for the words on both sides, on one scale.
+    ///
+    /// - Parameters:
+    ///   - wordsFor: The words that speak for a favorite.
+    ///   - wordsAgainst: Those that speak against one.
+    ///   - hasExamples: Whether each has a post of somebody with it.
+    static func tables(
+        _ wordsFor: [StatsReport.Word], _ wordsAgainst: [StatsReport.Word], hasExamples: Bool
+    ) -> (for: PageContext, against: PageContext) {
+        let strongest = (wordsFor + wordsAgainst).map { abs($0.logOdds) }.max() ?? 0
+        return (
+            table(wordsFor, "for", strongest, hasExamples: hasExamples),
+            table(wordsAgainst, "against", strongest, hasExamples: hasExamples)
+        )
+    }
+
+    private static func table(
+        _ words: [StatsReport.Word], _ side: String, _ strongest: Double, hasExamples: Bool
+    ) -> PageContext {
         let rows = words.map { word in
             [
                 "word": .text(ListWords.cut(Words.cut(word.word, to: 60), 120)),
@@ -136,7 +157,9 @@ enum FavoritesPage: MirrorPage {
                     Drawing.meter(strongest > 0 ? abs(word.logOdds) / strongest : 0, side)),
                 "seen": .text(
                     "\(Words.number(Int(word.favorites))) / \(Words.number(Int(word.normals)))"),
-                "example": .text(word.example.map { ListWords.cut(Words.cut($0, to: 90), 270) }),
+                "example": .text(
+                    hasExamples
+                        ? word.example.map { ListWords.cut(Words.cut($0, to: 90), 270) } : nil),
             ] as PageContext
         }
         return ["hasWords": .flag(!rows.isEmpty), "words": .list(rows)]

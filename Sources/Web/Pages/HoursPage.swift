@@ -3,10 +3,16 @@ import Foundation
 import Mirroring
 import Posts
 
+extension PageTemplate {
+    /// The dial with its sentences and its table, and the week with its tables.
+    static let dial = PageTemplate("dial")
+    static let week = PageTemplate("week")
+}
+
 /// The posting hours of human and bot, and their likeness.
 enum HoursPage: MirrorPage {
     static let section = PageSection.hours
-    static let templates = [PageTemplate("hours")]
+    static let templates = [PageTemplate("hours"), .dial, .week]
     static let liveParts = ["dial", "week", "days"]
     static let routes: [MirrorRoute] = [.get("/hours", page), .get("/hours.svg", picture)]
 
@@ -26,9 +32,12 @@ enum HoursPage: MirrorPage {
         guard let zone = request.zone else {
             return .missing("Nobody knows yet by which clock the human lives.")
         }
-        let stats = try await StatsReporter(mirror: request.mirror, zone: zone, kept: request.kept)
-            .report(now: request.now)
-        return .file(Chart.document(stats), type: "image/svg+xml", name: "hours.svg")
+        let times = try await StatsReporter(mirror: request.mirror, zone: zone, kept: request.kept)
+            .times(now: request.now)
+        let picture = HoursPicture(
+            times, human: request.record.humanHandle, bot: request.record.botHandle,
+            words: request.words)
+        return .file(picture.svg, type: "image/svg+xml", name: "hours.svg")
     }
 
     // MARK: What it shows
@@ -40,16 +49,39 @@ enum HoursPage: MirrorPage {
     static func context(
         _ times: StatsReport.Times, _ zones: ZonesReport, words: Words, base: String
     ) -> PageContext {
+        var drawing = drawings(
+            times, zone: zones.timeZone, words: words,
+            hand: LocalTime(words.now, in: words.zone).minute, hasSums: false)
+        drawing["zones"] = .list(
+            zones.zones.map { ["days": .text($0.days), "zone": .text($0.timeZone)] })
+        drawing["days"] = .list(
+            times.days.map { day in
+                [
+                    "day": .text("\(day.day)"), "human": .number(day.humanPosts),
+                    "bot": .number(day.posts),
+                ]
+            })
+        return ["base": .text(base), "zoneless": false, "drawing": .fields(drawing)]
+    }
+
+    /// The values of the templates `dial` and `week`, and the drawing of the days.
+    ///
+    /// - Parameters:
+    ///   - times: The posts of human and bot.
+    ///   - zone: The name of the human's time zone.
+    ///   - words: Formats the days.
+    ///   - hand: The time that the dial shows; nil for none.
+    ///   - hasSums: Whether the tables of the week end with the sums of the weekdays.
+    static func drawings(
+        _ times: StatsReport.Times, zone: String, words: Words, hand: MinuteOfDay?, hasSums: Bool
+    ) -> PageContext {
         let human = times.human
         let bot = times.bot
         let likeness = times.likeness
-        let drawing: PageContext = [
+        return [
             "dial": .markup(
-                Dial(
-                    human: human, bot: bot, likeness: likeness,
-                    now: LocalTime(words.now, in: words.zone).minute
-                )
-                .drawing.element),
+                Dial(human: human, bot: bot, likeness: likeness, now: hand).drawing.element),
+            "hasHand": .flag(hand != nil),
             "weekGrid": .markup(WeekGrid(human: human, bot: bot).drawing.element),
             "dayBars": .markup(DayBars(days: times.days, words: words).drawing.element),
             "humanKey": .markup(Drawing.key("h")), "botKey": .markup(Drawing.key("b")),
@@ -63,23 +95,13 @@ enum HoursPage: MirrorPage {
             "botCount": .text(Words.count(bot.posts, "post") + " of the bot"),
             "human": .text(span(human, times.humanSince, times.humanUntil)),
             "bot": .text(span(bot, times.botSince, nil)), "aDay": .text(aDay(times.days)),
-            "zone": .text(zones.timeZone),
-            "zones": .list(
-                zones.zones.map { ["days": .text($0.days), "zone": .text($0.timeZone)] }),
-            "hours": .list(hours(human, bot)), "weekdays": .texts(StatsReport.weekdays),
+            "zone": .text(zone), "zones": [], "hours": .list(hours(human, bot)),
+            "weekdays": .texts(StatsReport.weekdays),
             "weeks": .list([
-                ["who": "human", "rows": .list(rows(human))],
-                ["who": "bot", "rows": .list(rows(bot))],
+                ["who": "human", "rows": .list(rows(human, hasSums: hasSums))],
+                ["who": "bot", "rows": .list(rows(bot, hasSums: hasSums))],
             ]),
-            "days": .list(
-                times.days.map { day in
-                    [
-                        "day": .text("\(day.day)"), "human": .number(day.humanPosts),
-                        "bot": .number(day.posts),
-                    ]
-                }),
         ]
-        return ["base": .text(base), "zoneless": false, "drawing": .fields(drawing)]
     }
 
     /// Returns the likeness that is expected by chance alone; `nil` unless it is below that of the
@@ -125,9 +147,14 @@ enum HoursPage: MirrorPage {
         }
     }
 
-    private static func rows(_ rhythm: StatsReport.Rhythm) -> [PageContext] {
-        (0..<24).map { hour in
-            ["hour": .text("\(hour):00"), "cells": .texts(rhythm.week.map { "\($0[hour])" })]
+    private static func rows(_ rhythm: StatsReport.Rhythm, hasSums: Bool) -> [PageContext] {
+        let hours = (0..<24).map { hour in
+            row("\(hour):00", rhythm.week.map { $0[hour] })
         }
+        return hasSums ? hours + [row("all", rhythm.weekdays)] : hours
+    }
+
+    private static func row(_ heading: String, _ numbers: [Int]) -> PageContext {
+        ["hour": .text(heading), "cells": .texts(numbers.map { "\($0)" })]
     }
 }

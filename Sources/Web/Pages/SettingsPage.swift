@@ -207,7 +207,7 @@ enum SettingsPage: MirrorPage {
                     as Markup
             }
             return
-                "<select id=\"v-\(line.name)\" name=\"value\"\(wrong)>\(joined: options)</select>"
+                "<select id=\"v-\(line.name)\" name=\"value\"\(wrong)>\(options)</select>"
         }
         if let least = line.least, let most = line.most {
             return """

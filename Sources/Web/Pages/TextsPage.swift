@@ -298,7 +298,7 @@ enum TextsPage: MirrorPage {
             "use": isSendable && !isForSlot
                 ? .text(request.base + "/texts" + WebFields.query([("use", text.post)]) + "#find")
                 : .none,
-            "slotOptions": isForSlot ? .markup("\(joined: options)") : .none,
+            "slotOptions": isForSlot ? .markup("\(options)") : .none,
             "tokenOfText": .markup(request.hidden(seen: text.seen)),
         ]
     }

@@ -24,8 +24,8 @@ struct DayLine {
         """
         <svg class="draw" height="164" role="img" aria-labelledby="day-t day-d"><title id="day-t">The day as a line</title>\
         <desc id="day-d">\(description)</desc>
-        \(Markup(joining: spans + ticks))\(bars)<line class="axis" x1="0" x2="100%" y1="64.5" y2="64.5"/>\
-        \(Markup(joining: marks + deeds))\(now)</svg>
+        \(spans + ticks)\(bars)<line class="axis" x1="0" x2="100%" y1="64.5" y2="64.5"/>\
+        \(marks + deeds)\(now)</svg>
         """
     }
 
@@ -79,7 +79,7 @@ struct DayLine {
         }
         return """
             <svg width="100%" height="64" viewBox="0 0 48 64" preserveAspectRatio="none" stroke-width=".86">\
-            <path class="hl" d="\(Markup(joining: strokes))"/></svg>
+            <path class="hl" d="\(strokes)"/></svg>
             """
     }
 
@@ -187,11 +187,6 @@ struct DayLine {
     private func clock(_ minute: Int) -> String {
         minute == MinuteOfDay.count ? "24:00" : MinuteOfDay(hour: 0, minute: minute).description
     }
-}
-
-extension Markup {
-    /// Joins parts without separators.
-    init(joining parts: [Markup]) { self.init(rendered: parts.map(\.text).joined()) }
 }
 
 /// The state of a slot on pages, with one shape and one word each.

@@ -1,0 +1,75 @@
+package import Control
+import Foundation
+import Posts
+
+/// All stored data about one person as one file, at their request.
+package struct PersonPage: Sendable {
+    private let report: PersonReport
+    private let words: Words
+
+    package init(_ report: PersonReport) {
+        self.report = report
+        let zone = TimeZone(identifier: report.timeZone) ?? .gmt
+        words = Words(zone: zone, now: report.made)
+    }
+
+    /// The whole file.
+    package var html: String {
+        FilePage(
+            .personFile, title: title,
+            subtitle: "As of \(words.dated(report.made)), clock of \(report.timeZone).", context
+        ).html
+    }
+
+    private var title: String {
+        "What the mirror \(report.mirror) knows of "
+            + report.accounts.map(\.account).joined(separator: ", ")
+    }
+
+    /// The values of its template.
+    var context: PageContext {
+        [
+            "accounts": .list(report.accounts.map { account($0) }),
+            "hasDeeds": .flag(!report.deeds.isEmpty),
+            "deeds": .list(report.deeds.map { deed($0) }),
+            "hasMentions": .flag(!report.mentions.isEmpty),
+            "mentions": .list(
+                report.mentions.map {
+                    post($0.isReply ? "answer" : "post", $0.written, $0.text, $0.post)
+                }),
+            "hasLearned": .flag(!report.learned.isEmpty),
+            "learned": .list(report.learned.map { post($0.state, $0.noted, $0.text, $0.post) }),
+        ]
+    }
+
+    private func account(_ account: PersonReport.KnownAccount) -> PageContext {
+        [
+            "account": .text(account.account),
+            "handle": .text(account.handle.map { "@\($0)" } ?? "–"),
+            "said": .text(said(of: account)),
+            "last": .markup(account.lastContact.map { words.dated($0) } ?? "–"),
+        ]
+    }
+
+    private func said(of account: PersonReport.KnownAccount) -> String {
+        if account.isForgotten { return "forgotten: only a digest is kept" }
+        let reason = account.reason.map { ", by \($0)" } ?? ""
+        let server = account.onDenied.map { "; on the denied server \($0)" } ?? ""
+        return (account.stance ?? "nothing") + reason + server
+    }
+
+    private func deed(_ deed: PersonReport.Deed) -> PageContext {
+        [
+            "kind": .text(deed.kind), "state": .text(deed.state),
+            "at": .markup(words.dated(deed.at)), "id": .text(String(deed.id.prefix(7))),
+            "text": .text(deed.text), "about": .text(deed.about), "why": .text(deed.why),
+        ]
+    }
+
+    private func post(_ state: String, _ at: Date, _ text: String, _ post: String) -> PageContext {
+        [
+            "state": .text(state), "at": .markup(words.dated(at)), "text": .text(text),
+            "post": .text(post),
+        ]
+    }
+}
