@@ -163,13 +163,6 @@ package struct People: Sendable {
     ///
     /// - Parameter reason: The reason that was passed to ``set(_:for:handle:reason:seen:at:)``.
     /// - Throws: ``ArchiveError``, or the store's error.
-    package func isDenied(_ person: AccountID, onlyFor reason: String) async throws -> Bool {
-        try await storage.read { [mirror] in
-            try Self.isDenied(person, onlyFor: reason, in: mirror, on: $0)
-        }
-    }
-
-    /// Checks the denials inside a transaction.
     package static func isDenied(
         _ person: AccountID, onlyFor reason: String, in mirror: String,
         on connection: any StorageConnection

@@ -123,7 +123,7 @@ package actor Courier {
         try await delivery.attention(kinds, heard: heard, now: clock.now)
     }
 
-    /// Looks up lost answers, marks expired actions, continues threads, carries out requests to
+    /// Marks expired actions, continues threads, looks up lost answers, carries out requests to
     /// undo, then sends the due actions of these kinds.
     ///
     /// A call sends at most one post, and only a few of those missed in an outage; see
@@ -271,7 +271,7 @@ package actor Courier {
 
     /// Whether an action that was sent but not found may be sent again.
     private func isAllowed(_ action: Action) async throws -> Bool {
-        if try await isDenied(action) { return false }
+        if try await store.isDenied(action) { return false }
         if action.kind == .favorite { return givesFavorites && bot.capabilities.canFavorite }
         guard bot.capabilities.canPublish else { return false }
         do {
@@ -280,15 +280,6 @@ package actor Courier {
             // This was checked right before the text was sent the first time.
             return true
         }
-    }
-
-    /// Whether the person whom an action concerns is denied; a person who only asked the bot to
-    /// stop may still get the confirmation.
-    private func isDenied(_ action: Action) async throws -> Bool {
-        guard let author = action.target?.author, try await people.stance(of: author) == .deny
-        else { return false }
-        guard action.confirmsStop else { return true }
-        return try await !people.isDenied(author, onlyFor: Refusal.Reason.askedToStop.rawValue)
     }
 
     /// Reads which texts a person does not want sent now.
@@ -301,7 +292,7 @@ package actor Courier {
     private func prepare(
         _ action: Action, _ decision: Decision, _ circumstances: Archive.Circumstances?
     ) async throws -> Preparation {
-        if decision.source == nil, try await isDenied(action) {
+        if decision.source == nil, try await store.isDenied(action) {
             return .skip(reason: .outbox(.denied))
         }
         let prepared: Preparation

@@ -268,11 +268,22 @@ package struct HumanMirror: Sendable {
         let mirror = configuration.mirror
         return OutboxStore(
             storage: storage, mirror: mirror, lease: lease,
-            isDenied: { try People.stances(of: [$0], in: mirror, on: $1)[$0] == .deny },
-            hasOnlyAskedToStop: {
-                try People.isDenied(
-                    $0, onlyFor: Refusal.Reason.askedToStop.rawValue, in: mirror, on: $1)
-            })
+            isDenied: { try Self.isDenied($0, in: mirror, on: $1) })
+    }
+
+    /// Whether nothing may be sent to the person whom an action concerns.
+    ///
+    /// A person who asked the bot to stop, and is denied for no other reason, still gets the one
+    /// confirmation.
+    private static func isDenied(
+        _ action: Action, in mirror: String, on connection: any StorageConnection
+    ) throws -> Bool {
+        guard let person = action.target?.author,
+            try People.stances(of: [person], in: mirror, on: connection)[person] == .deny
+        else { return false }
+        guard action.confirmsStop else { return true }
+        return try !People.isDenied(
+            person, onlyFor: Refusal.Reason.askedToStop.rawValue, in: mirror, on: connection)
     }
 
     /// Opens the classifier with its dictionary and counts.

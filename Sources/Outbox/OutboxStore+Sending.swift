@@ -476,13 +476,6 @@ extension OutboxStore {
         """
     }
 
-    private func requireNoDenial(of action: Action, on connection: any StorageConnection) throws {
-        guard let person = action.target?.author, try isDenied(person, connection) else { return }
-        // A person who asked the bot to stop gets one confirmation.
-        if action.confirmsStop, try hasOnlyAskedToStop(person, connection) { return }
-        throw OutboxError.denied(action.id)
-    }
-
     /// The version that every operation of a person about sending increases; after a change, checks
     /// are repeated.
     package func wishVersion() async throws -> Int64 {

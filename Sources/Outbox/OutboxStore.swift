@@ -12,29 +12,35 @@ package struct OutboxStore: Sendable {
     let mirror: String
     /// Nil for reading, and for a dry run on a scratch copy, which no other process writes.
     let lease: Lease?
-    /// Whether a person is denied, read in the transaction before a request to them is sent.
-    let isDenied: @Sendable (AccountID, any StorageConnection) throws -> Bool
-    /// Whether a person is denied because they asked the bot to stop, and for no other reason.
-    let hasOnlyAskedToStop: @Sendable (AccountID, any StorageConnection) throws -> Bool
+    /// Whether the person whom an action concerns is denied, read in the transaction before a
+    /// request to them is sent.
+    private let readDenial: @Sendable (Action, any StorageConnection) throws -> Bool
 
     /// - Parameters:
     ///   - lease: The lease required for changes; nil for reading.
-    ///   - isDenied: Whether a person is denied, read on the given connection.
-    ///   - hasOnlyAskedToStop: Whether a denied person asked the bot to stop, and is denied for no
-    ///     other reason.
+    ///   - isDenied: Whether nothing may be sent to the person whom an action concerns, read on the
+    ///     given connection.
     package init(
         storage: any StorageEngine, mirror: String, lease: Lease?,
-        isDenied: @escaping @Sendable (AccountID, any StorageConnection) throws -> Bool = { _, _ in
+        isDenied: @escaping @Sendable (Action, any StorageConnection) throws -> Bool = { _, _ in
             false
-        },
-        hasOnlyAskedToStop: @escaping @Sendable (AccountID, any StorageConnection) throws -> Bool =
-            { _, _ in false }
+        }
     ) {
         self.storage = storage
         self.mirror = mirror
         self.lease = lease
-        self.isDenied = isDenied
-        self.hasOnlyAskedToStop = hasOnlyAskedToStop
+        readDenial = isDenied
+    }
+
+    /// Whether nothing may be sent to the person whom an action concerns.
+    package func isDenied(_ action: Action) async throws -> Bool {
+        guard action.target?.author != nil else { return false }
+        return try await storage.read { try readDenial(action, $0) }
+    }
+
+    /// Throws ``OutboxError`` if nothing may be sent to the person whom an action concerns.
+    func requireNoDenial(of action: Action, on connection: any StorageConnection) throws {
+        if try readDenial(action, connection) { throw OutboxError.denied(action.id) }
     }
 
     // In SQLite a plus before a column, or an expression instead of it, prevents the use of an

@@ -65,7 +65,8 @@ import Testing
     @Test func nothingLeavesToWhoIsDeniedWhileItIsPrepared() async throws {
         let outbox = try await OutboxFixture()
         let store = OutboxStore(storage: outbox.storage, mirror: "m", lease: outbox.lease) {
-            person, connection in
+            action, connection in
+            let person = try #require(action.target?.author)
             let denied: SQL = """
                 SELECT 1 AS found FROM people WHERE mirror = 'm' AND account_id = \(person.value) AND stance = 'deny'
                 """
