@@ -65,7 +65,9 @@ package struct MarkupDocument: Sendable {
         if rest.first == "/" { try readEnd() } else { try readStart() }
     }
 
-    /// The text up to the next element. That of a style has no reference: HTML would not read it.
+    /// Reads the text up to the next element.
+    ///
+    /// The text of a `style` may hold no reference, for HTML does not read one there.
     private mutating func readText() throws -> String {
         let text = take { $0 != "<" }
         guard let last = open.last, elements[last].name == "style" else {
