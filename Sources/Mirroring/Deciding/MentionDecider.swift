@@ -12,9 +12,10 @@ import Storage
 
 /// Decides about mentions: each is answered with an old reply to the same person, or skipped.
 ///
-/// Every mention ends as one row of `actions`, so none is answered twice and each skipped one has a
-/// reason. Each is decided on its own, the cheapest rules first: the text of the mention, then the
-/// tables, and only for a mention that would be answered its thread on the network.
+/// A mention ends as one row of `actions`, so none is answered twice and each skipped one has a
+/// reason. Mentions of forgotten people and from before the mirror's start have no row. Each is
+/// decided on its own, the cheapest rules first: the text of the mention, then the tables, and only
+/// for a mention that would be answered its thread on the network.
 package struct MentionDecider: Sendable {
     /// Seconds for which the replies in a conversation are counted.
     private static let threadMemory: TimeInterval = 30 * 86_400
