@@ -58,7 +58,7 @@ package struct StorageError: Error, Sendable {
     /// The statement with `$n` for its values.
     package var statement: String?
 
-    init(
+    package init(
         _ code: Code, _ operation: String, because cause: String, nativeCode: String? = nil,
         statement: String? = nil
     ) {

@@ -112,25 +112,6 @@ import Testing
         }
     }
 
-    /// A new table needs a column `mirror` and a primary key, or a place in this list and a way to
-    /// remove its rows.
-    @Test(arguments: Engine.allCases) func everyTableBelongsToMirrorsOrToTheProcess(
-        _ engine: Engine
-    ) async throws {
-        let mirror = try await BareMirror(engine).open()
-        let shapes = try await TableShape.ofMirrors(in: mirror.storage)
-        let tables = Set(try await TableContents(of: mirror.storage).tables.keys)
-        #expect(tables.count > 20)
-        expect(
-            tables.subtracting(shapes.map(\.name)).subtracting([
-                "schema_migrations", "workers", "ended_sessions",
-            ]),
-            equals: [])
-        for shape in shapes {
-            #expect(!shape.key.isEmpty && shape.key[0].name == "mirror", "\(shape.name)")
-        }
-    }
-
     @Test(arguments: Engine.allCases) func everyRowOfTheMirrorGoesAndNoOther(_ engine: Engine)
         async throws
     {

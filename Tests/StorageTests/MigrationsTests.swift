@@ -47,24 +47,6 @@ import Testing
         await engine.close()
     }
 
-    /// A table that is added without a line in `TableDuty` would be deleted or left behind by
-    /// default.
-    @Test(arguments: EngineUnderTest.allCases)
-    func everyTableOfMirrorsSaysWhatBecomesOfItsRows(on tested: EngineUnderTest) async throws {
-        let database = try await tested.makeDatabase()
-        defer { withExtendedLifetime(database) {} }
-        let engine = try await Storage.open(database.location)
-        _ = try await Migrations.apply(to: engine)
-        try await expect(
-            TableShape.ofMirrors(in: engine).map(\.name), equals: TableDuty.all.keys.sorted())
-        try await engine.execute("CREATE TABLE others (mirror TEXT NOT NULL, PRIMARY KEY (mirror))")
-        let error = try await #require(throws: StorageError.self) {
-            try await TableShape.ofMirrors(in: engine)
-        }
-        #expect("\(error)".contains("the table others"))
-        await engine.close()
-    }
-
     @Test(
         arguments: EngineUnderTest.allCases,
         ["CREATE TABLE schema_migrations (version TEXT)", "CREATE TABLE actions (id BIGINT)"])

@@ -287,32 +287,3 @@ extension WayBack {
         return WayBack(link, ["people", "link"] + consent + [link.first, link.second])
     }
 }
-
-/// Deletes all data about a person, except for a digest that prevents storing data about them
-/// again.
-package struct ForgetPerson: PersonOperation {
-    package static let name = "people-forget"
-    /// One of the person's accounts; linked accounts are included.
-    package var account: String
-
-    package init(account: String) { self.account = account }
-
-    package func perform(at desk: Desk, seen: Seen?) async throws -> PersonForgetting {
-        let mirror = desk.mirror
-        let now = desk.now
-        let id = try await PeopleBook(mirror: mirror).account(account)
-        // From here on nothing is prepared for them; requests in flight end before their data is
-        // deleted.
-        let accounts = try await mirror.beginForgetting(id, seen: seen, now: now)
-        let left = try await mirror.leaving(for: accounts)
-        return PersonForgetting(forgotten: try await mirror.forget(id, now: now), left: left)
-    }
-
-    package func outcomeIfDone(at desk: Desk) async throws -> PersonForgetting? {
-        let id = try await PeopleBook(mirror: desk.mirror).account(account)
-        guard try await desk.mirror.people.forgotten(among: [id]).contains(id) else { return nil }
-        let nothing = PersonForgotten(
-            accounts: [id.reference], posts: 0, unlearned: 0, dropped: 0, ended: 0, underWay: 0)
-        return PersonForgetting(forgotten: nothing, left: [])
-    }
-}

@@ -151,19 +151,6 @@ package enum StanceChange: PersonOutcome {
     }
 }
 
-/// The outcome of forgetting a person.
-package struct PersonForgetting: PersonOutcome {
-    package private(set) var schema = "mirror-bot/people-forget/1"
-    package let forgotten: PersonForgotten
-    /// The actions for these people whose requests were under way.
-    package let left: [LeftAction]
-
-    init(forgotten: PersonForgotten, left: [LeftAction]) {
-        self.forgotten = forgotten
-        self.left = left
-    }
-}
-
 /// An action whose request was under way when a person forbade it, and how it ended.
 package struct LeftAction: Codable, Equatable, Sendable {
     package let id: String

@@ -133,7 +133,7 @@ extension HumanStanding {
         """
 
     /// The prefix of its columns in `mirrors`.
-    static let prefix = "standing"
+    package static let prefix = "standing"
 
     /// The state in a row of `mirrors`; nil for an active account.
     init?(row: SQLRow) throws {

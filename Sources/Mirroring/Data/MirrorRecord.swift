@@ -135,7 +135,7 @@ package struct MoveMark: Equatable, Sendable {
     }
 
     /// The move's id, the same in both databases.
-    let id: String
+    package let id: String
     /// Nil for the copy in use.
     package let state: State?
     /// The other database of the move, without a password.
@@ -144,7 +144,7 @@ package struct MoveMark: Equatable, Sendable {
     package let since: Date?
 
     /// The columns of `mirrors` that are about a copy, not about the mirror.
-    static let columns: Set = ["move_id", "move_state", "move_place", "move_ms"]
+    package static let columns: Set = ["move_id", "move_state", "move_place", "move_ms"]
 
     /// The reason why this copy cannot be used, and what to do; nil if it can.
     package var problem: String? {

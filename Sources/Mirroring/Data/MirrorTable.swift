@@ -434,8 +434,8 @@ package struct MirrorTable: Sendable {
         try requireOwnBot(stored(bot), of: mirror, setting: setting, connection)
     }
 
-    /// The same for an account in its stored form.
-    static func requireOwnBot(
+    /// Fails if another mirror in the database has the same bot, in its stored form.
+    package static func requireOwnBot(
         _ bot: String?, of mirror: String, setting: String, _ connection: any StorageConnection
     ) throws {
         guard let bot else { return }

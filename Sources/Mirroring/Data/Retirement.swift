@@ -2,7 +2,7 @@ package import Foundation
 import Outbox
 package import Posts
 package import Settings
-import Storage
+package import Storage
 
 /// The planned or completed end of a mirror.
 ///
@@ -73,7 +73,7 @@ package struct Retirement: Equatable, Sendable {
         """
 
     /// The prefix of its columns in `mirrors`.
-    static let prefix = "retire"
+    package static let prefix = "retire"
 
     /// The retirement in a row of `mirrors`; nil if none is planned.
     init?(row: SQLRow) throws {
@@ -208,8 +208,9 @@ extension MirrorTable {
     }
 
     /// Removes the logins of a retired mirror, so that a restored backup does not bring them back.
-    static func removeLoginsIfRetired(_ mirror: String, on connection: any StorageConnection) throws
-    {
+    package static func removeLoginsIfRetired(
+        _ mirror: String, on connection: any StorageConnection
+    ) throws {
         try connection.execute(
             """
             DELETE FROM credentials WHERE mirror = \(mirror)

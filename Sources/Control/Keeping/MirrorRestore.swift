@@ -1,5 +1,6 @@
 import Archive
 package import Foundation
+import Mirroring
 import Outbox
 package import Posts
 import Settings
@@ -34,9 +35,6 @@ package struct MirrorRestore: Sendable {
 
     /// The schema name of the attached backup, see `Storage.open(_:beside:)`.
     private static let backup = "restored"
-    /// The counter with the time until which a restored mirror knows its actions; see
-    /// ``MirrorTable/gap()``.
-    static let gap = "restored.known-until"
 
     private let storage: any StorageEngine
     private let now: Date
@@ -130,7 +128,7 @@ package struct MirrorRestore: Sendable {
         try OutboxStore.noteAllUses(of: mirror, on: connection)
         receipt.knowsRest = isKnown(until: receipt.knownUntil, started) && openGap == nil
         if !receipt.knowsRest, let known = [receipt.knownUntil, openGap].compactMap(\.self).min() {
-            try note(gap: known, of: mirror, on: connection)
+            try MirrorTable.note(gap: known, of: mirror, on: connection)
         }
         try pause(mirror, receipt, knowsPeople: knowsPeople, on: connection)
         for shape in shapes {
@@ -298,38 +296,5 @@ package struct MirrorRestore: Sendable {
             guard let network = NetworkName(rawValue: try row.text("network")) else { return nil }
             return AccountID(network: network, value: try row.text("account_id"))
         }
-    }
-
-    private func note(gap: Date, of mirror: String, on connection: any StorageConnection) throws {
-        try connection.execute(
-            """
-            INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(Self.gap), \(gap.milliseconds))
-            ON CONFLICT (mirror, name) DO UPDATE SET value = excluded.value
-            """)
-    }
-}
-
-extension MirrorTable {
-    /// The time from which the database does not know the mirror's actions, after an older state
-    /// was restored; nil if it knows all.
-    ///
-    /// - Throws: The store's error.
-    package func gap() async throws -> Date? {
-        try await storage.read { [mirror] in try Self.gap(of: mirror, on: $0) }
-    }
-
-    static func gap(of mirror: String, on connection: any StorageConnection) throws -> Date? {
-        try connection.query(
-            "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(MirrorRestore.gap)"
-        )
-        .first?.optionalDate("value")
-    }
-
-    /// Stores that the database knows all actions of the mirror.
-    ///
-    /// - Throws: The store's error.
-    package func closeGap() async throws {
-        try await storage.execute(
-            "DELETE FROM counters WHERE mirror = \(mirror) AND name = \(MirrorRestore.gap)")
     }
 }

@@ -1,5 +1,6 @@
 package import Foundation
 import Logging
+package import Mirroring
 package import Outbox
 import Posts
 import Settings

@@ -1,3 +1,5 @@
+package import Storage
+
 /// A table as the database itself describes it: the metadata for copying rows generically.
 package struct TableShape: Sendable {
     package struct Column: Hashable, Sendable {
@@ -33,7 +35,7 @@ package struct TableShape: Sendable {
     ///
     /// - Parameter storage: A database with the tables of `migrations/`.
     /// - Returns: Every table with a column `mirror`.
-    /// - Throws: ``StorageError``; `.decoding` for a column of a type that the migrations do not
+    /// - Throws: `StorageError`; `.decoding` for a column of a type that the migrations do not
     ///   use, `.other` for a table that ``TableDuty`` does not list.
     package static func ofMirrors(in storage: any StorageEngine) async throws -> [TableShape] {
         let rows = try await storage.query(description(storage.kind))
@@ -95,7 +97,7 @@ extension SQLRow {
     /// The value of a column in a form that is the same for every engine.
     ///
     /// - Returns: The value, with a boolean as a boolean.
-    /// - Throws: ``StorageError`` with code `.decoding` for a value of another type.
+    /// - Throws: `StorageError` with code `.decoding` for a value of another type.
     package func value(_ column: TableShape.Column) throws -> SQLValue {
         switch column.type {
         case .text: try optionalText(column.name).sqlValue

@@ -38,11 +38,14 @@ package struct RemoveMirror: PersonOperation {
     ) async throws -> MirrorRemoval {
         let mirror = desk.mirror
         let work = try await MirrorOwnership.holding(mirror) { () async throws -> MirrorRemoval in
+            // Refuses a table without a duty before anything is changed.
+            let shapes = try await TableShape.ofMirrors(in: mirror.storage).filter {
+                $0.duty.removal == .withMirror
+            }
             var removal = MirrorRemoval(mirror: mirror.name)
             removal.wasInterrupted = try await begin(mirror, seen: seen, now: desk.now)
             // A request from before the pause may still be in flight.
             _ = try await LastWord(mirror: mirror).wait()
-            let shapes = try await shapes(of: mirror)
             var isEmpty = false
             for _ in 0..<Self.rounds where !isEmpty {
                 isEmpty = true
@@ -140,18 +143,16 @@ package struct RemoveMirror: PersonOperation {
         }
     }
 
-    /// The tables whose rows are deleted in portions, before the mirror's own row.
-    private func shapes(of mirror: HumanMirror) async throws -> [TableShape] {
-        try await TableShape.ofMirrors(in: mirror.storage).filter { $0.duty.removal == .withMirror }
-    }
-
-    /// Deletes the mirror's row, if nothing else is left of the mirror and no worker holds it.
+    /// Deletes the rows of this copy and the mirror's own row, if nothing else is left of the
+    /// mirror and no worker holds it.
     private func end(_ mirror: HumanMirror) async throws {
         let name = mirror.name
-        let shapes = try await shapes(of: mirror)
+        let tables = Dictionary(grouping: try await TableShape.ofMirrors(in: mirror.storage)) {
+            $0.duty.removal
+        }
         try await mirror.storage.transaction { connection in
             guard try MirrorOwnership.isFree(name, on: connection) else { throw Self.held(name) }
-            for shape in shapes {
+            for shape in tables[.withMirror] ?? [] {
                 let rows = try connection.query(
                     "SELECT 1 AS found FROM \(unsafe: shape.name) WHERE mirror = \(name) LIMIT 1")
                 guard rows.isEmpty else {
@@ -160,8 +161,9 @@ package struct RemoveMirror: PersonOperation {
                         "something else writes rows of mirror \(name); stop it, and try again")
                 }
             }
-            try connection.execute("DELETE FROM leases WHERE mirror = \(name)")
-            try connection.execute("DELETE FROM mirrors WHERE mirror = \(name)")
+            for shape in (tables[.ofCopy] ?? []) + (tables[.last] ?? []) {
+                try connection.execute("DELETE FROM \(unsafe: shape.name) WHERE mirror = \(name)")
+            }
         }
     }
 }
