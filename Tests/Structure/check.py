@@ -1,4 +1,4 @@
-"""Checks eleven rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
+"""Checks twelve rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
 
 1. Outside the networks' own folders no code names a network: it asks its traits and its descriptor.
 2. Files of different folders of a target do not depend on each other in a circle. What did when this rule was made
@@ -14,9 +14,11 @@
 10. A conditional expression holds no other one in its branches, other than in a closure there.
 11. A `try?` says what its failures mean: in a comment on its line, in the three lines above it or above the `if` whose
     chain it stands in, or in the documentation of its function or property, which names `nil`, none or the failure.
+12. The folders of Control are in one order: health, reports, operations, notices. A file uses those of its own folder
+    and of folders before it.
 
 Types are found by their names: a file uses another one if it names a type, or a function outside types, that only the
-other declares. Comments and literals do not count.
+other declares. Comments, literals and names of nested types of its own do not count.
 
 Usage: python3 Tests/Structure/check.py [--list]; --list prints the circles of today.
 Exit codes: 0 all is well, 1 a rule is broken.
@@ -45,7 +47,10 @@ NETWORK_FOLDERS = [
     "Sandbox",
 ]
 NETWORK = re.compile(r"(?<![\w)\]>\"'])\.(?:mastodon|bluesky)\b|(?:==|!=|case|\?\?|contains\(|[,(\[:])\s*\.x\b|NetworkName\.(?:mastodon|x|bluesky)\b")
+# The folders of a target whose order is fixed; those after another one may use it, and not the other way round.
+FOLDERS = {"Control": ["Health", "Reports", "Desk", "Keeping", "Register", "Login", "Effects", "Steering", "Telling"]}
 DECLARATION = re.compile(r"^(?:[\w@()]+ )*?(?:struct|class|enum|protocol|actor|typealias|func) +`?(\w+)", re.M)
+NESTED = re.compile(r"^ +(?:[\w@()]+ )*?(?:struct|class|enum|protocol|actor|typealias) +`?(\w+)", re.M)
 EXTENSION = re.compile(r"^(?:[\w@]+ )*?extension +([\w.]+)", re.M)
 WORD = re.compile(r"[A-Za-z_]\w*")
 # A comment, a regular expression or the beginning of any other literal.
@@ -81,7 +86,10 @@ def dependencies(target: pathlib.Path) -> dict[str, set[str]]:
             owners.setdefault(name, set()).add(file)
     unique = {name: next(iter(files)) for name, files in owners.items() if len(files) == 1}
     return {
-        file: {unique[word] for word in set(WORD.findall(text)) if word in unique} - {file}
+        file: {
+            unique[word] for word in set(WORD.findall(text)) - set(NESTED.findall(text)) if word in unique
+        }
+        - {file}
         for file, text in texts.items()
     }
 
@@ -131,6 +139,24 @@ def knots() -> dict[str, list[list[str]]]:
         if across:
             result[target.name] = sorted(across)
     return result
+
+
+def misplaced_uses() -> list[str]:
+    """The uses of a folder by one that stands before it in the order of its target."""
+    places = []
+    for target, order in FOLDERS.items():
+        place = {folder: number for number, folder in enumerate(order)}
+        for file, used in dependencies(SOURCES / target).items():
+            folder = file.split("/")[0]
+            if folder not in place:
+                places.append(f"Sources/{target}/{file}: is in no folder of the order in Tests/Structure/check.py")
+                continue
+            places += [
+                f"Sources/{target}/{file}: uses {other}; {folder} stands before {other.split('/')[0]}"
+                for other in sorted(used)
+                if place.get(other.split("/")[0], -1) > place[folder]
+            ]
+    return places
 
 
 def statements_in_commands() -> list[str]:
@@ -432,7 +458,7 @@ def main() -> int:
     problems += bare_updates()
     problems += foreign_zones()
     problems += long_lines() + tuple_assignments() + nested_conditionals()
-    problems += unexplained_failures()
+    problems += unexplained_failures() + misplaced_uses()
     problems += [
         f"Sources/{line}: depends in a circle on files of other folders; see Tests/Structure/check.py --list"
         for line in sorted(set(lines) - known)

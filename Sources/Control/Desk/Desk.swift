@@ -71,4 +71,11 @@ package struct Desk: Sendable {
 
     /// The time zone for displayed times; UTC if unknown.
     var spokenZone: TimeZone { knownZone ?? .gmt }
+
+    /// The names that a person may use at this desk.
+    ///
+    /// - Throws: `ConfigurationError` without a time zone.
+    func names() async throws -> NameResolver {
+        NameResolver(mirror: mirror, zone: try await zone())
+    }
 }

@@ -1,7 +1,6 @@
 import Archive
 import Foundation
-package import Mirroring
-package import Outbox
+import Mirroring
 package import Posts
 import Settings
 
@@ -151,39 +150,10 @@ package enum StanceChange: PersonOutcome {
     }
 }
 
-/// An action whose request was under way when a person forbade it, and how it ended.
-package struct LeftAction: Codable, Equatable, Sendable {
-    package let id: String
-    package let kind: ActionKind
-    package let subject: String
-    package let state: ActionState
-    package let text: String?
-
-    package init(_ action: Action) {
-        id = action.id
-        kind = action.kind
-        subject = action.subject
-        state = action.state
-        text = action.text
-    }
-}
-
 extension HumanMirror {
     /// Whether the bot had contact with a person, or the human answered them.
     func knows(_ person: AccountID) async throws -> Bool {
         if try await people.person(person) != nil { return true }
         return try await !archive.replies(to: person).isEmpty
-    }
-
-    /// Waits for the requests in flight to some accounts and those linked to them.
-    ///
-    /// - Throws: The store's error; `CancellationError`.
-    package func leaving(for accounts: [AccountID]) async throws -> [LeftAction] {
-        var all: Set<AccountID> = []
-        for account in accounts { all.formUnion(try await people.linked(to: account)) }
-        return try await LastWord(mirror: self).wait { [all] in
-            $0.target.map { all.contains($0.author) } ?? false
-        }
-        .map(LeftAction.init)
     }
 }

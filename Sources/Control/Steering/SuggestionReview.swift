@@ -236,30 +236,3 @@ package struct SuggestionReview: Sendable {
         }
     }
 }
-
-extension HumanMirror {
-    /// Why a suggested favorite cannot be approved; nil if it can.
-    func obstacleToFavorites(on network: any SocialNetwork) -> String? {
-        guard network.capabilities.canFavorite else {
-            return "\(network.name.displayName) does not let software favorite"
-        }
-        guard configuration.favoriteMode != .off else {
-            return "FAVORITE_MODE is off, so the bot gives no favorites; set it to suggest first"
-        }
-        return nil
-    }
-}
-
-extension Action {
-    /// Whether a decision about a suggested favorite can be learned: if requesting the post costs
-    /// money, only the copy stored with the suggestion is used.
-    func canTeach(on network: NetworkName) -> Bool {
-        kind == .favorite && (network.descriptor.prices == nil || keptExample != nil)
-    }
-
-    /// The example for the classifier that is stored with a suggested favorite.
-    fileprivate var keptExample: Example? {
-        guard let target, let post = targetPost, let text = target.text else { return nil }
-        return Example(id: post, author: target.author.value, authorID: target.author, text: text)
-    }
-}

@@ -187,17 +187,3 @@ package struct TakingBack: Sendable {
 
 /// Why an action cannot be undone, independently of the network.
 private struct UndoObstacle: Error, CustomStringConvertible { let description: String }
-
-extension HumanMirror {
-    /// The bot's network, after its credentials were verified to belong to the mirror's bot.
-    ///
-    /// - Throws: `ConfigurationError`, also if they belong to another account; `NetworkError`; the
-    ///   store's error.
-    package func confirmedBotNetwork() async throws -> any SocialNetwork {
-        let network = try await requiredNetwork(of: .bot)
-        if try await !isVerified(.bot) {
-            try await bind(human: nil, bot: try await network.verifyAccount(), now: clock.now)
-        }
-        return network
-    }
-}

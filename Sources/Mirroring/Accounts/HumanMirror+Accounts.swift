@@ -176,6 +176,18 @@ extension HumanMirror {
         guard let account = try await account(role) else { return true }
         return try await table.record().verified[role] == account.credentials.fingerprint
     }
+
+    /// The bot's network, after its credentials were verified to belong to the mirror's bot.
+    ///
+    /// - Throws: `ConfigurationError`, also if they belong to another account; `NetworkError`; the
+    ///   store's error.
+    package func confirmedBotNetwork() async throws -> any SocialNetwork {
+        let network = try await requiredNetwork(of: .bot)
+        if try await !isVerified(.bot) {
+            try await bind(human: nil, bot: try await network.verifyAccount(), now: clock.now)
+        }
+        return network
+    }
 }
 
 extension HumanMirror {

@@ -194,12 +194,3 @@ extension NamedControl {
         .slot(slot.subject, at: LocalTime(slot.due, in: zone).minute)
     }
 }
-
-extension Desk {
-    /// The names that a person may use at this desk.
-    ///
-    /// - Throws: `ConfigurationError` without a time zone.
-    func names() async throws -> NameResolver {
-        NameResolver(mirror: mirror, zone: try await zone())
-    }
-}

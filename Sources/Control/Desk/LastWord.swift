@@ -1,6 +1,8 @@
+import Archive
 import Foundation
 package import Mirroring
 package import Outbox
+package import Posts
 
 /// Waits until no request is in flight that a person has just forbidden.
 ///
@@ -47,5 +49,36 @@ package struct LastWord: Sendable {
         return try await store.actions(withIDs: leaving.keys.sorted()).values.sorted {
             $0.id < $1.id
         }
+    }
+}
+
+/// An action whose request was under way when a person forbade it, and how it ended.
+package struct LeftAction: Codable, Equatable, Sendable {
+    package let id: String
+    package let kind: ActionKind
+    package let subject: String
+    package let state: ActionState
+    package let text: String?
+
+    package init(_ action: Action) {
+        id = action.id
+        kind = action.kind
+        subject = action.subject
+        state = action.state
+        text = action.text
+    }
+}
+
+extension HumanMirror {
+    /// Waits for the requests in flight to some accounts and those linked to them.
+    ///
+    /// - Throws: The store's error; `CancellationError`.
+    package func leaving(for accounts: [AccountID]) async throws -> [LeftAction] {
+        var all: Set<AccountID> = []
+        for account in accounts { all.formUnion(try await people.linked(to: account)) }
+        return try await LastWord(mirror: self).wait { [all] in
+            $0.target.map { all.contains($0.author) } ?? false
+        }
+        .map(LeftAction.init)
     }
 }

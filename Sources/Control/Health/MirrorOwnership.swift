@@ -4,9 +4,7 @@ import Outbox
 import Settings
 import Storage
 
-/// Which workers hold the mirrors of a database.
-///
-/// This file contains everything in `Control/Register` that concerns leases.
+/// The workers that hold the mirrors of a database.
 package struct MirrorOwnership: Equatable, Sendable {
     /// The number of mirrors that each living worker holds, by the worker's name.
     package private(set) var owned: [String: Int] = [:]

@@ -1,0 +1,55 @@
+import Archive
+package import Foundation
+package import Mirroring
+package import Posts
+import Settings
+
+/// The times in which the human lived in other zones.
+package struct ZonesReport: Codable, Equatable, Sendable {
+    /// A time in another zone.
+    package struct Line: Codable, Equatable, Sendable {
+        package var timeZone: String
+        /// The first day; nil if the time has no beginning.
+        package var from: LocalDay?
+        /// The last day; nil if it has no end.
+        package var to: LocalDay?
+
+        package init(_ span: ZoneSpan) {
+            timeZone = span.zone.name
+            from = span.days.lowerBound == .earliest ? nil : span.days.lowerBound
+            to = span.days.upperBound == .latest ? nil : span.days.upperBound
+        }
+
+        /// The days in words.
+        package var days: String {
+            [from.map { "from \($0)" }, to.map { "to \($0)" }].compactMap(\.self).joined(
+                separator: " ")
+        }
+
+        /// A day by which the time can be named.
+        package var anyDay: String { (from ?? to ?? .earliest).description }
+    }
+
+    package private(set) var schema = "mirror-bot/zones/1"
+    /// The zone of all other times.
+    package var timeZone: String
+    /// In order of time.
+    package var zones: [Line]
+    /// The digest of all entries, for changing them; nil if unknown.
+    package var seen: Seen?
+
+    package init(timeZone: String, zones: [Line], seen: Seen? = nil) {
+        self.timeZone = timeZone
+        self.zones = zones
+        self.seen = seen
+    }
+
+    /// - Parameter home: The human's usual time zone.
+    /// - Throws: The store's error.
+    package init(of mirror: HumanMirror, home: TimeZone) async throws {
+        let spans = try await mirror.archive.zones(home: home).spans
+        self.init(
+            timeZone: mirror.configuration.name(of: home), zones: spans.map(Line.init),
+            seen: Archive.seen(spans))
+    }
+}
