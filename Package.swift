@@ -332,6 +332,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["Blocking", "Cryptography", "Outbox", "Posts", "Storage"],
             path: "Tests/TestSupport",
+            exclude: ["EarlierSteps"],
             swiftSettings: settings
         ),
         // Mirrors for the tests of several targets: in a sandbox, on paper, and with nothing but a database.

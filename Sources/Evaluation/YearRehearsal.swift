@@ -234,7 +234,7 @@ package struct YearRehearsal: Sendable {
     ) async throws -> [LivedDay] {
         let storage = try await Storage.openInMemory()
         return try await afterwards(storage.close) {
-            try await AccountSpelling.migrate(storage)
+            try await TablesUpdate.migrate(storage)
             let stage = try await Stage(storage, self, zones)
             return try await stage.live(span.days, posts, zone, onDay: onDay)
         }

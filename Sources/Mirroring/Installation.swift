@@ -81,7 +81,7 @@ package final class Installation: Sendable {
         do {
             switch configuration.process.storage {
             // After this the tables have this version.
-            case .sqlite: try await AccountSpelling.migrate(installation.storage)
+            case .sqlite: try await TablesUpdate.migrate(installation.storage)
             case .postgres: try await Migrations.check(installation.storage)
             }
         } catch {

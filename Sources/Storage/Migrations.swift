@@ -5,7 +5,15 @@ import Embedded
 /// Each is one file of `migrations/`, applied once and recorded in
 /// `schema_migrations`. Add a step as a new file that `CEmbedded` names; never edit a
 /// shipped one.
+///
+/// The first step has the tables that the steps of earlier programs made. A database with exactly
+/// those steps counts as one with the first step; one with only a part of them is refused.
 package enum Migrations {
+    /// The last of the steps of earlier programs.
+    static let lastJoined = "0056_standing"
+    /// A number over the ids and checksums of all of them.
+    static let joinedChecksum = "cae1dced612698d6"
+
     /// All steps of this program.
     static let all = EmbeddedFiles.files(in: "migrations").map { file in
         Migration(id: String(file.name.dropLast(".sql".count)), source: Array(file.bytes))
@@ -49,6 +57,13 @@ package enum Migrations {
         }
     }
 
+    /// Whether a database has only a part of the steps of earlier programs, so that this program
+    /// cannot bring it up to date.
+    package static func isOfEarlierProgram(_ engine: any StorageEngine) async throws -> Bool {
+        let joined = joined(in: try await recorded(in: engine), besides: all)
+        return !joined.isEmpty && checksum(of: joined) != joinedChecksum
+    }
+
     static func apply(
         _ steps: [Migration], to engine: any StorageEngine,
         and last: (@Sendable (any StorageConnection, [String]) throws -> Void)? = nil
@@ -83,6 +98,11 @@ package enum Migrations {
     private static func pending(_ steps: [Migration], in engine: any StorageEngine) async throws
         -> [Migration]
     {
+        try pending(steps, recorded: try await recorded(in: engine))
+    }
+
+    /// The checksums of the applied steps, by id.
+    private static func recorded(in engine: any StorageEngine) async throws -> [String: String] {
         let exists: SQL =
             switch engine.kind {
             case .sqlite:
@@ -97,7 +117,7 @@ package enum Migrations {
             // missing table from another failure.
             rows = try await engine.query(exists).isEmpty ? [] : ownRecords(in: engine)
         }
-        return try pending(steps, recorded: checksums(in: rows))
+        return try checksums(in: rows)
     }
 
     /// Reads the table of applied steps, whose name Rails and others use too.
@@ -128,9 +148,19 @@ package enum Migrations {
     private static func pending(_ steps: [Migration], recorded: [String: String]) throws
         -> [Migration]
     {
-        if let unknown = recorded.keys.sorted().first(where: { id in !steps.contains { $0.id == id }
-        }) {
+        let ids = Set(steps.map(\.id))
+        let joined = joined(in: recorded, besides: steps)
+        var recorded = recorded.filter { joined[$0.key] == nil }
+        if let unknown = recorded.keys.sorted().first(where: { !ids.contains($0) }) {
             throw outOfDate("it has step \(unknown) of a newer mirror-bot; update mirror-bot")
+        }
+        if let last = joined.keys.max() {
+            guard checksum(of: joined) == joinedChecksum, let first = steps.first else {
+                throw outOfDate(
+                    "its tables are those of an earlier mirror-bot, at step \(last); bring them up to date with "
+                        + "that program first, as docs/deploy.md says under Upgrade")
+            }
+            recorded[first.id] = first.checksum
         }
         for step in steps where recorded[step.id, default: step.checksum] != step.checksum {
             throw outOfDate(
@@ -138,6 +168,19 @@ package enum Migrations {
             )
         }
         return steps.filter { recorded[$0.id] == nil }
+    }
+
+    /// The applied steps of earlier programs.
+    private static func joined(in recorded: [String: String], besides steps: [Migration])
+        -> [String: String]
+    {
+        let ids = Set(steps.map(\.id))
+        return recorded.filter { $0.key <= lastJoined && !ids.contains($0.key) }
+    }
+
+    /// A number over applied steps.
+    static func checksum(of recorded: [String: String]) -> String {
+        Migration.checksum(of: recorded.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })
     }
 
     private static func outOfDate(_ cause: String) -> StorageError {
@@ -161,7 +204,7 @@ struct Migration: Sendable {
 
     /// 64-bit FNV-1a (Fowler, Noll and Vo) in hexadecimal, over the statements with a NUL after
     /// each.
-    private static func checksum(of statements: [String]) -> String {
+    static func checksum(of statements: [String]) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for statement in statements {
             for byte in statement.utf8 + [0] {

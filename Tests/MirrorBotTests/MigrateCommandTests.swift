@@ -12,7 +12,7 @@ import Testing
         let stage = try Stage()
         let first = try await stage.run("migrate")
         #expect(first.status == 0)
-        #expect(first.output.hasPrefix("applied 0001_"))
+        #expect(first.output.hasPrefix("applied 0056_tables"))
         let second = try await stage.run("migrate")
         #expect(second.status == 0)
         #expect(
@@ -57,7 +57,7 @@ import Testing
         async let other = stage.run("migrate")
         let endings = try await [one, other]
         #expect(endings.map(\.status) == [0, 0], "\(endings.map(\.error))")
-        #expect(endings.count { $0.output.hasPrefix("applied 0001_") } == 1)
+        #expect(endings.count { $0.output.hasPrefix("applied 0056_tables") } == 1)
         #expect(endings.count { $0.output.hasPrefix("nothing to do: ") } == 1)
 
         try await stage.train(Fixture.lines(days: 20, perDay: 2))

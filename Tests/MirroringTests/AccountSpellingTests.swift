@@ -16,37 +16,6 @@ import Testing
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct AccountSpellingTests {
     private static let person = AccountID.mastodon("stadt@bäw.example", localHost: "")
 
-    @Test(arguments: Engine.allCases) func whatWasStoredGetsItsForm(_ engine: Engine) async throws {
-        let paper = try await PaperMirror(engine, bot: .mastodon)
-        let mirror = paper.mirror
-        let old = AccountID(network: .mastodon, value: "stadt@bäw.example")
-        try await paper.archive([
-            pastReply("r1", to: old, "good morning"),
-            pastReply("r2", to: Self.person, "good night"),
-        ])
-        for (name, stance, contact) in [
-            ("stadt@bäw.example", "deny", 5), ("stadt@xn--bw-via.example", "allow", 9),
-        ] {
-            try await mirror.storage.execute(
-                """
-                INSERT INTO people (mirror, network, account_id, stance, reason, stance_ms, last_contact_ms)
-                VALUES (\(mirror.name), 'mastodon', \(name), \(stance), 'operator', 1, \(contact))
-                """)
-        }
-        try await mirror.storage.lenient.transaction { try AccountSpelling.unify($0) }
-        try await expect(mirror.people.stance(of: Self.person), equals: .deny)
-        try await expect(mirror.people.all().map(\.id), equals: [Self.person])
-        try await expect(
-            mirror.archive.repliedAuthors(limit: 10).map(\.author), equals: [Self.person])
-        try await expect(
-            mirror.storage.lenient.query("SELECT last_contact_ms FROM people")
-                .map { try $0.integer("last_contact_ms") },
-            equals: [9])
-        // Nothing is left to do.
-        try await mirror.storage.lenient.transaction { try AccountSpelling.unify($0) }
-        try await expect(mirror.people.stance(of: Self.person), equals: .deny)
-    }
-
     /// Who is left alone under one spelling is left alone when a server names them by the other.
     @Test(arguments: [
         "stadt@bäw.example", "stadt@xn--bw-via.example", "@Stadt@BÄW.example",

@@ -112,251 +112,158 @@ import Testing
         await engine.close()
     }
 
-    @Test(arguments: EngineUnderTest.allCases)
-    func theActionsOfAnEarlierProgramStay(on tested: EngineUnderTest) async throws {
-        let database = try await tested.makeDatabase()
-        defer { withExtendedLifetime(database) {} }
-        let engine = try await Storage.open(database.location)
-        _ = try await Migrations.apply(Migrations.all.filter { $0.id < "0010" }, to: engine)
-        try await engine.execute(
-            """
-            INSERT INTO actions (mirror, id, kind, subject, state, due_ms, expires_ms, pinned, text, attempts, fence,
-                created_ms, updated_ms)
-            VALUES ('m', 'a', 'post', '2026-11-20#3', 'claimed', 1, 2, FALSE, 'hello', 1, 7, 3, 4)
-            """)
-        try await expect(Migrations.apply(to: engine).first, equals: "0010_actions")
-        let rows = try await engine.query("SELECT subject, state, text, attempts FROM actions")
-        try expect(
-            rows.map { try $0.text("subject") + $0.text("state") }, equals: ["2026-11-20#3claimed"])
-        try expect(rows.map { try $0.text("text") }, equals: ["hello"])
-        try expect(rows.map { try $0.int("attempts") }, equals: [1])
-        await #expect(throws: StorageError.self) {
-            try await engine.query("SELECT fence FROM actions")
-        }
-        await engine.close()
-    }
+    // MARK: The steps of earlier programs
 
-    /// The address of a post on Bluesky tells who wrote it.
-    @Test(arguments: EngineUnderTest.allCases)
-    func examplesOfAnEarlierProgramTellTheirAuthors(on tested: EngineUnderTest) async throws {
-        let database = try await tested.makeDatabase()
-        defer { withExtendedLifetime(database) {} }
-        let engine = try await Storage.open(database.location)
-        _ = try await Migrations.apply(Migrations.all.filter { $0.id < "0022" }, to: engine)
-        let examples = [
-            ("bluesky", "at://did:plc:abc/app.bsky.feed.post/3kZ-_.~:x", "did:plc:abc"),
-            (
-                "bluesky", "at://did:web:a.example%3A80/app.bsky.feed.post/post",
-                "did:web:a.example%3A80"
-            ),
-            ("bluesky", "at://pal.example/app.bsky.feed.post/3k", nil), ("bluesky", "one", nil),
-            ("mastodon", "at://did:plc:abc/app.bsky.feed.post/3k", nil), ("x", "17", nil),
-        ]
-        for (network, id, _) in examples {
-            try await engine.execute(
-                """
-                INSERT INTO examples (mirror, network, post_id, author, text, state, decided_ms, sequence)
-                VALUES ('m', \(network), \(id), 'pal', 'hello', 'seen', 1, 1)
-                """)
-        }
-        try await expect(Migrations.apply(to: engine).first, equals: "0022_people")
-        for (network, id, author) in examples {
-            let rows = try await engine.query(
-                "SELECT author, author_id FROM examples WHERE network = \(network) AND post_id = \(id)"
-            )
-            try expect(rows.map { try $0.optionalText("author_id") }, equals: [author], "\(id)")
-            try expect(rows.map { try $0.text("author") }, equals: ["pal"])
-        }
-        await engine.close()
-    }
-
-    /// A position or stretch as an earlier program packed it into a text, and what stands in the
-    /// columns for it.
-    private struct PackedStretch {
-        let text: String
-        var cursor: String?
-        var remaining: Int64?
-        /// The floor, the top, and since when the next page is refused.
-        var times: [Int64?] = [nil, nil, nil]
-
-        private static let all = "9223372036854775807"
-
-        static let known = [
-            // Only a number of items, or none.
-            PackedStretch(text: "5 a b", cursor: "a b", remaining: 5),
-            PackedStretch(text: all + " c", cursor: "c"),
-            PackedStretch(text: all + " ", cursor: ""),
-            PackedStretch(text: "12 @7/8 9", cursor: "@7/8 9", remaining: 12),
-            // A floor, with what may follow.
-            PackedStretch(text: "@5 c", cursor: "c", times: [5, nil, nil]),
-            PackedStretch(text: "@5/6 c", cursor: "c", times: [5, 6, nil]),
-            PackedStretch(text: "@5//7 c", cursor: "c", times: [5, nil, 7]),
-            PackedStretch(text: "@5/6/7 c", cursor: "c", times: [5, 6, 7]),
-            PackedStretch(
-                text: "@0//1790000000123 c", cursor: "c", times: [0, nil, 1_790_000_000_123]),
-            // Times before 1970, and all of it.
-            PackedStretch(text: "@-5/-6/-7 c", cursor: "c", times: [-5, -6, -7]),
-            PackedStretch(
-                text: "@-62135769600000 c", cursor: "c", times: [-62_135_769_600_000, nil, nil]),
-            PackedStretch(text: "0@5 c", cursor: "c", remaining: 0, times: [5, nil, nil]),
-            PackedStretch(text: "800@5/6 c", cursor: "c", remaining: 800, times: [5, 6, nil]),
-            PackedStretch(text: "800@5//7 c", cursor: "c", remaining: 800, times: [5, nil, 7]),
-            PackedStretch(text: "800@5/6/7 ", cursor: "", remaining: 800, times: [5, 6, 7]),
-            // Cursors that look like what stands before them, and what networks call theirs.
-            PackedStretch(text: "@5 6@7/8/9 10 ", cursor: "6@7/8/9 10 ", times: [5, nil, nil]),
-            PackedStretch(text: "3@4 日本 語🎉", cursor: "日本 語🎉", remaining: 3, times: [4, nil, nil]),
-            PackedStretch(
-                text: #"@4/5 {"rest":{"place":"p q"},"window":{"floor":"3k@-1/2"}}"#,
-                cursor: #"{"rest":{"place":"p q"},"window":{"floor":"3k@-1/2"}}"#,
-                times: [4, 5, nil]),
-            // What the earlier program took for nothing.
-            PackedStretch(text: "5"), PackedStretch(text: ""), PackedStretch(text: "0 c"),
-            PackedStretch(text: "@ c"), PackedStretch(text: " c"), PackedStretch(text: "c d"),
-        ]
-    }
-
-    @Test(arguments: EngineUnderTest.allCases)
-    func stretchesOfAnEarlierProgramAreUnpacked(on tested: EngineUnderTest) async throws {
-        let parts = ["gap", "past", "sweep"]
-        var texts: [String: String] = [:]
-        for (number, packed) in PackedStretch.known.enumerated() {
-            for part in parts { texts["feed-\(number)/\(part)"] = packed.text }
-        }
-        try await withCursors(on: tested, texts) { engine in
-            for (number, packed) in PackedStretch.known.enumerated() {
-                let rows = try await engine.query(
-                    """
-                    SELECT mirror, part, cursor, remaining, floor_ms, top_ms, refused_ms FROM feed_stretches
-                    WHERE feed = \("feed-\(number)") ORDER BY part
-                    """)
-                try expect(
-                    rows.map { try $0.text("part") }, equals: packed.cursor == nil ? [] : parts,
-                    "\(packed.text)")
-                for row in rows {
-                    try expect(row.text("mirror"), equals: "m")
-                    try expect(
-                        row.text("cursor"), equals: try #require(packed.cursor), "\(packed.text)")
-                    try expect(
-                        row.optionalInteger("remaining"), equals: packed.remaining, "\(packed.text)"
-                    )
-                    let times = try ["floor_ms", "top_ms", "refused_ms"].map {
-                        try row.optionalInteger($0)
-                    }
-                    #expect(times == packed.times, "\(packed.text)")
-                }
-            }
-        }
-    }
-
-    @Test(arguments: EngineUnderTest.allCases)
-    func positionsOfAnEarlierProgramStay(on tested: EngineUnderTest) async throws {
-        let positions = [
-            "bot-home": "116677603327082496",
-            "bot-mentions": #"{"window":{"floor":"@1/2 3","known":["a b"]}}"#,
-            "human-posts": "11;12;13", "seen-home": "@5/6 c", "gap": "", "x/gapless": " 5 ",
-        ]
-        let below = [
-            "bot-mentions/below": "@99 -7 ", "bot-home/below": "@1790000000123 1780000000456 12 ab",
-        ]
-        try await withCursors(
-            on: tested, positions.merging(below) { $1 },
-            before: [
-                "INSERT INTO feeds (mirror, feed, read_ms, arrived) VALUES ('m', 'bot-home', 7, 3)"
-            ]
-        ) { engine in
-            let rows = try await engine.query(
-                """
-                SELECT feed, position, read_ms, arrived, below_ms, below_action, below_end_ms FROM feeds
-                WHERE mirror = 'm'
-                """)
-            let found = try rows.map { (try $0.text("feed"), try $0.text("position")) }
-            #expect(Dictionary(uniqueKeysWithValues: found) == positions)
-            for row in rows {
-                let isHome = try row.text("feed") == "bot-home"
-                try expect(row.optionalInteger("read_ms"), equals: isHome ? 7 : nil)
-                try expect(row.integer("arrived"), equals: isHome ? 3 : 0)
-                let place = [
-                    try row.optionalInteger("below_ms"), try row.optionalInteger("below_end_ms"),
-                ]
-                let action = try row.optionalText("below_action")
-                switch try row.text("feed") {
-                case "bot-home":
-                    #expect(place == [1_780_000_000_456, 1_790_000_000_123])
-                    #expect(action == "12 ab")
-                case "bot-mentions":
-                    #expect(place == [-7, 99])
-                    #expect(action == "")
-                default:
-                    #expect(place == [nil, nil])
-                    #expect(action == nil)
-                }
-            }
-            try await expect(engine.query("SELECT feed FROM feed_stretches")) { $0.isEmpty }
-            await #expect(throws: StorageError.self) {
-                try await engine.query("SELECT feed FROM cursors")
-            }
-        }
-    }
-
-    /// A worker of an earlier version holds a row as it moves on, and is waited for; afterwards it
-    /// can store nothing.
-    @Test(arguments: EngineUnderTest.allCases)
-    func anEarlierProgramThatWorksLosesNoPosition(on tested: EngineUnderTest) async throws {
-        let database = try await tested.makeDatabase()
-        defer { withExtendedLifetime(database) {} }
-        let old = try await Storage.open(database.location)
-        let new = try await Storage.open(database.location)
-        _ = try await Migrations.apply(Migrations.all.filter { $0.id < "0031" }, to: old)
-        try await old.execute(
-            "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('m', 'bot-home', '1', 0)"
-        )
-        let moves = AsyncStream<Void>.makeStream()
-        let moving = Task {
-            try await old.transaction { connection in
-                try connection.execute("UPDATE cursors SET value = '2' WHERE feed = 'bot-home'")
-                moves.continuation.finish()
-                // Stands still between its two tables, so that the step begins meanwhile.
-                let end = ContinuousClock.now + .milliseconds(300)
-                while ContinuousClock.now < end {}
-                try connection.execute(
-                    """
-                    INSERT INTO feeds (mirror, feed, read_ms) VALUES ('m', 'bot-home', 9)
-                    ON CONFLICT (mirror, feed) DO UPDATE SET read_ms = excluded.read_ms
-                    """)
-            }
-        }
-        for await _ in moves.stream {}
-        try await expect(Migrations.apply(to: new).first, equals: "0031_stretches")
-        try await moving.value
-        let row = try #require(try await new.query("SELECT position, read_ms FROM feeds").first)
-        try expect(row.optionalText("position"), equals: "2")
-        try expect(row.optionalInteger("read_ms"), equals: 9)
-        await #expect(throws: StorageError.self) {
-            try await old.execute("UPDATE cursors SET value = '3' WHERE feed = 'bot-home'")
-        }
-        await old.close()
-        await new.close()
-    }
-
-    /// Brings a database of the program before the columns up to date, with these rows in
-    /// `cursors`.
-    private func withCursors(
-        on tested: EngineUnderTest, _ cursors: [String: String], before statements: [SQL] = [],
+    /// A database as the program before the steps were joined left it.
+    private func withEarlierSteps(
+        on tested: EngineUnderTest, upTo last: String = Migrations.lastJoined,
         _ body: (any StorageEngine) async throws -> Void
     ) async throws {
         let database = try await tested.makeDatabase()
         defer { withExtendedLifetime(database) {} }
         let engine = try await Storage.open(database.location)
-        _ = try await Migrations.apply(Migrations.all.filter { $0.id < "0031" }, to: engine)
-        for statement in statements { try await engine.execute(statement) }
-        for (feed, value) in cursors {
-            try await engine.execute(
-                "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('m', \(feed), \(value), 5)"
-            )
-        }
-        try await expect(Migrations.apply(to: engine).first, equals: "0031_stretches")
+        let steps = try EarlierSteps.read().map { Migration(id: $0.id, source: $0.source) }
+        try await expect(
+            Migrations.apply(steps.filter { $0.id <= last }, to: engine).last, equals: last)
         try await body(engine)
         await engine.close()
+    }
+
+    /// The columns, keys and indexes of a database, and its tables' names, each as a line.
+    private func schema(of engine: any StorageEngine) async throws -> [String] {
+        let queries: [SQL] =
+            switch engine.kind {
+            case .sqlite:
+                [
+                    """
+                    SELECT home.name || ' ' || part.cid || ' ' || part.name || ' ' || part.type || ' ' || part."notnull"
+                        || ' ' || COALESCE(part.dflt_value, '-') || ' ' || part.pk AS line
+                    FROM sqlite_master AS home JOIN pragma_table_info(home.name) AS part WHERE home.type = 'table'
+                    """,
+                    """
+                    SELECT home.name || ' ' || list.name || ' ' || list."unique" || ' ' || list.origin || ' '
+                        || list.partial || ' ' || part.seqno || ' ' || COALESCE(part.name, '-') || ' ' || part."desc"
+                        || ' ' || part.coll AS line
+                    FROM sqlite_master AS home JOIN pragma_index_list(home.name) AS list
+                        JOIN pragma_index_xinfo(list.name) AS part WHERE home.type = 'table'
+                    """,
+                    "SELECT sql AS line FROM sqlite_master WHERE type <> 'table' AND sql IS NOT NULL",
+                ]
+            case .postgres:
+                [
+                    """
+                    SELECT CAST(relname AS TEXT) || ' '
+                        || CAST(ROW_NUMBER() OVER (PARTITION BY relname ORDER BY attnum) AS TEXT) || ' '
+                        || CAST(attname AS TEXT) || ' ' || format_type(atttypid, atttypmod) || ' '
+                        || CAST(attnotnull AS TEXT) || ' ' || COALESCE(pg_get_expr(adbin, adrelid), '-') AS line
+                    FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+                        JOIN pg_attribute ON attrelid = pg_class.oid
+                        LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+                    WHERE nspname = 'public' AND relkind IN ('r', 'p', 'v', 'm', 'S') AND attnum > 0
+                        AND NOT attisdropped
+                    """,
+                    """
+                    SELECT CAST(relname AS TEXT) || ' ' || CAST(conname AS TEXT) || ' '
+                        || pg_get_constraintdef(pg_constraint.oid) AS line
+                    FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid
+                        JOIN pg_namespace ON pg_namespace.oid = relnamespace
+                    WHERE nspname = 'public' AND contype <> 'n'
+                    """,
+                    "SELECT indexdef AS line FROM pg_indexes WHERE schemaname = 'public'",
+                ]
+            }
+        var lines: [String] = []
+        for query in queries {
+            lines += try await engine.query(query).map { row in
+                try row.text("line").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            }
+        }
+        return lines.sorted()
+    }
+
+    @Test func theEarlierStepsAreTheJoinedOnes() throws {
+        let steps = try EarlierSteps.read().map { Migration(id: $0.id, source: $0.source) }
+        #expect(steps.map(\.id).max() == Migrations.lastJoined)
+        let recorded = Dictionary(uniqueKeysWithValues: steps.map { ($0.id, $0.checksum) })
+        #expect(Migrations.checksum(of: recorded) == Migrations.joinedChecksum)
+        expect(Migrations.all.map(\.id)) { $0.allSatisfy { $0 > Migrations.lastJoined } }
+    }
+
+    /// The first step makes exactly the tables that the earlier steps made.
+    @Test(arguments: EngineUnderTest.allCases)
+    func theJoinedTablesAreThoseOfTheEarlierSteps(on tested: EngineUnderTest) async throws {
+        let database = try await tested.makeDatabase()
+        defer { withExtendedLifetime(database) {} }
+        let engine = try await Storage.open(database.location)
+        _ = try await Migrations.apply(Array(Migrations.all.prefix(1)), to: engine)
+        let joined = try await schema(of: engine)
+        await engine.close()
+        #expect(joined.count > 300)
+        try await withEarlierSteps(on: tested) { earlier in
+            let found = try await schema(of: earlier)
+            #expect(Set(found).subtracting(joined) == [])
+            #expect(Set(joined).subtracting(found) == [])
+            #expect(found.count == joined.count)
+        }
+    }
+
+    /// The program goes on with such a database, and applies only what is new.
+    @Test(arguments: EngineUnderTest.allCases)
+    func aDatabaseWithAllEarlierStepsGoesOn(on tested: EngineUnderTest) async throws {
+        try await withEarlierSteps(on: tested) { engine in
+            try await engine.execute(
+                "INSERT INTO mirrors (mirror, created_ms) VALUES ('m', 5)")
+            let later = Migrations.all.dropFirst().map(\.id)
+            try await expect(Migrations.pending(in: engine), equals: later)
+            try await expect(Migrations.isEmpty(engine), equals: false)
+            try await expect(Migrations.apply(to: engine), equals: later)
+            try await Migrations.check(engine)
+            let next = Migration(
+                id: "9998_more", source: Array("CREATE TABLE more (x BIGINT);\n".utf8))
+            try await expect(
+                Migrations.apply(Migrations.all + [next], to: engine), equals: ["9998_more"])
+            try await expect(
+                Migrations.apply(Migrations.all + [next], to: engine)
+            ) { $0.isEmpty }
+            try await expect(tables(of: engine), equals: (Self.tables + ["more"]).sorted())
+            let rows = try await engine.query("SELECT created_ms FROM mirrors")
+            try expect(rows.map { try $0.integer("created_ms") }, equals: [5])
+        }
+    }
+
+    /// A database between the earlier steps, or with another one among them, is left as it is.
+    @Test(
+        arguments: EngineUnderTest.allCases,
+        ["0003_server_time", "0040_departures", "0055_first_replies"])
+    func aDatabaseWithSomeEarlierStepsIsRefused(on tested: EngineUnderTest, _ last: String)
+        async throws
+    {
+        try await withEarlierSteps(on: tested, upTo: last) { engine in
+            let before = try await schema(of: engine)
+            let attempts: [(any StorageEngine) async throws -> Void] = [
+                { try await Migrations.check($0) }, { try await Migrations.apply(to: $0) },
+            ]
+            for attempt in attempts {
+                let error = try await #require(throws: StorageError.self) {
+                    try await attempt(engine)
+                }
+                #expect(error.code == .outOfDate)
+                #expect("\(error)".contains("at step \(last); "))
+                #expect("\(error)".contains("docs/deploy.md says under Upgrade"))
+            }
+            try await expect(schema(of: engine), equals: before)
+        }
+    }
+
+    @Test func anotherStepAmongTheEarlierOnesIsRefused() async throws {
+        try await withEarlierSteps(on: .sqlite) { engine in
+            try await engine.execute(
+                "INSERT INTO schema_migrations (id, checksum) VALUES ('0044_tried', 'x')")
+            let error = try await #require(throws: StorageError.self) {
+                try await Migrations.check(engine)
+            }
+            #expect(error.code == .outOfDate)
+        }
     }
 
     @Test(arguments: EngineUnderTest.allCases)

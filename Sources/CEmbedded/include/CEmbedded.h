@@ -5,7 +5,7 @@
 
 /// A file that is part of the program.
 typedef struct {
-    /// The module or folder and the name: "Web/style.css", "migrations/0001_tables.sql".
+    /// The module or folder and the name: "Web/style.css", "migrations/0056_tables.sql".
     const char *_Nonnull name;
     const unsigned char *_Nonnull bytes;
     size_t count;

@@ -159,7 +159,7 @@ package struct MirrorMove: Sendable {
             marks.append(
                 (mirror, id, try await number(id, for: mirror, in: source.storage, now: now)))
         }
-        try await AccountSpelling.migrate(target.storage) { [marks] connection in
+        try await TablesUpdate.migrate(target.storage) { [marks] connection in
             for (mirror, id, bot) in marks {
                 // A mirror of this name may have been created in the meantime.
                 guard

@@ -53,7 +53,7 @@ package struct MirrorRestore: Sendable {
     /// - Returns: The names of its mirrors.
     /// - Throws: `ConfigurationError` for a name that no mirror can have; the store's error.
     package static func prepare(_ copy: any StorageEngine, now: Date) async throws -> [String] {
-        try await AccountSpelling.migrate(copy)
+        try await TablesUpdate.migrate(copy)
         try await copy.transaction { try OutboxStore.settleBackup(on: $0, now: now) }
         let names = try await MirrorTable.names(in: copy)
         for name in names { try MirrorSettings.requireName(name, of: "the backup") }

@@ -100,10 +100,10 @@ package struct Restoration: Sendable {
     /// Puts a backup back.
     ///
     /// - Parameter file: The path of the backup, which is only read.
-    /// - Throws: `StorageError` for a file that is damaged, foreign or of a newer program, and for
-    ///   a full disk; `ChangeRefusal` with code `.busy` for a mirror that a worker holds;
-    ///   `ConfigurationError` for mirrors that have been moved away or have other accounts. Then
-    ///   nothing was changed.
+    /// - Throws: `StorageError` for a file that is damaged, foreign, or of a newer or earlier
+    ///   program, and for a full disk; `ChangeRefusal` with code `.busy` for a mirror that a worker
+    ///   holds; `ConfigurationError` for mirrors that have been moved away or have other accounts,
+    ///   and for a present database of an earlier program. Then nothing was changed.
     package func restore(_ file: String) async throws -> RestoreReport {
         let now = Date(milliseconds: clock.now.milliseconds)
         var found: [String] = []
@@ -116,10 +116,10 @@ package struct Restoration: Sendable {
         defer { DatabaseCopy.remove(draft) }
         let mirrors = found
         let kept = name(before: now)
-        switch await place() {
+        switch try await place() {
         case .readable:
             let receipts = try await Storage.open(path, beside: draft).closing { engine in
-                try await AccountSpelling.migrate(engine)
+                try await TablesUpdate.migrate(engine)
                 return try await holding(mirrors[...], in: engine) {
                     try await engine.backup(to: kept)
                     do {
@@ -156,16 +156,27 @@ package struct Restoration: Sendable {
         }
     }
 
-    private func place() async -> Place {
+    /// - Throws: `ConfigurationError` for a database that only an earlier program can bring up to
+    ///   date, so that it is neither merged nor replaced.
+    private func place() async throws -> Place {
         guard FileManager.default.fileExists(atPath: path) else { return .free }
         do {
             try await Storage.open(.sqlite(path: path)).closing { engine in
                 try await engine.requireUndamaged("read the database at \(path)")
+                guard try await !Migrations.isOfEarlierProgram(engine) else {
+                    throw ConfigurationError(
+                        "the database at \(path)",
+                        "has the tables of an earlier mirror-bot; bring it up to date with that program first, as "
+                            + "docs/deploy.md says under Upgrade, or move the file away. Nothing was changed"
+                    )
+                }
                 _ = try await Migrations.pending(in: engine)
             }
             return .readable
         } catch let error as StorageError where [.corrupt, .outOfDate].contains(error.code) {
             return .unreadable
+        } catch let error as ConfigurationError {
+            throw error
         } catch {
             // The next step reports why it cannot be opened.
             return .readable
@@ -183,7 +194,7 @@ package struct Restoration: Sendable {
         let fresh = "\(draft).new"
         defer { DatabaseCopy.remove(fresh) }
         try await Storage.open(.sqlite(path: fresh)).closing {
-            _ = try await AccountSpelling.migrate($0)
+            _ = try await TablesUpdate.migrate($0)
         }
         var isSalvaged = false
         if kept != nil {

@@ -1,4 +1,5 @@
 import Foundation
+import Outbox
 import TestSupport
 
 @testable import Storage
@@ -46,15 +47,15 @@ struct OldDatabase: Sendable {
         return Date(timeIntervalSince1970: Double(((times.max() ?? 0) + 999) / 1_000))
     }
 
-    /// Makes it anew: today's program applies the steps that there were then, and the rows are
-    /// inserted.
+    /// Makes it anew: the steps that there were then are applied, and the rows are inserted.
     ///
     /// - Throws: `TestSupportError` if those steps are not, letter by letter, what 0.1.0 applied;
     ///   the store's error.
     func restore(at location: StorageLocation) async throws {
         let recorded = rows("schema_migrations")
         let engine = try await Storage.open(location)
-        let steps = Migrations.all.filter { step in recorded.contains { $0["id"] == .text(step.id) }
+        let steps = try Self.steps().filter { step in
+            recorded.contains { $0["id"] == .text(step.id) }
         }
         _ = try await Migrations.apply(steps, to: engine)
         guard try await Set(contents(of: "schema_migrations", in: engine)) == Set(recorded) else {
@@ -66,6 +67,23 @@ struct OldDatabase: Sendable {
             }
         }
         await engine.close()
+    }
+
+    /// Brings it up to date, as the last program did whose steps these are: it applied those that
+    /// were missing, and took every mirror from its worker.
+    ///
+    /// - Throws: The store's error.
+    func update(at location: StorageLocation) async throws {
+        let steps = try Self.steps()
+        try await Storage.open(location).closing { engine in
+            _ = try await Migrations.apply(steps, to: engine) { connection, _ in
+                try LeaseTable.revokeAll(on: connection)
+            }
+        }
+    }
+
+    private static func steps() throws -> [Migration] {
+        try EarlierSteps.read().map { Migration(id: $0.id, source: $0.source) }
     }
 
     /// What a table holds now.
