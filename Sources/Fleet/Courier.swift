@@ -15,20 +15,11 @@ import Tracing
 /// Sends due actions, one at a time.
 ///
 /// The loops share one courier, whose turnstile serializes them, so that caps and the order of
-/// slots hold.
+/// slots hold. `ExpectedActions`, `CourierRound`, `SendingQueue` and `TextSearch` decide
+/// what comes next, and this performs it.
 package actor Courier {
-    /// Attempts with another text after the human deleted the original of a text.
-    private static let replacementsAtMost = 3
     /// The age, in seconds, from which on a decision about another person's post is checked again.
     private static let decisionsLast: TimeInterval = 3_600
-    /// The maximum age, in seconds, of the facts behind a decision before they are read again.
-    private static let knowledgeLasts: TimeInterval = 60
-
-    /// A decision of this process, and the tracing span in which it was made.
-    private struct Expected {
-        let decision: Decision
-        let context: InstrumentationContext?
-    }
 
     private let mirror: String
     private let delivery: Delivery
@@ -47,7 +38,7 @@ package actor Courier {
     private let clock: any WallClock
     private let logger: Logger
     /// Actions decided since the last sending.
-    private var decided: [Expected] = []
+    private var decided = ExpectedActions()
     private let turnstile = Turnstile()
 
     /// The parts that make changes at the bot's network.
@@ -88,32 +79,17 @@ package actor Courier {
     ///   - heard: As for ``deliverDue(_:heard:)``.
     /// - Throws: As ``deliverDue(_:heard:)``.
     func deliverDecided(_ kind: ActionKind, heard: Date? = .distantFuture) async throws {
-        let now = clock.now
-        func mayLeave(_ expected: Expected) -> Bool {
-            let action = expected.decision.action
-            return action.kind == kind && action.mayLeave(heard: heard, at: now)
-        }
-        let due = decided.filter { mayLeave($0) && $0.decision.action.due <= now }
-        decided.removeAll(where: mayLeave)
+        let due = decided.take(kind, heard: heard, at: clock.now)
         guard !due.isEmpty else { return }
         try await passing {
             guard try await bot.isOpen() else { return }
-            try await send(
-                due.map { expected in
-                    let action = expected.decision.action
-                    let isFresh = (0..<Self.knowledgeLasts).contains(
-                        now.timeIntervalSince(action.created))
-                    return isFresh
-                        ? expected
-                        : Expected(decision: Decision(of: action), context: expected.context)
-                })
+            try await send(due)
         }
     }
 
     /// Records a decided action.
     func expect(_ decision: Decision) {
-        guard decision.action.state == .planned else { return }
-        decided.append(Expected(decision: decision, context: .current))
+        decided.add(decision, in: .current)
     }
 
     /// The times of the next work, see ``deliverDue(_:heard:knowing:)``.
@@ -177,50 +153,53 @@ package actor Courier {
     private func deliver(_ kinds: [ActionKind], heard: Date?, _ attention: OutboxStore.Attention)
         async throws
     {
-        func isDue(_ time: Date?) -> Bool { time.map { $0 <= clock.now } ?? false }
-        let expired = isDue(attention.expiry) ? try await store.expire(now: clock.now) : []
-        for action in expired { await log(action) }
-        // The worker may have ended right after a part was sent, before the next one was created.
-        var isSettled = false
-        if isDue(attention.thread) || !expired.isEmpty {
-            isSettled = true
-            for action in try await store.continueThreads(now: clock.now, grace: planner.grace) {
-                await log(action)
+        var round = CourierRound(attention)
+        while let step = round.next(at: clock.now) {
+            switch step {
+            case .expire:
+                let expired = try await store.expire(now: clock.now)
+                for action in expired { await log(action) }
+                round.expired(expired.count)
+            case .continueThreads:
+                let parts = try await store.continueThreads(now: clock.now, grace: planner.grace)
+                for action in parts { await log(action) }
+            case .open: guard try await bot.isOpen() else { return }
+            case .lookUp:
+                let found = try await delivery.reconcile(
+                    now: { [clock] in clock.now }, allows: isAllowed)
+                for action in found {
+                    round.settled()
+                    try await note(action)
+                }
+            case .takeBack: _ = try await takingBack?.carryOut()
+            case .send: try await sendDue(kinds, heard: heard)
+            case .askOriginals: try await originals.askAgain()
             }
         }
-        guard try await bot.isOpen() else { return }
-        if isDue(attention.lookUp) {
-            for action in try await delivery.reconcile(
-                now: { [clock] in clock.now }, allows: isAllowed)
-            {
-                isSettled = true
-                try await note(action)
-            }
-        }
-        if isDue(attention.undo) || isSettled { _ = try await takingBack?.carryOut() }
+    }
+
+    /// Sends the stored actions that are due.
+    private func sendDue(_ kinds: [ActionKind], heard: Date?) async throws {
         try bot.check()
         let (ready, version) = try await store.dueAsOf(kinds, heard: heard, now: clock.now)
         let due = try await store.spreadLate(ready, now: clock.now)
         for action in due.expired { await log(action) }
         try await send(
-            due.ready.map { Expected(decision: Decision(of: $0, asOf: version), context: nil) })
-        try await originals.askAgain()
+            due.ready.map {
+                ExpectedActions.Expected(decision: Decision(of: $0, asOf: version), context: nil)
+            })
     }
 
     /// Sends one action after the other, at most one post, until the network refuses or the worker
     /// ends.
-    private func send(_ due: [Expected]) async throws {
-        var postsLeft = 1
-        for expected in due {
+    private func send(_ due: [ExpectedActions.Expected]) async throws {
+        var queue = SendingQueue(due)
+        while let expected = queue.next() {
             let decision = expected.decision
             let action = expected.decision.action
             // Actions that are not begun are left to the next worker.
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
             if bot.pause(at: clock.now) != nil { return }
-            if action.kind == .post {
-                guard postsLeft > 0 else { continue }
-                postsLeft -= 1
-            }
             do {
                 let circumstances = action.kind == .post ? try await planner.circumstances() : nil
                 if let held = try await heldBack(action, circumstances) {
@@ -423,25 +402,24 @@ package actor Courier {
             ? Set(
                 try await store.textsLeft(besides: action, since: action.created).map(
                     TextRules.textKey)) : []
-        var tried = [action]
+        var search = TextSearch(for: action)
+        var step = TextSearch.Step.judge
         while true {
-            let candidate = tried[tried.count - 1]
-            let isSaid = candidate.texts.contains { left.contains(TextRules.textKey($0)) }
-            let reason: ReasonCode? =
-                isSaid
-                ? .outbox(.saidMeanwhile) : try await reasonAgainstText(of: candidate, unwanted)
-            guard let reason else { return .ready(candidate) }
-            // A text that a person chose is sent or skipped, but not replaced. If one text cannot
-            // be verified, no other can.
-            if candidate.keepsText || reason == .outbox(.sourceUnverified) {
-                return .skip(reason: reason)
+            switch step {
+            case .judge:
+                let candidate = search.candidate
+                let isSaid = candidate.texts.contains { left.contains(TextRules.textKey($0)) }
+                let reason: ReasonCode? =
+                    isSaid
+                    ? .outbox(.saidMeanwhile) : try await reasonAgainstText(of: candidate, unwanted)
+                step = search.judged(reason)
+            case .draw:
+                step = search.drew(
+                    try await planner.replacement(
+                        for: action, besides: search.tried, now: clock.now))
+            case .send(let ready): return .ready(ready)
+            case .skip(let reason): return .skip(reason: reason)
             }
-            guard tried.count <= Self.replacementsAtMost else {
-                return .skip(reason: .outbox(.sourceGone))
-            }
-            let other = try await planner.replacement(for: action, besides: tried, now: clock.now)
-            guard let other else { return .skip(reason: .outbox(.noText)) }
-            tried.append(other)
         }
     }
 

@@ -13,10 +13,9 @@ import Settings
 ///
 /// The start is a pass too. It is retried until the networks and the database answer and no pause
 /// delays the mirror; then the mirror's passes replace it. After a change of settings, logins or
-/// accounts the passes end and a new start replaces them.
+/// accounts the passes end and a new start replaces them. `LifeState` decides which, and this
+/// performs it.
 package actor MirrorLife {
-    /// Seconds between two checks for changed logins, settings or pauses.
-    private static let changesLast: TimeInterval = 50
     /// Seconds between two comparisons of the clocks.
     private static let comparisonsLast: TimeInterval = 600
     private static let startName = WorkFault.start
@@ -27,16 +26,10 @@ package actor MirrorLife {
     /// Seconds from the start to the first judging of texts, because mentions and due actions come
     /// first.
     private static let judgingWaits: TimeInterval = 10
-    private enum Phase {
-        case starting
-        case working
-        case waiting
-    }
 
     private let lease: Lease
     private let rounds: Rounds
     private let faults: FaultLog
-    private let waitsForPerson: Bool
     private let clock: any WallClock
     private let logger: Logger
     private let flags: [String]
@@ -45,25 +38,8 @@ package actor MirrorLife {
     /// Creates the objects for the passes; nil before the mirror was opened.
     private var worker: Worker?
     private var gates = Gates()
-    /// The roles whose accounts the networks had verified before the last change, with their
-    /// credentials.
-    private var verified: (roles: Set<AccountRole>, credentials: [AccountRole: String])?
     private var group: PassGroup?
-    private var isOver = false
-    /// Whether the `MirrorVersion` has changed since the last check for changes.
-    private var hasNews = false
-    /// The `MirrorVersion` that was read last.
-    private var version: Int64
-
-    // The current start.
-    /// The settings and logins that it uses; nil before they are read.
-    private var known: MirrorStamp?
-    private var failures = 0
-    /// When a failed start is retried.
-    private var nextTry: Date?
-    private var isOutdated = true
-    private var phase = Phase.starting
-    private var isPauseAnnounced = false
+    private var state: LifeState
 
     /// - Parameters:
     ///   - rounds: The rounds in which the passes run.
@@ -86,8 +62,7 @@ package actor MirrorLife {
         self.lease = lease
         self.rounds = rounds
         self.faults = faults
-        self.waitsForPerson = waitsForPerson
-        self.version = version
+        state = LifeState(waitsForPerson: waitsForPerson, version: version)
         self.flags = flags
         self.clock = clock
         self.logger = logger
@@ -100,7 +75,7 @@ package actor MirrorLife {
 
     /// Ends it: with an error at once, else after the running passes have ended.
     package func end(with error: (any Error)? = nil) async {
-        isOver = true
+        state.end()
         if let group { await rounds.end(group, with: error) }
     }
 
@@ -117,39 +92,29 @@ package actor MirrorLife {
     }
 
     private func passesEnded(with error: (any Error)?) async {
-        verified =
-            if error is MirrorChanged, let known { (gates.verified, known.credentials) } else {
-                nil
-            }
+        let sequel = state.passesEnded(with: error, verified: gates.verified)
         gates = Gates()
-        failures = 0
-        nextTry = nil
-        isPauseAnnounced = false
-        phase = .starting
-        switch error {
-        case let error as OutboxError where error.code == .paused && !isOver:
+        switch sequel {
+        case .startAfterPause:
             logger.debug("A pause began while something was about to be sent")
-        case is MirrorChanged where !isOver:
+            begin()
+        case .startAnew:
             logger.notice("Logins, accounts, settings or a pause changed, starting anew")
-            isOutdated = true
-        default:
-            return await ended(with: error)
+            begin()
+        case .waitForPerson(let error): await waitForPerson(because: error)
+        case .end(let error):
+            group = nil
+            await onEnd(error)
         }
-        known = nil
-        begin()
     }
 
-    private func ended(with error: (any Error)?) async {
-        guard waitsForPerson, let error, !isOver, !error.isLostLease else {
-            group = nil
-            return await onEnd(error)
-        }
+    private func waitForPerson(because error: any Error) async {
         let cause = Worker.cause(of: error)
         logger.error("This mirror waits for a person", metadata: [LogKeys.error: "\(words(cause))"])
         await faults.fails(WorkFault.end, cause)
         // Without a stamp the next check starts the mirror again.
-        known = try? await worker?.mirror.stamp()
-        phase = .waiting
+        let stamp = try? await worker?.mirror.stamp()
+        state.waits(with: stamp)
         begin(Self.waitName) { try await $0.waitForPerson() }
     }
 
@@ -164,37 +129,30 @@ package actor MirrorLife {
         } else if (try? await opening(nil)) != nil {
             throw MirrorChanged()
         }
-        return clock.now + Self.changesLast
+        return clock.now + LifeState.changesLast
     }
 
     /// Runs the passes that depend on a person's changes, if the mirror's `MirrorVersion` differs
     /// from the last one.
     func look(at version: Int64) {
-        guard self.version != version, let group, !isOver else { return }
-        self.version = version
-        hasNews = true
+        guard let group, state.notes(version: version) else { return }
         for name in [Self.startName, Self.waitName, Self.changesName, WorkFault.publisher] {
             rounds.hurry(name, of: group)
         }
     }
 
-    private func takeNews() -> Bool {
-        defer { hasNews = false }
-        return hasNews
-    }
+    private func takeNews() -> Bool { state.takeNews() }
 
     /// - Throws: ``MirrorChanged`` if the settings or accounts differ from those of its start or
     ///   its last end.
     private func lookForChanges() async throws {
-        guard let worker, let known else {
-            if phase == .waiting { throw MirrorChanged() }
+        guard let worker, state.known != nil else {
+            if state.phase == .waiting { throw MirrorChanged() }
             // The start compares by itself.
             return
         }
         let stamp = try await worker.mirror.stamp()
-        guard phase == .starting ? stamp.isSame(as: known) : stamp == known else {
-            throw MirrorChanged()
-        }
+        if state.isChanged(by: stamp) { throw MirrorChanged() }
     }
 
     // MARK: The start
@@ -205,26 +163,19 @@ package actor MirrorLife {
     /// - Throws: ``MirrorChanged`` if settings or logins changed meanwhile; errors that no retry
     ///   can fix.
     private func start() async throws -> Date? {
-        if let nextTry, clock.now < nextTry { return try await timeToWait(until: nextTry) }
-        nextTry = nil
+        if let retry = state.retry(at: clock.now) { return try await timeToWait(until: retry) }
         do {
             let worker = try await currentWorker()
             await worker.faults.works(WorkFault.end)
-            let stamp = if let known { known } else { try await worker.mirror.stamp() }
-            known = stamp
-            if let verified, verified.credentials == stamp.credentials {
-                gates.note(verified.roles)
-            }
-            verified = nil
+            let stamp =
+                if let known = state.known { known } else { try await worker.mirror.stamp() }
+            gates.note(state.began(with: stamp))
             let record = try await worker.mirror.table.record()
             if let end = try await endOfPause(worker, record) { return end }
             if let next = try await retire(worker, record) { return next }
             let parts = try await worker.parts(lease: lease, deliverer: nil, gates: gates)
-            // A first start binds the accounts itself.
             let now = try await worker.mirror.stamp()
-            guard now.isSame(as: stamp) else { throw MirrorChanged() }
-            known = now
-            phase = .working
+            guard state.works(with: now) else { throw MirrorChanged() }
             await addPasses(worker, with: parts)
             return nil
         } catch  where !Retry.isInVain(error) && !(error is CancellationError && Self.isEnding) {
@@ -234,67 +185,61 @@ package actor MirrorLife {
     }
 
     private func currentWorker() async throws -> Worker {
-        if let worker, !isOutdated { return worker }
+        if let worker, !state.isOutdated { return worker }
         let current = try await opening(worker)
         worker = current
-        isOutdated = false
+        state.opened()
         return current
     }
 
     private static var isEnding: Bool { Task.isCancelled || Task.isShuttingDownGracefully }
 
     private func tryAgain(after error: any Error) async throws -> Date {
-        failures += 1
+        let next = state.failed(error, at: clock.now)
         await faults.fails(WorkFault.start, error)
-        let next = RetryRule.work.next(after: failures, of: "start", error, now: clock.now)
         logger.warning(
             "Start failed, trying again",
             metadata: [
-                LogKeys.error: "\(words(error))", LogKeys.attempt: "\(failures)",
+                LogKeys.error: "\(words(error))", LogKeys.attempt: "\(state.failures)",
                 LogKeys.until: "\(next)",
             ])
-        nextTry = next
-        return look(before: next)
+        return state.nextLook(before: next, at: clock.now)
     }
 
     /// The time of the next check while a start waits for its retry; changed settings or logins are
     /// tried at once.
     private func timeToWait(until next: Date) async throws -> Date {
         // A stamp that cannot be read is compared at the next check.
-        if let known, let stamp = try? await worker?.mirror.stamp(), !stamp.isSame(as: known) {
+        if state.known != nil, let stamp = try? await worker?.mirror.stamp(),
+            state.isChanged(by: stamp)
+        {
             throw MirrorChanged()
         }
-        return look(before: next)
-    }
-
-    private func look(before next: Date) -> Date {
-        // Without a stamp, every try reads the settings itself.
-        known == nil ? next : min(next, clock.now + Self.changesLast)
+        return state.nextLook(before: next, at: clock.now)
     }
 
     /// Returns when to check a pause again; nil if there is none.
     ///
     /// Requests to undo are carried out meanwhile.
     private func endOfPause(_ worker: Worker, _ record: MirrorRecord) async throws -> Date? {
-        guard let pause = record.pause(at: clock.now) else {
-            if isPauseAnnounced { logger.notice("Resumed") }
-            isPauseAnnounced = false
+        switch state.step(in: record.pause(at: clock.now)) {
+        case .none(let isOver):
+            if isOver { logger.notice("Resumed") }
             return nil
+        case .holds(let pause, let isNew):
+            if isNew {
+                logger.notice(
+                    "Paused",
+                    metadata: [
+                        LogKeys.until: "\(pause.until?.rfc3339 ?? "resumed")",
+                        LogKeys.reason: "\(pause.reason ?? "-")",
+                    ])
+                await worker.faults.begins([])
+            }
+            let undo = try await takeBack(worker)
+            worker.notePause()
+            return state.nextLook(in: pause, undo: undo, at: clock.now)
         }
-        if !isPauseAnnounced {
-            logger.notice(
-                "Paused",
-                metadata: [
-                    LogKeys.until: "\(pause.until?.rfc3339 ?? "resumed")",
-                    LogKeys.reason: "\(pause.reason ?? "-")",
-                ])
-            isPauseAnnounced = true
-            await worker.faults.begins([])
-        }
-        let undo = try await takeBack(worker)
-        worker.notePause()
-        return min(
-            max(undo, clock.now + 1), clock.now + Self.changesLast, pause.until ?? .distantFuture)
     }
 
     /// Continues the mirror's retirement.
@@ -303,19 +248,20 @@ package actor MirrorLife {
     /// - Throws: `ConfigurationError` after it is completed, if the process is for this mirror
     ///   alone.
     private func retire(_ worker: Worker, _ record: MirrorRecord) async throws -> Date? {
-        guard let retirement = record.retirement, retirement.isDue(at: clock.now) else {
-            return nil
-        }
-        if !retirement.isOver {
+        var step = state.step(in: record.retirement, at: clock.now)
+        if case .carryOut = step {
             await worker.faults.begins([])
             if let next = try await Retiring(worker, lease: lease, gates: gates).carryOut(record) {
                 worker.notePause()
-                return min(max(next, clock.now + 1), clock.now + Self.changesLast)
+                return state.nextLook(inRetirement: next, at: clock.now)
             }
+            step = state.afterRetirement(at: clock.now)
         }
-        // A process of several mirrors releases it with its next heartbeat.
-        guard waitsForPerson else { throw try await worker.retired() }
-        return clock.now + Self.changesLast
+        switch step {
+        case .none, .carryOut: return nil
+        case .rest(let end): return end
+        case .end: throw try await worker.retired()
+        }
     }
 
     /// Carries out due requests to undo during a pause, and cleans up after interrupted commands.
@@ -365,7 +311,7 @@ package actor MirrorLife {
         logger.info("Worker started", metadata: [LogKeys.mirror: "\(worker.mirror.name)"])
         rounds.add(passes, to: group)
         rounds.add([judging], to: group, due: clock.now + Self.judgingWaits)
-        rounds.add([changes], to: group, due: clock.now + Self.changesLast)
+        rounds.add([changes], to: group, due: clock.now + LifeState.changesLast)
     }
 
     private func passes(_ worker: Worker, _ passes: Passes) -> [Rounds.Pass] {
@@ -422,15 +368,6 @@ package actor MirrorLife {
         -> RepeatedPass
     {
         RepeatedPass(name: name, clock: clock, logger: logger, pass: pass)
-    }
-}
-
-extension MirrorStamp {
-    /// Whether a start that used `other` may continue; the accounts are ignored, because a start
-    /// binds them itself.
-    fileprivate func isSame(as other: MirrorStamp) -> Bool {
-        credentials == other.credentials && settings == other.settings && findings == other.findings
-            && !isPaused
     }
 }
 

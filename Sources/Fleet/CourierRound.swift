@@ -1,0 +1,184 @@
+import Foundation
+import Mirroring
+import Outbox
+import Posts
+import Tracing
+
+/// The decisions of this process that wait to be sent, without a clock, a network or a store.
+struct ExpectedActions: Sendable {
+    /// A decision, and the tracing span in which it was made.
+    struct Expected: Sendable {
+        let decision: Decision
+        let context: InstrumentationContext?
+    }
+
+    /// The maximum age, in seconds, of the facts behind a decision before they are read again.
+    private static let knowledgeLasts: TimeInterval = 60
+
+    private var decided: [Expected] = []
+
+    /// Adds a decision, if it is one to send something.
+    mutating func add(_ decision: Decision, in context: InstrumentationContext?) {
+        guard decision.action.state == .planned else { return }
+        decided.append(Expected(decision: decision, context: context))
+    }
+
+    /// Removes and returns the actions of a kind that are due; forgets those of the kind that are
+    /// due later, which the publisher sends.
+    ///
+    /// - Parameters:
+    ///   - heard: When the mentions were last read completely; nil for never.
+    /// - Returns: The due ones; without their facts if these are too old.
+    mutating func take(_ kind: ActionKind, heard: Date?, at now: Date) -> [Expected] {
+        func mayLeave(_ expected: Expected) -> Bool {
+            let action = expected.decision.action
+            return action.kind == kind && action.mayLeave(heard: heard, at: now)
+        }
+        let due = decided.filter { mayLeave($0) && $0.decision.action.due <= now }
+        decided.removeAll(where: mayLeave)
+        return due.map { expected in
+            let action = expected.decision.action
+            let isFresh = (0..<Self.knowledgeLasts).contains(
+                now.timeIntervalSince(action.created))
+            return isFresh
+                ? expected : Expected(decision: Decision(of: action), context: expected.context)
+        }
+    }
+}
+
+/// The order of one look at what is due, without a clock, a network or a store.
+///
+/// ``next(at:)`` returns each step, nil after the last one. The courier performs it, and reports
+/// what later steps depend on, to ``expired(_:)`` and ``settled()``:
+///
+/// ```swift
+/// var round = CourierRound(attention)
+/// while let step = round.next(at: clock.now) {
+///     switch step {
+///     case .expire: round.expired(try await store.expire(now: clock.now).count)
+///     …
+///     }
+/// }
+/// ```
+///
+/// Other work that becomes due by a step is left to the next look, which follows at once.
+struct CourierRound: Sendable {
+    enum Step: CaseIterable, Sendable {
+        /// Mark the actions whose time has passed.
+        case expire
+        /// Create the actions for what is still to be said of threads.
+        case continueThreads
+        /// Ask whether the account takes calls; the look ends if it does not.
+        case open
+        /// Look up the actions whose answer was lost.
+        case lookUp
+        /// Carry out requests to undo.
+        case takeBack
+        /// Send what is due.
+        case send
+        /// Ask again for originals that could not be asked for.
+        case askOriginals
+    }
+
+    private let attention: OutboxStore.Attention
+    private var steps = Step.allCases[...]
+    private var hasExpired = false
+    private var isSettled = false
+
+    /// - Parameter attention: The times of the next work, read just now.
+    init(_ attention: OutboxStore.Attention) { self.attention = attention }
+
+    /// Returns the next step; nil if the look is over.
+    mutating func next(at now: Date) -> Step? {
+        while let step = steps.popFirst() {
+            guard isDue(step, at: now) else { continue }
+            // The worker may have ended right after a part was sent, before the next one was
+            // created.
+            if step == .continueThreads { isSettled = true }
+            return step
+        }
+        return nil
+    }
+
+    private func isDue(_ step: Step, at now: Date) -> Bool {
+        func isDue(_ time: Date?) -> Bool { time.map { $0 <= now } ?? false }
+        return switch step {
+        case .expire: isDue(attention.expiry)
+        case .continueThreads: isDue(attention.thread) || hasExpired
+        case .lookUp: isDue(attention.lookUp)
+        case .takeBack: isDue(attention.undo) || isSettled
+        case .open, .send, .askOriginals: true
+        }
+    }
+
+    /// A number of actions was marked as expired.
+    mutating func expired(_ count: Int) { hasExpired = count > 0 }
+
+    /// The outcome of an action became known, so that there may be something to undo.
+    mutating func settled() { isSettled = true }
+}
+
+/// The due actions of one look, of which at most one post is sent.
+struct SendingQueue: Sendable {
+    private var waiting: ArraySlice<ExpectedActions.Expected>
+    private var postsLeft = 1
+
+    init(_ due: [ExpectedActions.Expected]) { waiting = due[...] }
+
+    /// Removes and returns the next action to send, leaving out further posts; nil for none.
+    mutating func next() -> ExpectedActions.Expected? {
+        while let expected = waiting.popFirst() {
+            guard expected.decision.action.kind == .post else { return expected }
+            guard postsLeft > 0 else { continue }
+            postsLeft -= 1
+            return expected
+        }
+        return nil
+    }
+}
+
+/// The search for a text that a due post may still have, without a clock, a network or a store.
+///
+/// ``candidate`` is judged, and the verdict is reported to ``judged(_:)``; another text that was
+/// drawn in its place is reported to ``drew(_:)``.
+struct TextSearch: Sendable {
+    enum Step: Equatable, Sendable {
+        /// Judge ``TextSearch/candidate``.
+        case judge
+        /// Draw a text other than those of ``TextSearch/tried``.
+        case draw
+        case send(Action)
+        case skip(ReasonCode)
+    }
+
+    /// Attempts with another text after the human deleted the original of a text.
+    static let replacementsAtMost = 3
+
+    /// The post, as it was and with each text that was drawn for it.
+    private(set) var tried: [Action]
+
+    var candidate: Action { tried[tried.count - 1] }
+
+    init(for action: Action) { tried = [action] }
+
+    /// Decides after a verdict on the candidate.
+    ///
+    /// - Parameter reason: Why its text may not be sent; nil if it may.
+    func judged(_ reason: ReasonCode?) -> Step {
+        guard let reason else { return .send(candidate) }
+        // A text that a person chose is sent or skipped, but not replaced. If one text cannot be
+        // verified, no other can.
+        if candidate.keepsText || reason == .outbox(.sourceUnverified) { return .skip(reason) }
+        guard tried.count <= Self.replacementsAtMost else { return .skip(.outbox(.sourceGone)) }
+        return .draw
+    }
+
+    /// Decides after a draw.
+    ///
+    /// - Parameter other: The post with the drawn text; nil if there was none.
+    mutating func drew(_ other: Action?) -> Step {
+        guard let other else { return .skip(.outbox(.noText)) }
+        tried.append(other)
+        return .judge
+    }
+}

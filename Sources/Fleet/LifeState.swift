@@ -1,0 +1,270 @@
+import Foundation
+import Mirroring
+import Outbox
+import Posts
+import Settings
+
+/// The state of a process's work for one mirror and the decisions about it, without a clock, a
+/// network or a store.
+///
+/// `MirrorLife` performs what this decides. A start asks ``retry(at:)``, and reports the settings
+/// that it uses to ``began(with:)``, its success to ``works(with:)`` or its failure to
+/// ``failed(_:at:)``. When no pass runs any more, ``passesEnded(with:verified:)`` returns what
+/// follows:
+///
+/// ```
+/// starting ── works(with:) ──▶ working
+///
+/// any ── passesEnded: settings changed, or a pause began ──▶ starting
+/// any ── passesEnded: an error that needs a person, waits(with:) ──▶ waiting
+/// any ── passesEnded: otherwise, and after end() always ──▶ over
+/// ```
+struct LifeState: Sendable {
+    /// The passes that the mirror has.
+    enum Phase: Sendable {
+        /// The start alone.
+        case starting
+        /// Those of a working mirror.
+        case working
+        /// The one that looks for a person's changes, after an error that needs a person.
+        case waiting
+    }
+
+    /// What follows when no pass runs any more.
+    enum Sequel {
+        /// A start, because a pause began while something was about to be sent.
+        case startAfterPause
+        /// A start with the present settings, because logins, accounts, settings or a pause
+        /// changed.
+        case startAnew
+        /// The wait for a person, because of this error.
+        case waitForPerson(any Error)
+        /// The end, with the error that caused it.
+        case end((any Error)?)
+    }
+
+    /// A pause of the mirror, as a start finds it.
+    enum PauseStep {
+        /// There is none. `isOver` if one was announced before.
+        case none(isOver: Bool)
+        /// `isNew` unless it was announced before.
+        case holds(Pause, isNew: Bool)
+    }
+
+    /// The next step of a mirror's retirement.
+    enum RetirementStep {
+        /// None is due.
+        case none
+        case carryOut
+        /// It is completed; look again then, because the process has other mirrors.
+        case rest(until: Date)
+        /// It is completed, and the process is for this mirror alone.
+        case end
+    }
+
+    /// The roles whose accounts the networks had verified, with their credentials.
+    private struct Verified {
+        let roles: Set<AccountRole>
+        let credentials: [AccountRole: String]
+    }
+
+    /// Seconds between two checks for changed logins, settings or pauses.
+    static let changesLast: TimeInterval = 50
+
+    private let waitsForPerson: Bool
+    private(set) var phase = Phase.starting
+    private(set) var isOver = false
+    /// The settings and logins that the mirror uses; nil before a start has read them.
+    private(set) var known: MirrorStamp?
+    /// Whether the settings must be read again before the next start.
+    private(set) var isOutdated = true
+    /// The number of starts that failed in a row.
+    private(set) var failures = 0
+    /// When a failed start is retried.
+    private var nextTry: Date?
+    /// What was verified before the last change.
+    private var verified: Verified?
+    private var isPauseAnnounced = false
+    /// The `MirrorVersion` that was read last.
+    private var version: Int64
+    /// Whether it has changed since the last check for changes.
+    private var hasNews = false
+
+    /// - Parameters:
+    ///   - waitsForPerson: Whether the mirror waits for a change by a person after an error that
+    ///     needs one; else it ends.
+    ///   - version: The last known `MirrorVersion`.
+    init(waitsForPerson: Bool, version: Int64) {
+        self.waitsForPerson = waitsForPerson
+        self.version = version
+    }
+
+    // MARK: The end of passes
+
+    /// Nothing starts any more.
+    mutating func end() { isOver = true }
+
+    /// Decides what follows when no pass runs any more.
+    ///
+    /// - Parameters:
+    ///   - error: The error that ended them; nil for none.
+    ///   - roles: The roles whose accounts were verified meanwhile; a start with the same
+    ///     credentials need not verify them again.
+    mutating func passesEnded(
+        with error: (any Error)?, verified roles: Set<AccountRole>
+    ) -> Sequel {
+        verified = nil
+        if error is MirrorChanged, let known {
+            verified = Verified(roles: roles, credentials: known.credentials)
+        }
+        failures = 0
+        nextTry = nil
+        isPauseAnnounced = false
+        phase = .starting
+        switch error {
+        case let error as OutboxError where error.code == .paused && !isOver:
+            known = nil
+            return .startAfterPause
+        case is MirrorChanged where !isOver:
+            known = nil
+            isOutdated = true
+            return .startAnew
+        default:
+            guard waitsForPerson, let error, !isOver, !error.isLostLease else {
+                return .end(error)
+            }
+            return .waitForPerson(error)
+        }
+    }
+
+    /// The mirror waits for a person.
+    ///
+    /// - Parameter stamp: The settings that led to the error; nil if they cannot be read, so that
+    ///   the next check starts the mirror again.
+    mutating func waits(with stamp: MirrorStamp?) {
+        known = stamp
+        phase = .waiting
+    }
+
+    // MARK: Changes
+
+    /// Notes the present `MirrorVersion`.
+    ///
+    /// - Returns: Whether it differs from the last one, so that the passes which depend on a
+    ///   person's changes are due.
+    mutating func notes(version: Int64) -> Bool {
+        guard self.version != version, !isOver else { return false }
+        self.version = version
+        hasNews = true
+        return true
+    }
+
+    /// Returns whether the `MirrorVersion` has changed since the last call.
+    mutating func takeNews() -> Bool {
+        defer { hasNews = false }
+        return hasNews
+    }
+
+    /// Whether settings or accounts that are read now differ from those of the start or the last
+    /// end.
+    func isChanged(by stamp: MirrorStamp) -> Bool {
+        guard let known else { return phase == .waiting }
+        return phase == .starting ? !stamp.isSame(as: known) : stamp != known
+    }
+
+    // MARK: The start
+
+    /// The time of the retry for which a failed start still waits; nil if it may start now.
+    mutating func retry(at now: Date) -> Date? {
+        if let nextTry, now < nextTry { return nextTry }
+        nextTry = nil
+        return nil
+    }
+
+    /// The time of the next check while a start waits for its retry.
+    func nextLook(before retry: Date, at now: Date) -> Date {
+        // Without a stamp, every try reads the settings itself.
+        known == nil ? retry : min(retry, now + Self.changesLast)
+    }
+
+    /// The mirror was opened with its present settings.
+    mutating func opened() { isOutdated = false }
+
+    /// A start uses these settings.
+    ///
+    /// - Returns: The roles that need not be verified again.
+    mutating func began(with stamp: MirrorStamp) -> Set<AccountRole> {
+        known = stamp
+        defer { verified = nil }
+        guard let verified, verified.credentials == stamp.credentials else { return [] }
+        return verified.roles
+    }
+
+    /// A start has succeeded, after which the settings are these.
+    ///
+    /// - Returns: False if they differ from those that it used: then it starts anew.
+    mutating func works(with stamp: MirrorStamp) -> Bool {
+        // A first start binds the accounts itself.
+        guard let known, stamp.isSame(as: known) else { return false }
+        self.known = stamp
+        phase = .working
+        return true
+    }
+
+    /// A start has failed.
+    ///
+    /// - Returns: The time of the retry.
+    mutating func failed(_ error: any Error, at now: Date) -> Date {
+        failures += 1
+        let next = RetryRule.work.next(after: failures, of: "start", error, now: now)
+        nextTry = next
+        return next
+    }
+
+    // MARK: What holds a start up
+
+    /// Decides about the stored pause; an announced one is not announced again.
+    mutating func step(in pause: Pause?) -> PauseStep {
+        let wasAnnounced = isPauseAnnounced
+        isPauseAnnounced = pause != nil
+        guard let pause else { return .none(isOver: wasAnnounced) }
+        return .holds(pause, isNew: !wasAnnounced)
+    }
+
+    /// The time of the next check during a pause.
+    ///
+    /// - Parameter undo: The time of the next request to undo.
+    func nextLook(in pause: Pause, undo: Date, at now: Date) -> Date {
+        min(nextLook(before: undo, at: now, atLeast: 1), pause.until ?? .distantFuture)
+    }
+
+    /// Decides about the stored retirement; nil for none.
+    func step(in retirement: Retirement?, at now: Date) -> RetirementStep {
+        guard let retirement, retirement.isDue(at: now) else { return .none }
+        return retirement.isOver ? afterRetirement(at: now) : .carryOut
+    }
+
+    /// The step after a retirement is completed.
+    func afterRetirement(at now: Date) -> RetirementStep {
+        // A process of several mirrors releases it with its next heartbeat.
+        waitsForPerson ? .rest(until: now + Self.changesLast) : .end
+    }
+
+    /// The time of the next check while a retirement waits.
+    func nextLook(inRetirement next: Date, at now: Date) -> Date {
+        nextLook(before: next, at: now, atLeast: 1)
+    }
+
+    private func nextLook(before next: Date, at now: Date, atLeast wait: TimeInterval) -> Date {
+        min(max(next, now + wait), now + Self.changesLast)
+    }
+}
+
+extension MirrorStamp {
+    /// Whether a start that used `other` may continue; the accounts are ignored, because a start
+    /// binds them itself.
+    fileprivate func isSame(as other: MirrorStamp) -> Bool {
+        credentials == other.credentials && settings == other.settings && findings == other.findings
+            && !isPaused
+    }
+}
