@@ -147,8 +147,8 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// - Parameters:
     ///   - interruption: The interruption that the waits of `work` watch.
     ///   - beginning: The first attempt; returns nil if the work is not finished. It blocks the
-    ///     calling thread, which other tasks need too, so it must not take longer than a hop may
-    ///     take on a busy machine, a millisecond.
+    ///     calling thread, which other tasks need too, so it must return within a millisecond: a
+    ///     switch of threads takes as long on a busy machine.
     ///   - work: The whole work, or the part that `beginning` has left. After a cancellation it may
     ///     never run.
     /// - Returns: The result of `beginning` or `work`.

@@ -60,17 +60,17 @@ package struct SealingKey: Sendable {
         defer { EVP_CIPHER_CTX_free(cipher) }
         let plain = Array(plain)
         let context = Array(context)
-        var text = [UInt8](repeating: 0, count: plain.count)
+        var ciphertext = [UInt8](repeating: 0, count: plain.count)
         var tag = [UInt8](repeating: 0, count: Self.tagSize)
         var count: Int32 = 0
-        var rest: Int32 = 0
+        var finalCount: Int32 = 0
         guard EVP_EncryptInit_ex2(cipher, EVP_chacha20_poly1305(), bytes, nonce, nil) == 1,
             EVP_EncryptUpdate(cipher, nil, &count, context, Int32(context.count)) == 1,
-            EVP_EncryptUpdate(cipher, &text, &count, plain, Int32(plain.count)) == 1,
-            EVP_EncryptFinal_ex(cipher, nil, &rest) == 1,
+            EVP_EncryptUpdate(cipher, &ciphertext, &count, plain, Int32(plain.count)) == 1,
+            EVP_EncryptFinal_ex(cipher, nil, &finalCount) == 1,
             EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, Int32(tag.count), &tag) == 1
         else { throw Unavailable() }
-        return nonce + text + tag
+        return nonce + ciphertext + tag
     }
 
     /// Decrypts the result of ``sealed(_:context:)``.

@@ -18,14 +18,14 @@ import PackagePlugin
                     root.appending(path: "Sources/Commit/Plugin/commit.sh").path, output.path,
                 ],
                 // Contains only the variables that the platform has set.
-                environment: environment, inputFiles: records(of: root) + sources,
+                environment: environment, inputFiles: gitStateFiles(of: root) + sources,
                 outputFiles: [output])
         ]
     }
 
     /// The files that git writes with a commit, a checkout or a staged change; none in a tree
     /// without git's data.
-    private func records(of root: URL) -> [URL] {
+    private func gitStateFiles(of root: URL) -> [URL] {
         let entry = root.appending(path: ".git")
         // In a linked worktree, `.git` is a file that names the folder. If `.git` cannot be read as
         // text, it is the folder itself.
