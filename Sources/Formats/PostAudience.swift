@@ -19,9 +19,9 @@ package struct PostAudience: Equatable, Sendable {
 
     // MARK: Fields
 
-    /// Fields that hold a word; kmyblue and Fedibird use the second one for words unknown to
-    /// clients of Mastodon.
-    private static let words: [StaticString] = ["visibility", "visibility_ex"]
+    /// Fields whose value is a word for the visibility; kmyblue and Fedibird use the second one for
+    /// words unknown to clients of Mastodon.
+    private static let visibilityFields: [StaticString] = ["visibility", "visibility_ex"]
     /// Circles, lists and the like; a post with one of these is for a few people.
     private static let circles: [StaticString] = [
         "limited_scope", "limitedScope", "circle_id", "directMessage",
@@ -38,7 +38,7 @@ package struct PostAudience: Equatable, Sendable {
 
     /// The names of all fields that are read, at any place.
     package static var fieldNames: [String] {
-        (words + circles + localFlags + federatedFlags + ends).map(\.description)
+        (visibilityFields + circles + localFlags + federatedFlags + ends).map(\.description)
     }
 
     /// Reads a status of Mastodon's API, requested or saved.
@@ -52,33 +52,33 @@ package struct PostAudience: Equatable, Sendable {
     package init(note fields: some WireFields) { read(fields) }
 
     private mutating func read(_ fields: some WireFields) {
-        for name in Self.words where fields.isPresent(name) {
+        for name in Self.visibilityFields where fields.isPresent(name) {
             guard fields.truth(name) == nil, let word = fields.text(name) else {
                 narrow(to: .direct)
                 continue
             }
             narrow(byWord: word)
         }
-        if Self.circles.contains(where: { Self.isMeant($0, in: fields) }) { narrow(to: .direct) }
-        if Self.localFlags.contains(where: { Self.isMeant($0, in: fields) }) { narrow(to: .local) }
-        if Self.federatedFlags.contains(where: { Self.isDenied($0, in: fields) }) {
+        if Self.circles.contains(where: { Self.isSet($0, in: fields) }) { narrow(to: .direct) }
+        if Self.localFlags.contains(where: { Self.isSet($0, in: fields) }) { narrow(to: .local) }
+        if Self.federatedFlags.contains(where: { Self.isNotTrue($0, in: fields) }) {
             narrow(to: .local)
         }
         let places = [fields] + Self.extensions.compactMap { fields.child($0) }
         isTimeLimited = places.contains { place in
-            Self.ends.contains { Self.isMeant($0, in: place) }
+            Self.ends.contains { Self.isSet($0, in: place) }
         }
     }
 
     /// Whether a field has another value than `false`, `0`, `none` or null.
-    private static func isMeant(_ name: StaticString, in fields: some WireFields) -> Bool {
+    private static func isSet(_ name: StaticString, in fields: some WireFields) -> Bool {
         guard fields.isPresent(name) else { return false }
         if let truth = fields.truth(name) { return truth }
         return fields.text(name).map { !["", "0", "false", "none"].contains($0) } ?? true
     }
 
     /// Whether a field is present with another value than `true` or `1`.
-    private static func isDenied(_ name: StaticString, in fields: some WireFields) -> Bool {
+    private static func isNotTrue(_ name: StaticString, in fields: some WireFields) -> Bool {
         guard fields.isPresent(name) else { return false }
         if let truth = fields.truth(name) { return !truth }
         return fields.text(name).map { !["1", "true"].contains($0) } ?? true
