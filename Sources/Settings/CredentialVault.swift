@@ -312,7 +312,7 @@ struct KeyFile: Sendable {
         do throws(FileTrust.Problem) {
             data = try FileTrust.contents(of: path, atMost: 1_024, .readByOthers)
         } catch {
-            throw failure(error.text(behind: path))
+            throw failure(error.text(following: path))
         }
         guard let data else { return nil }
         let key = String(decoding: data, as: UTF8.self).trimmingCharacters(

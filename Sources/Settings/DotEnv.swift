@@ -52,7 +52,7 @@ struct DotEnv {
                 DotEnv($0, name: name)
             }
         } catch {
-            throw ConfigurationError(name, error.text(behind: path))
+            throw ConfigurationError(name, error.text(following: path))
         }
     }
 

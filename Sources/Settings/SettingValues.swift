@@ -347,7 +347,8 @@ package struct SettingValues: Sendable {
             data = try FileTrust.contents(of: path, atMost: maximumFileBytes, .none)
         } catch {
             throw ConfigurationError(
-                variable, "names a file that cannot be used: \(path) \(error.text(behind: path))")
+                variable, "names a file that cannot be used: \(path) \(error.text(following: path))"
+            )
         }
         guard let data else {
             throw ConfigurationError(variable, "names a file that does not exist: \(path)")

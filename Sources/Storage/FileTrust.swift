@@ -11,7 +11,7 @@ package enum FileTrust {
         package let text: String
 
         /// The same text, to follow the path that the caller passed.
-        package func text(behind asked: String) -> String {
+        package func text(following asked: String) -> String {
             path == asked ? text : "cannot be trusted: \(path) \(text)"
         }
     }

@@ -177,7 +177,7 @@ private enum TokenFile {
             data = try FileTrust.contents(of: path, atMost: mostBytes, .none)
         } catch {
             throw CommandError(
-                .badData, "--token-file \(Printable.line(name)) \(error.text(behind: path))")
+                .badData, "--token-file \(Printable.line(name)) \(error.text(following: path))")
         }
         guard let data else {
             throw CommandError(.badData, "--token-file \(Printable.line(name)) does not exist")
