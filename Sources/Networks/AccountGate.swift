@@ -689,7 +689,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             // If the clock was set back, the wait's duration is unknown and starts anew.
             wait.since = min(wait.since, now)
             if let end = earlier?.end(at: now) { wait.until = max(end, until) }
-            let isKnown = earlier.map { wait.isKnown(from: $0.written) } ?? false
+            let isKnown = earlier.map { wait.isNearlyEqual(to: $0.written) } ?? false
             state.waits[scope] = Hold(
                 wait: wait, error: error, written: isKnown ? earlier?.written ?? wait : wait)
             return isKnown ? nil : wait

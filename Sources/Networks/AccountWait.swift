@@ -69,7 +69,7 @@ package struct AccountWait: Equatable, Sendable {
     private static let tolerance: TimeInterval = 60
 
     /// Whether the wait differs so little from `written` that it need not be stored.
-    func isKnown(from written: AccountWait) -> Bool {
+    func isNearlyEqual(to written: AccountWait) -> Bool {
         code == written.code && abs(until.timeIntervalSince(written.until)) <= Self.tolerance
             && (0..<Self.writtenEvery).contains(noted.timeIntervalSince(written.noted))
     }

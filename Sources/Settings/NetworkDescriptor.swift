@@ -84,7 +84,7 @@ package struct NetworkDescriptor: Sendable {
         /// The settings that the prices depend on, as `NAME=value`.
         package let assumptions: @Sendable (MirrorSettings) -> [String]
         /// The minimum price of one poll of a feed of a role's account.
-        package let look: @Sendable (Feed, AccountRole, MirrorSettings) -> Money
+        package let poll: @Sendable (Feed, AccountRole, MirrorSettings) -> Money
     }
 
     /// A rule of the network about data on people.

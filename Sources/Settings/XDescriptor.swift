@@ -54,7 +54,7 @@ extension NetworkDescriptor {
             reply: XPrices.current.summonedReply, delete: XPrices.current.delete, read: read,
             ownPost: { XPrices.current.priceOfLookUp(of: .own, fieldNames: $0.x.fieldNames) },
             homeShare: \.x.homeShare, assumptions: \.x.assumptions,
-            look: { feed, role, settings in
+            poll: { feed, role, settings in
                 read(XNetwork.smallestPage(of: feed), feed, role, settings)
             })
         network.homeGap = { _, settings in
