@@ -19,8 +19,9 @@ struct HTMLFlattener {
     /// The mark on both sides of struck-out words, as people type it.
     private static let strike = "~~"
 
-    /// By profile address, the names for links to people, and the names of hashtags.
+    /// The names for links to people, by the address of the profile.
     private let names: [String: String]
+    /// The addresses of hashtags, in lower case.
     private let hashtags: Set<String>
     private var writer: PlainTextWriter
     /// The open link.
@@ -256,12 +257,12 @@ struct HTMLFlattener {
         -> Bool
     {
         guard !shown.isEmpty else { return false }
-        let isMarked = shown.hasPrefix("#") || shown.hasPrefix("＃")
-        let isTold =
+        let hasSign = shown.hasPrefix("#") || shown.hasPrefix("＃")
+        let isDeclared =
             tag.has("hashtag", in: "class") || tag.has("tag", in: "rel")
             || tag.has("mention", in: "class")
             || hashtags.contains(address.lowercased())
-        return isTold && (isMarked || before == UInt8(ascii: "#"))
+        return isDeclared && (hasSign || before == UInt8(ascii: "#"))
     }
 
     // MARK: What is left out
@@ -346,22 +347,23 @@ private struct HTMLList {
         switch style {
         case "a", "A":
             guard number > 0 else { return String(number) }
-            var rest = number
+            var remaining = number
             var letters = ""
-            while rest > 0 {
+            while remaining > 0 {
                 letters =
-                    String(Character(Unicode.Scalar(UInt8(ascii: "a") + UInt8((rest - 1) % 26))))
+                    String(
+                        Character(Unicode.Scalar(UInt8(ascii: "a") + UInt8((remaining - 1) % 26))))
                     + letters
-                rest = (rest - 1) / 26
+                remaining = (remaining - 1) / 26
             }
             return style == "a" ? letters : letters.uppercased()
         case "i", "I":
             guard (1...3_999).contains(number) else { return String(number) }
-            var rest = number
+            var remaining = number
             var letters = ""
             for (value, sign) in roman {
-                while rest >= value {
-                    rest = rest - value
+                while remaining >= value {
+                    remaining = remaining - value
                     letters = letters + sign
                 }
             }
@@ -496,8 +498,8 @@ package struct HTMLText: Equatable, Sendable {
     /// - Parameters:
     ///   - html: The fragment; at most 1 MiB of it is read, and the text is limited to 100,000
     ///     bytes.
-    ///   - names: By the address of a profile, as in links or in lower case, the person's name
-    ///     without `@`.
+    ///   - names: The names of people without `@`, by the address of the profile. A key is the
+    ///     address as it stands in links, or in lower case.
     ///   - hashtags: The addresses of hashtags, in lower case.
     package init(_ html: String, names: [String: String] = [:], hashtags: Set<String> = []) {
         var flattener = HTMLFlattener(
@@ -522,11 +524,12 @@ package struct HTMLText: Equatable, Sendable {
             return true
         }
         return [lines.first, lines.last].compactMap(\.self).contains { line in
-            guard let mark = ["RE: ", "QT: ", "RT: "].first(where: line.hasPrefix) else {
+            guard let prefix = ["RE: ", "QT: ", "RT: "].first(where: line.hasPrefix) else {
                 return false
             }
-            let rest = line.dropFirst(mark.count).drop { $0 == "[" }
-            return PlainText.isWebAddress(String(rest.last == "]" ? rest.dropLast() : rest))
+            let address = line.dropFirst(prefix.count).drop { $0 == "[" }
+            return PlainText.isWebAddress(
+                String(address.last == "]" ? address.dropLast() : address))
         }
     }
 }

@@ -226,10 +226,11 @@ enum HTMLEntity {
         for (offset, name) in latin.split(whereSeparator: \.isWhitespace).enumerated() {
             table[String(name)] = Unicode.Scalar(UInt32(0xA0 + offset))
         }
-        let words = others.split(whereSeparator: \.isWhitespace)
-        for index in stride(from: 0, to: words.count - 1, by: 2) {
-            table[String(words[index])] = UInt32(words[index + 1], radix: 16).flatMap(
-                Unicode.Scalar.init)
+        let namesAndCodes = furtherEntities.split(whereSeparator: \.isWhitespace)
+        for index in stride(from: 0, to: namesAndCodes.count - 1, by: 2) {
+            table[String(namesAndCodes[index])] = UInt32(namesAndCodes[index + 1], radix: 16)
+                .flatMap(
+                    Unicode.Scalar.init)
         }
         return table
     }()
@@ -245,7 +246,7 @@ enum HTMLEntity {
         """
 
     /// Each name followed by its code point in hexadecimal.
-    private static let others = """
+    private static let furtherEntities = """
         quot 22 amp 26 apos 27 lt 3c gt 3e OElig 152 oelig 153 Scaron 160 scaron 161 Yuml 178 fnof 192 circ 2c6
         tilde 2dc Alpha 391 Beta 392 Gamma 393 Delta 394 Epsilon 395 Zeta 396 Eta 397 Theta 398 Iota 399 Kappa 39a
         Lambda 39b Mu 39c Nu 39d Xi 39e Omicron 39f Pi 3a0 Rho 3a1 Sigma 3a3 Tau 3a4 Upsilon 3a5 Phi 3a6 Chi 3a7 Psi

@@ -49,13 +49,14 @@ package enum HostName {
         var bias = 72
         let end = label.lastIndex(of: "-")
         var scalars = end.map { Array(label[..<$0].unicodeScalars) } ?? []
-        var rest = Array(label[(end.map { label.index(after: $0) } ?? label.startIndex)...].utf8)[
-            ...]
-        while !rest.isEmpty {
+        var encoded = Array(
+            label[(end.map { label.index(after: $0) } ?? label.startIndex)...].utf8)[
+                ...]
+        while !encoded.isEmpty {
             let start = position
             var weight = 1
             for step in stride(from: 36, through: .max, by: 36) {
-                guard let byte = rest.popFirst(), let digit = digit(byte) else { return nil }
+                guard let byte = encoded.popFirst(), let digit = digit(byte) else { return nil }
                 let (product, isTooLarge) = digit.multipliedReportingOverflow(by: weight)
                 guard !isTooLarge, position <= Int32.max, product <= Int32.max else { return nil }
                 position += product

@@ -69,11 +69,11 @@ enum LinkText: Equatable {
         let hasScheme: Bool
 
         init(_ written: String) {
-            var rest = (written.removingPercentEncoding ?? written).lowercased()[...]
-            let scheme = ["https://", "http://"].first(where: rest.hasPrefix)
-            if let scheme { rest = rest.dropFirst(scheme.count) }
-            if rest.hasPrefix("www.") { rest = rest.dropFirst(4) }
-            text = String(rest)
+            var address = (written.removingPercentEncoding ?? written).lowercased()[...]
+            let scheme = ["https://", "http://"].first(where: address.hasPrefix)
+            if let scheme { address = address.dropFirst(scheme.count) }
+            if address.hasPrefix("www.") { address = address.dropFirst(4) }
+            text = String(address)
             hasScheme = scheme != nil
         }
 

@@ -173,7 +173,7 @@ package struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertibl
     package var day: LocalDay
     package var minute: MinuteOfDay
 
-    /// For people, as `2026-11-20 14:05`.
+    /// The day and the minute for people, as `2026-11-20 14:05`.
     package var description: String { "\(day) \(minute)" }
 
     package init(day: LocalDay, minute: MinuteOfDay) {

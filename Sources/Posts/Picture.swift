@@ -16,8 +16,10 @@ package struct Picture: Codable, Equatable, Sendable {
         self.url = url
         self.alt = alt
         // Networks use the size for the layout of the post; a wrong one is worse than none.
-        let isSize = [width, height].allSatisfy { $0.map { (1...100_000).contains($0) } ?? false }
-        (self.width, self.height) = isSize ? (width, height) : (nil, nil)
+        let isPlausible = [width, height].allSatisfy {
+            $0.map { (1...100_000).contains($0) } ?? false
+        }
+        (self.width, self.height) = isPlausible ? (width, height) : (nil, nil)
     }
 
     /// The most pictures that any network accepts with one post.

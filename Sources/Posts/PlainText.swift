@@ -19,7 +19,7 @@ package enum PlainText {
     /// - Parameters:
     ///   - html: The fragment; at most 1 MiB of it is read, and the text is limited to 100,000
     ///     bytes.
-    ///   - mentions: By the address of a profile, as in links, the person's name without `@`.
+    ///   - mentions: The names of people without `@`, by the address of the profile as in links.
     /// - Returns: The text without surrounding white space.
     package static func fromHTML(_ html: String, mentions: [String: String] = [:]) -> String {
         HTMLText(html, names: mentions).text
@@ -62,17 +62,17 @@ package enum PlainText {
     /// Writes the address of a link, with a space after it if other networks would read the
     /// following text as part of it.
     private static func write(
-        _ address: String, before rest: ArraySlice<UInt8>, to result: inout [UInt8]
+        _ address: String, before following: ArraySlice<UInt8>, to result: inout [UInt8]
     ) {
         result.append(contentsOf: address.utf8)
-        if !address.isEmpty, goesOn(rest) { result.append(UInt8(ascii: " ")) }
+        if !address.isEmpty, goesOn(following) { result.append(UInt8(ascii: " ")) }
     }
 
     /// Whether a text that begins like this would be read as a continuation of the address before
     /// it.
-    static func goesOn(_ rest: ArraySlice<UInt8>) -> Bool {
+    static func goesOn(_ following: ArraySlice<UInt8>) -> Bool {
         let next = String(
-            decoding: rest.prefix(64).drop(while: closings.contains).prefix(4), as: UTF8.self)
+            decoding: following.prefix(64).drop(while: closings.contains).prefix(4), as: UTF8.self)
         return next.unicodeScalars.first.map { !$0.properties.isWhitespace } ?? false
     }
 
@@ -215,19 +215,19 @@ extension PlainText {
 
     /// Writes a link; returns whether it has its words followed by the address.
     private static func write(
-        _ shown: ArraySlice<UInt8>, leadingTo address: String, before rest: ArraySlice<UInt8>,
+        _ shown: ArraySlice<UInt8>, leadingTo address: String, before following: ArraySlice<UInt8>,
         to result: inout [UInt8]
     ) -> Bool {
         let kind = LinkText(
             shown: trimmed(String(decoding: shown, as: UTF8.self)), address: address)
         if kind == .address {
-            write(address, before: rest, to: &result)
+            write(address, before: following, to: &result)
             return false
         }
         result.append(contentsOf: shown)
         guard kind == .both else { return false }
         if result.last?.isHTMLSpace == false { result.append(UInt8(ascii: " ")) }
-        write("(\(address))", before: rest, to: &result)
+        write("(\(address))", before: following, to: &result)
         return true
     }
 

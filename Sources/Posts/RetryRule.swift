@@ -121,13 +121,15 @@ package struct RetryRule: Equatable, Sendable {
     /// - Returns: At least two seconds later, and at most five and a tenth of the wait; nil if the
     ///   server named no time, a past one, or an implausible one.
     package func honoured(_ asked: Date?, key: String, now: Date) -> Date? {
-        guard let told = asked?.timeIntervalSince(now), told > 0, told <= Self.farthestAsked else {
+        guard let askedWait = asked?.timeIntervalSince(now), askedWait > 0,
+            askedWait <= Self.farthestAsked
+        else {
             return nil
         }
-        let distance = min(told, longestAsked)
-        let most = Self.margin.most + Self.margin.share * distance
+        let distance = min(askedWait, longestAsked)
+        let longestMargin = Self.margin.most + Self.margin.share * distance
         return now + distance + Self.margin.least + Self.position(of: key)
-            * (most - Self.margin.least)
+            * (longestMargin - Self.margin.least)
     }
 
     /// Whether to give up after a number of failures, or a time after the first one.

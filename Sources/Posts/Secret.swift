@@ -30,11 +30,11 @@ package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConve
     /// `text` with all traces of the secrets removed.
     package static func redacted(_ secrets: some Sequence<Secret>, from text: String) -> String {
         let bytes = Array(text.utf8)
-        var isTold = [Bool](repeating: false, count: bytes.count)
+        var isSecretByte = [Bool](repeating: false, count: bytes.count)
         // All secrets are marked before anything is removed, because they may overlap.
-        for secret in secrets { SecretPieces(of: secret.value).mark(bytes, in: &isTold) }
-        guard isTold.contains(true) else { return text }
-        return SecretPieces.text(bytes, without: isTold, leaving: mark)
+        for secret in secrets { SecretPieces(of: secret.value).mark(bytes, in: &isSecretByte) }
+        guard isSecretByte.contains(true) else { return text }
+        return SecretPieces.text(bytes, without: isSecretByte, leaving: mark)
     }
 
     private static let mark = "<redacted>"
@@ -75,29 +75,30 @@ struct SecretPieces {
     }
 
     /// Marks each byte of a text that belongs to a piece.
-    func mark(_ bytes: [UInt8], in isTold: inout [Bool]) {
+    func mark(_ bytes: [UInt8], in isSecretByte: inout [Bool]) {
         forEachPiece(of: bytes) { piece, end in
             guard pieces.contains(piece) else { return }
-            for index in (end - length)..<end { isTold[index] = true }
+            for index in (end - length)..<end { isSecretByte[index] = true }
         }
     }
 
     /// `bytes` as text, with `mark` in the place of each run of marked bytes.
-    static func text(_ bytes: [UInt8], without isTold: [Bool], leaving mark: String) -> String {
-        var kept: [UInt8] = []
+    static func text(_ bytes: [UInt8], without isSecretByte: [Bool], leaving mark: String) -> String
+    {
+        var result: [UInt8] = []
         var index = 0
         while index < bytes.count {
-            guard isTold[index] else {
-                kept.append(bytes[index])
+            guard isSecretByte[index] else {
+                result.append(bytes[index])
                 index += 1
                 continue
             }
-            kept += Array(mark.utf8)
-            while index < bytes.count, isTold[index] { index += 1 }
+            result += Array(mark.utf8)
+            while index < bytes.count, isSecretByte[index] { index += 1 }
             // A character with a removed byte is removed as a whole.
             while index < bytes.count, bytes[index] & 0xC0 == 0x80 { index += 1 }
         }
-        return String(decoding: kept, as: UTF8.self)
+        return String(decoding: result, as: UTF8.self)
     }
 
     private mutating func add(_ bytes: [UInt8]) {

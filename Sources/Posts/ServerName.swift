@@ -66,7 +66,8 @@ package struct ServerName: Hashable, Codable, Sendable {
         let (name, port) = parts(host)
         let labels = name.split(separator: ".")
         let hosts = labels.indices.map { labels[$0...].joined(separator: ".") }
-        return ((port.map { port in hosts.map { "\($0):\(port)" } } ?? []) + hosts).compactMap {
+        let hostsWithPort = port.map { port in hosts.map { "\($0):\(port)" } } ?? []
+        return (hostsWithPort + hosts).compactMap {
             ServerName(AccountID(network: .usual, value: "*@\($0)"))
         }
     }

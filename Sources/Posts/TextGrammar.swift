@@ -74,9 +74,9 @@ package struct TextGrammar {
             return nil
         }
         let end = withoutClosings(position..<addressEnd(from: hostEnd(at: host)))
-        let isApart =
+        let beginsWord =
             scalar(before: position).map { $0.properties.isWhitespace || $0 == "(" } ?? true
-        return Link(range: position..<end, isCertain: isApart && hasOrdinaryHost(host..<end))
+        return Link(range: position..<end, isCertain: beginsWord && hasOrdinaryHost(host..<end))
     }
 
     private func schemeEnd(at position: Int) -> Int? {
@@ -153,10 +153,11 @@ package struct TextGrammar {
             letters += 1
             end = next
         }
-        let behind = scalar(at: end)
-        let isEnd = behind.map { $0.properties.isWhitespace || Self.closings.contains($0) } ?? true
+        let follower = scalar(at: end)
+        let endsThere =
+            follower.map { $0.properties.isWhitespace || Self.closings.contains($0) } ?? true
         let isParticle = Self.particles.contains(String(decoding: text[start..<end], as: UTF8.self))
-        return isEnd && letters > 1 && !isParticle ? end : nil
+        return endsThere && letters > 1 && !isParticle ? end : nil
     }
 
     /// Punctuation and brackets that are no part of an address at its end.
@@ -171,14 +172,14 @@ package struct TextGrammar {
     /// The end of a link without the punctuation after it, and without closing brackets that it
     /// does not open.
     private func withoutClosings(_ link: Range<Int>) -> Int {
-        let isRound = text[link].contains(UInt8(ascii: "("))
-        let isSquare = text[link].contains(UInt8(ascii: "["))
+        let hasParenthesis = text[link].contains(UInt8(ascii: "("))
+        let hasBracket = text[link].contains(UInt8(ascii: "["))
         var end = link.upperBound
         // An opening bracket is no closing one, so the ranges above stay valid.
         while end > link.lowerBound {
             switch text[end - 1] {
-            case UInt8(ascii: ")"): if isRound { return end }
-            case UInt8(ascii: "]"): if isSquare { return end }
+            case UInt8(ascii: ")"): if hasParenthesis { return end }
+            case UInt8(ascii: "]"): if hasBracket { return end }
             case let byte: guard Self.isOne(of: ".,;:!?'*@|", byte) else { return end }
             }
             end -= 1
@@ -313,22 +314,24 @@ package struct TextGrammar {
             if scalar.isWrittenWithoutSpaces { return nil }
             end = next
         }
-        guard let host = addressEnd(behind: end), text[end..<host].contains(UInt8(ascii: "."))
+        guard let hostEnd = addressEnd(behind: end),
+            text[end..<hostEnd].contains(UInt8(ascii: "."))
         else { return nil }
         return end
     }
 
     /// The end of `@`, host and port after a name; nil for none.
-    private func addressEnd(behind name: Int) -> Int? {
-        guard let (sign, start) = decoded(at: name), sign.isAtSign, let first = scalar(at: start),
+    private func addressEnd(behind nameEnd: Int) -> Int? {
+        guard let (sign, start) = decoded(at: nameEnd), sign.isAtSign,
+            let first = scalar(at: start),
             first.isWord
         else {
             return nil
         }
-        let host = hostEnd(at: start)
-        guard host < text.count, text[host] == UInt8(ascii: ":") else { return host }
-        let port = text[(host + 1)...].prefix(while: \.isASCIIDigit)
-        return (1...5).contains(port.count) ? port.endIndex : host
+        let hostEnd = hostEnd(at: start)
+        guard hostEnd < text.count, text[hostEnd] == UInt8(ascii: ":") else { return hostEnd }
+        let port = text[(hostEnd + 1)...].prefix(while: \.isASCIIDigit)
+        return (1...5).contains(port.count) ? port.endIndex : hostEnd
     }
 
     // MARK: Hashtags
@@ -372,11 +375,11 @@ package struct TextGrammar {
     /// time of day. No ASCII letter or digit is beside the emoji, and no colon except those of
     /// further ones.
     package func emoji(at position: Int) -> [Emoji] {
-        func isApart(_ scalar: Unicode.Scalar?) -> Bool {
+        func mayBeBeside(_ scalar: Unicode.Scalar?) -> Bool {
             scalar.map { !$0.isASCIIAlphanumeric && $0 != ":" } ?? true
         }
         let previous = scalar(before: position)
-        guard isApart(previous) else { return [] }
+        guard mayBeBeside(previous) else { return [] }
         var ranges: [Range<Int>] = []
         var end = position
         while let next = emojiEnd(at: end) {
@@ -384,7 +387,7 @@ package struct TextGrammar {
             end = next
         }
         let next = scalar(at: end)
-        guard !ranges.isEmpty, isApart(next) else { return [] }
+        guard !ranges.isEmpty, mayBeBeside(next) else { return [] }
         let isCertain =
             ranges.count == 1 && !(previous?.isWord ?? false) && !(next?.isWord ?? false)
         return ranges.map { Emoji(range: $0, isCertain: isCertain) }
@@ -407,13 +410,17 @@ package struct TextGrammar {
     package func decoded(at position: Int) -> (scalar: Unicode.Scalar, next: Int)? {
         guard position < text.count else { return nil }
         let first = UInt32(text[position])
-        func rest(_ place: Int) -> UInt32 { UInt32(text[position + place] & 0x3F) }
+        func continuation(_ place: Int) -> UInt32 { UInt32(text[position + place] & 0x3F) }
         let (value, length): (UInt32, Int) =
             switch first {
             case 0..<0x80: (first, 1)
-            case 0..<0xE0: ((first & 0x1F) << 6 | rest(1), 2)
-            case 0..<0xF0: ((first & 0x0F) << 12 | rest(1) << 6 | rest(2), 3)
-            default: ((first & 0x07) << 18 | rest(1) << 12 | rest(2) << 6 | rest(3), 4)
+            case 0..<0xE0: ((first & 0x1F) << 6 | continuation(1), 2)
+            case 0..<0xF0: ((first & 0x0F) << 12 | continuation(1) << 6 | continuation(2), 3)
+            default:
+                (
+                    (first & 0x07) << 18 | continuation(1) << 12 | continuation(2) << 6
+                        | continuation(3), 4
+                )
             }
         return Unicode.Scalar(value).map { ($0, position + length) }
     }

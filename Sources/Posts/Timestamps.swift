@@ -51,7 +51,7 @@ extension Date {
     package var rfc3339: String {
         let total = milliseconds
         let ordinal = Int((Double(total) / 86_400_000).rounded(.down))
-        let rest = Int(total) - ordinal * 86_400_000
+        let millisecondsOfDay = Int(total) - ordinal * 86_400_000
         let (year, month, day) = LocalDay(ordinal: ordinal).components
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)
@@ -65,10 +65,10 @@ extension Date {
         append(year, width: 4, then: "-")
         append(month, width: 2, then: "-")
         append(day, width: 2, then: "T")
-        append(rest / 3_600_000, width: 2, then: ":")
-        append(rest / 60_000 % 60, width: 2, then: ":")
-        append(rest / 1_000 % 60, width: 2, then: ".")
-        append(rest % 1_000, width: 3, then: "Z")
+        append(millisecondsOfDay / 3_600_000, width: 2, then: ":")
+        append(millisecondsOfDay / 60_000 % 60, width: 2, then: ":")
+        append(millisecondsOfDay / 1_000 % 60, width: 2, then: ".")
+        append(millisecondsOfDay % 1_000, width: 3, then: "Z")
         return String(decoding: bytes, as: UTF8.self)
     }
 

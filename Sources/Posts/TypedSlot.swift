@@ -45,7 +45,7 @@ package enum TypedSlot: Equatable, Sendable {
     private static func split(_ text: String, today: LocalDay) -> (day: LocalDay?, rest: Substring)
     {
         for (word, ahead) in [("today", 0), ("tomorrow", 1)] where text.hasPrefix(word) {
-            return (today.advanced(by: ahead), rest(text.dropFirst(word.count)))
+            return (today.advanced(by: ahead), withoutLeadingSpaces(text.dropFirst(word.count)))
         }
         let date = text.prefix(10)
         guard let day = LocalDay(date), let sign = text[date.endIndex...].first,
@@ -53,16 +53,18 @@ package enum TypedSlot: Equatable, Sendable {
         else {
             return (nil, text[...])
         }
-        return (day, rest(text[date.endIndex...].drop { $0 == "t" }))
+        return (day, withoutLeadingSpaces(text[date.endIndex...].drop { $0 == "t" }))
     }
 
-    private static func rest(_ text: Substring) -> Substring { text.drop { $0 == " " } }
+    private static func withoutLeadingSpaces(_ text: Substring) -> Substring {
+        text.drop { $0 == " " }
+    }
 
     /// The number of a slot and the part of its thread.
     private static func number(_ text: Substring, isBare: Bool) -> (number: Int, part: Int)? {
         var digits = text
         for mark in ["slot", "no.", "no", "#"] where digits.hasPrefix(mark) {
-            digits = rest(digits.dropFirst(mark.count))
+            digits = withoutLeadingSpaces(digits.dropFirst(mark.count))
         }
         for mark in ["番目", "番", ".", ")"] where digits.hasSuffix(mark) {
             digits = digits.dropLast(mark.count)
@@ -80,7 +82,7 @@ extension MinuteOfDay {
     /// Parses a typed time: `14:05`, `2:05pm`, `2 pm`, `１４：０５`; nil for any other text.
     package init?(typed text: String) {
         let text = text.plainlyTyped.lowercased()
-        guard let half = ["am", "pm"].first(where: text.hasSuffix) else {
+        guard let suffix = ["am", "pm"].first(where: text.hasSuffix) else {
             self.init(clock: text)
             return
         }
@@ -88,7 +90,7 @@ extension MinuteOfDay {
         guard let minute = MinuteOfDay(clock: clock.contains(":") ? clock : clock + ":00"),
             (60..<13 * 60).contains(minute.value)
         else { return nil }
-        self.init(minute.value % (12 * 60) + (half == "pm" ? 12 * 60 : 0))
+        self.init(minute.value % (12 * 60) + (suffix == "pm" ? 12 * 60 : 0))
     }
 }
 

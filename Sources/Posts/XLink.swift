@@ -22,11 +22,13 @@ package enum XLink {
     static func cost(at position: Int, in scalars: [Unicode.Scalar]) -> (cost: Int, end: Int)? {
         guard let run = Run(at: position, in: scalars) else { return nil }
         if run.isCertain { return (XWeightedText.linkWeight, pathEnd(after: run.end, in: scalars)) }
-        let own = weight(of: scalars[position..<run.end])
-        guard let shortest = run.shortest else { return (own, run.end) }
+        let textWeight = weight(of: scalars[position..<run.end])
+        guard let shortest = run.shortest else { return (textWeight, run.end) }
         // X may end the link after any label that can be a top-level domain; the rest is then
         // counted as text.
-        return (max(own, own - weight(of: shortest) + XWeightedText.linkWeight), run.end)
+        return (
+            max(textWeight, textWeight - weight(of: shortest) + XWeightedText.linkWeight), run.end
+        )
     }
 
     private static func weight(of scalars: ArraySlice<Unicode.Scalar>) -> Int {
@@ -82,17 +84,17 @@ package enum XLink {
             guard end > start else { return nil }
             self.end = end
             let previous = position > 0 ? scalars[position - 1] : nil
-            let isApart = Self.mayPrecede(previous, hasScheme: schemeEnd != nil)
+            let mayBegin = Self.mayPrecede(previous, hasScheme: schemeEnd != nil)
             let follower = end < scalars.count ? scalars[end] : nil
             isCertain =
-                schemeEnd != nil && isApart && follower != "@"
+                schemeEnd != nil && mayBegin && follower != "@"
                 && Self.isKnownHost(scalars[start..<end])
-            if isApart || schemeEnd != nil {
+            if mayBegin || schemeEnd != nil {
                 shortest = Self.shortest(scalars[start..<end], from: position, in: scalars)
             } else {
                 // Within the run, X can begin a link only after a letter with an accent.
-                let rest = scalars[start..<end].drop(while: \.isASCII).dropFirst()
-                shortest = Self.shortest(rest, from: rest.startIndex, in: scalars)
+                let afterAccent = scalars[start..<end].drop(while: \.isASCII).dropFirst()
+                shortest = Self.shortest(afterAccent, from: afterAccent.startIndex, in: scalars)
             }
         }
 
@@ -116,9 +118,9 @@ package enum XLink {
         private static func schemeEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
             guard scalars[position] == "h" || scalars[position] == "H" else { return nil }
             for scheme in ["https://", "http://"] {
-                let rest = scalars[position...].prefix(scheme.unicodeScalars.count)
-                if String(String.UnicodeScalarView(rest)).lowercased() == scheme {
-                    return rest.endIndex
+                let beginning = scalars[position...].prefix(scheme.unicodeScalars.count)
+                if String(String.UnicodeScalarView(beginning)).lowercased() == scheme {
+                    return beginning.endIndex
                 }
             }
             return nil
@@ -241,11 +243,11 @@ enum TopLevelDomains {
     /// The end of the shortest known domain in another script that begins at `position`.
     static func foreignEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
         guard position < scalars.count, !scalars[position].isASCII else { return nil }
-        let rest = scalars[position...].prefix(foreignLengths.upperBound)
+        let candidate = scalars[position...].prefix(foreignLengths.upperBound)
         return foreignLengths.first { length in
-            length <= rest.count
+            length <= candidate.count
                 && foreign.contains(
-                    String(String.UnicodeScalarView(rest.prefix(length))).lowercased())
+                    String(String.UnicodeScalarView(candidate.prefix(length))).lowercased())
         }.map { position + $0 }
     }
 }

@@ -115,11 +115,12 @@ struct ZoneFile: Equatable, Sendable {
         /// The text between the two line breaks at the end.
         func footer() -> String? {
             guard position < bytes.count, bytes[position] == UInt8(ascii: "\n") else { return nil }
-            let rest = bytes[(position + 1)...]
-            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")), end > rest.startIndex else {
+            let following = bytes[(position + 1)...]
+            guard let end = following.firstIndex(of: UInt8(ascii: "\n")), end > following.startIndex
+            else {
                 return nil
             }
-            return String(decoding: rest[..<end], as: UTF8.self)
+            return String(decoding: following[..<end], as: UTF8.self)
         }
     }
 }
@@ -156,7 +157,9 @@ struct ZoneRule: Equatable, Sendable {
                     month == 12
                     ? LocalDay(year: year + 1, month: 1, day: 1)
                     : LocalDay(year: year, month: month + 1, day: 1)
-                let length = (next?.ordinal ?? first.ordinal + 31) - first.ordinal
+                // After the last month of the calendar there is no next one.
+                let end = next?.ordinal ?? first.ordinal + 31
+                let length = end - first.ordinal
                 var day = (weekday - first.weekday % 7 + 7) % 7 + (week - 1) * 7
                 if day >= length { day -= 7 }
                 return (first.ordinal + day) * 86_400 + time

@@ -8,7 +8,7 @@ package import Foundation
 ///
 ///     ZoneRules.current.offset(of: zone, at: date)
 package final class ZoneRules: @unchecked Sendable {
-    // Sendable because `known` is only touched under `lock`.
+    // Sendable because `files` is only touched under `lock`.
 
     /// The rules of this process; updated files are used from its next start on.
     package static let current = ZoneRules(folder: systemFolder)
@@ -31,7 +31,7 @@ package final class ZoneRules: @unchecked Sendable {
     /// The names of zones by their aliases, as far as the files list them.
     private let names: [String: String]
     private let lock = NSLock()
-    private var known: [String: ZoneFile?] = [:]
+    private var files: [String: ZoneFile?] = [:]
 
     /// The version of the built-in rules.
     package static var builtInVersion: String { TimeZone.timeZoneDataVersion }
@@ -97,11 +97,11 @@ package final class ZoneRules: @unchecked Sendable {
     private func file(of name: String) -> ZoneFile? {
         guard folder != nil, !isOutdated else { return nil }
         return lock.withLock {
-            if let file = known[name] { return file }
+            if let file = files[name] { return file }
             let file = read(name) ?? names[name].flatMap(read)
             // An existing file that cannot be read now, as when too many files are open, is tried
             // again later.
-            if file != nil || !isThere(name) { known[name] = .some(file) }
+            if file != nil || !isThere(name) { files[name] = .some(file) }
             return file
         }
     }
@@ -115,18 +115,22 @@ package final class ZoneRules: @unchecked Sendable {
     }
 
     private func read(_ name: String) -> ZoneFile? {
-        let letters = name.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
-                || (0x61...0x7A).contains(byte)
-                || [0x2B, 0x2D, 0x2F, 0x5F].contains(byte)
-        }
-        // The name of a zone must not lead to another path.
-        guard let folder, letters, !name.isEmpty, !name.hasPrefix("/"), name.utf8.count <= 64,
+        guard let folder, Self.isZoneName(name),
             let handle = FileHandle(forReadingAtPath: folder + "/" + name)
         else { return nil }
         // Reading fails for a folder, such as `America`.
         guard let data = try? handle.read(upToCount: Self.largestFile) else { return nil }
         return ZoneFile(Array(data))
+    }
+
+    /// Whether a text has the form of a zone's name, which cannot lead out of the folder.
+    private static func isZoneName(_ text: String) -> Bool {
+        let hasNameBytesOnly = text.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
+                || (0x61...0x7A).contains(byte)
+                || [0x2B, 0x2D, 0x2F, 0x5F].contains(byte)
+        }
+        return hasNameBytesOnly && !text.isEmpty && !text.hasPrefix("/") && text.utf8.count <= 64
     }
 }
 

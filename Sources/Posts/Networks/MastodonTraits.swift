@@ -48,15 +48,16 @@ private enum FediverseHandle {
         return isName(name) && (parts.count == 1 || isHost(parts[1]))
     }
 
-    private static func isEdge(_ scalar: Unicode.Scalar) -> Bool {
+    private static func mayBeAtEdge(_ scalar: Unicode.Scalar) -> Bool {
         scalar.isASCIIAlphanumeric || scalar == "_"
     }
 
     private static func isName(_ name: [Unicode.Scalar]) -> Bool {
-        guard let first = name.first, let last = name.last, isEdge(first), isEdge(last) else {
+        guard let first = name.first, let last = name.last, mayBeAtEdge(first), mayBeAtEdge(last)
+        else {
             return false
         }
-        return name.allSatisfy { isEdge($0) || $0 == "." || $0 == "-" }
+        return name.allSatisfy { mayBeAtEdge($0) || $0 == "." || $0 == "-" }
     }
 
     /// Labels of letters, digits and hyphens, separated by dots, in any script; optionally a port.

@@ -34,17 +34,19 @@ package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, Custo
     ///
     /// - Returns: Its name; the earlier one if the raw value is registered already.
     package static func register(_ traits: NetworkTraits) -> NetworkName {
-        registered.withLock { known in
-            if let old = known.first(where: { $0.rawValue == traits.name }) { return old }
-            known.append(NetworkName(traits))
-            return known[known.count - 1]
+        registered.withLock { networks in
+            if let earlier = networks.first(where: { $0.rawValue == traits.name }) {
+                return earlier
+            }
+            networks.append(NetworkName(traits))
+            return networks[networks.count - 1]
         }
     }
 
     /// Nil for a network unknown to this process.
     package init?(rawValue: String) {
-        guard let known = Self.known.first(where: { $0.rawValue == rawValue }) else { return nil }
-        self = known
+        guard let network = Self.known.first(where: { $0.rawValue == rawValue }) else { return nil }
+        self = network
     }
 
     package var rawValue: String { entry.traits.name }
