@@ -80,9 +80,9 @@ package enum PostgresTransactionMode: Sendable {
     ])
 
     private static func set(_ settings: [(String, String, String)]) -> String {
-        let wanted = settings.map { "('\($0)', '\($1)', '\($2)')" }.joined(separator: ", ")
+        let rows = settings.map { "('\($0)', '\($1)', '\($2)')" }.joined(separator: ", ")
         return """
-            SELECT set_config(name, value, true) FROM (VALUES \(wanted)) AS wanted (name, unset, value) \
+            SELECT set_config(name, value, true) FROM (VALUES \(rows)) AS wanted (name, unset, value) \
             WHERE current_setting(name, true) = unset
             """
     }
@@ -159,10 +159,10 @@ package final class PostgresClient: @unchecked Sendable {
         connection = nil
         // Read before connecting, because the generation may end meanwhile.
         let current = generation.current
-        let fresh = try PostgresConnection.connect(configuration, interruption: interruption)
-        connection = fresh
+        let opened = try PostgresConnection.connect(configuration, interruption: interruption)
+        connection = opened
         birth = current
-        return fresh
+        return opened
     }
 
     /// Closes a connection that is lost, or whose server is read-only, and ends its generation.
@@ -298,8 +298,9 @@ package final class PostgresClient: @unchecked Sendable {
             return
         case .serializable, .readOnly, .exclusive: break
         }
-        // No COMMIT was sent yet: a connection found dead here is an ordinary loss.
-        let mark = mode.mayChange ? try connection.mark() : nil
+        // No COMMIT was sent yet: a connection found dead here is an ordinary loss. The mark
+        // identifies the transaction, to ask for its outcome if the answer to COMMIT is lost.
+        let transaction = mode.mayChange ? try connection.transactionMark() : nil
         do {
             let tag = try connection.control("COMMIT", interruptible: false).commandTag
             guard tag == "COMMIT" else {
@@ -309,7 +310,7 @@ package final class PostgresClient: @unchecked Sendable {
             // A read may simply be repeated.
             guard mode.mayChange else { return }
             guard drop() else { throw error }
-            switch mark.map(outcome) ?? .unknown {
+            switch transaction.map(outcome) ?? .unknown {
             case .committed:
                 return
             case .rolledBack:
@@ -324,7 +325,7 @@ package final class PostgresClient: @unchecked Sendable {
     // MARK: - After a lost answer
 
     /// Asks the server for the outcome of a transaction whose answer was lost.
-    private func outcome(of mark: PostgresConnection.Mark) -> PostgresOutcome {
+    private func outcome(of mark: PostgresConnection.TransactionMark) -> PostgresOutcome {
         guard let history = mark.history else { return .unknown }
         // A transaction without changes may run again, whatever its outcome.
         guard let number = mark.number else { return mark.hasChanged ? .unknown : .rolledBack }
@@ -394,7 +395,7 @@ extension PostgresConnection {
     /// The number that the server assigned, nil before the first change and from servers without
     /// numbers; whether it changed anything, as far as the answers show; and the history in which
     /// the number is valid, nil if the server cannot be asked later.
-    fileprivate typealias Mark = (number: Int64?, hasChanged: Bool, history: History?)
+    fileprivate typealias TransactionMark = (number: Int64?, hasChanged: Bool, history: History?)
 
     /// The history in which a transaction number is valid: a new server, or a standby that was
     /// promoted, assigns the same numbers to other transactions.
@@ -406,7 +407,7 @@ extension PostgresConnection {
     }
 
     /// The mark of the open transaction.
-    fileprivate func mark() throws -> Mark {
+    fileprivate func transactionMark() throws -> TransactionMark {
         guard let cluster else {
             try probe()
             return (nil, hasChanged, nil)

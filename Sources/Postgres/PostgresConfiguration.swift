@@ -6,8 +6,8 @@ import Foundation
 ///
 /// The parts may contain a password, so the description omits them.
 package struct PostgresConfiguration: Sendable {
-    /// For each host of the URL, keyword and value of every setting that the URL gives or that has
-    /// a default here.
+    /// The keyword and the value of every setting that the URL gives or that has a default here,
+    /// for each host of the URL.
     ///
     /// libpq supports lists of hosts itself, but with nonblocking calls it has no timeout for each
     /// host.

@@ -138,7 +138,7 @@ package final class PostgresConnection {
         for _ in 0..<2 {
             var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
             guard poll(&descriptor, 1, 0) > 0 else { return }
-            guard PQconsumeInput(handle) == 1, isAlive else { throw lost() }
+            guard PQconsumeInput(handle) == 1, isAlive else { throw lostConnection() }
         }
     }
 
@@ -261,10 +261,11 @@ extension PostgresConnection {
         var state = PGRES_POLLING_WRITING
         guard PQstatus(handle) != CONNECTION_BAD else { throw refusal(handle) }
         while state != PGRES_POLLING_OK {
-            let left = deadline.map { max(0, Int(($0 - clock.now) / .milliseconds(1))) } ?? -1
+            let millisecondsLeft =
+                deadline.map { max(0, Int(($0 - clock.now) / .milliseconds(1))) } ?? -1
             let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
-            guard left != 0,
-                interruption.wait(for: events, on: PQsocket(handle), milliseconds: left)
+            guard millisecondsLeft != 0,
+                interruption.wait(for: events, on: PQsocket(handle), milliseconds: millisecondsLeft)
             else {
                 throw PostgresError(.connect, "the server did not answer in time")
             }
@@ -301,7 +302,7 @@ extension PostgresConnection {
         )
     }
 
-    /// The expression for the number of the server's data.
+    /// The expression for the system identifier of the server's database cluster.
     static let clusterExpression =
         "(SELECT CAST(system_identifier AS TEXT) FROM pg_control_system())"
     /// The expression for the server's current timeline; null on a standby.
@@ -339,7 +340,7 @@ extension PostgresConnection {
     private func roundTrip(meanwhile: () -> Void = {}, _ send: () -> Int32) throws -> PostgresResult
     {
         try settled {
-            guard send() == 1 else { throw lost() }
+            guard send() == 1 else { throw lostConnection() }
             try flush()
             meanwhile()
             return try lastResult()
@@ -349,7 +350,7 @@ extension PostgresConnection {
     /// Completes an exchange with the server, including a cancel request that an interruption
     /// started.
     private func settled(_ exchange: () throws -> PostgresResult) throws -> PostgresResult {
-        guard !isOutOfStep else { throw lost() }
+        guard !isOutOfStep else { throw lostConnection() }
         cancelRequest = nil
         let result = Result { try exchange() }
         // A request that is still in flight might cancel the next statement instead.
@@ -371,7 +372,7 @@ extension PostgresConnection {
                 throw outOfStep("the statement copies data")
             }
         }
-        guard let result = last else { throw lost() }
+        guard let result = last else { throw lostConnection() }
         last = nil
         return try checked(result)
     }
@@ -380,17 +381,17 @@ extension PostgresConnection {
         while true {
             let state = PQflush(handle)
             if state == 0 { return }
-            guard state == 1 else { throw lost() }
+            guard state == 1 else { throw lostConnection() }
             // Also reads, because the server may be blocked until it can send.
             try wait(for: POLLIN | POLLOUT)
-            guard PQconsumeInput(handle) == 1 else { throw lost() }
+            guard PQconsumeInput(handle) == 1 else { throw lostConnection() }
         }
     }
 
     private func nextResult() throws -> OpaquePointer? {
         while PQisBusy(handle) == 1 {
             try wait(for: POLLIN)
-            guard PQconsumeInput(handle) == 1 else { throw lost() }
+            guard PQconsumeInput(handle) == 1 else { throw lostConnection() }
         }
         return PQgetResult(handle)
     }
@@ -406,17 +407,17 @@ extension PostgresConnection {
             }
             return
         }
-        var left = min(Self.cancelMilliseconds, answerMilliseconds)
-        while left > 0 {
+        var millisecondsLeft = min(Self.cancelMilliseconds, answerMilliseconds)
+        while millisecondsLeft > 0 {
             // Sent repeatedly, because a request that arrives before the statement cancels nothing.
             if isInterruptible, cancelRequest?.isOver(within: 0) != false {
                 cancelRequest = PostgresCancelRequest(stopping: handle)
             }
-            let pause = min(left, Self.cancelPause)
+            let pause = min(millisecondsLeft, Self.cancelPause)
             if interruption.wait(for: events, on: socket, milliseconds: pause, ignoring: true) {
                 return
             }
-            left -= pause
+            millisecondsLeft -= pause
         }
         throw outOfStep("the server did not stop a statement in time")
     }
@@ -437,7 +438,7 @@ extension PostgresConnection {
         func field(_ code: UnicodeScalar) -> String? {
             PQresultErrorField(result, Int32(code.value)).map { String(cString: $0) }
         }
-        guard let sqlState = field("C") else { return lost() }
+        guard let sqlState = field("C") else { return lostConnection() }
         if sqlState == "57014" && cancelRequest != nil { return CancellationError() }
         var error = PostgresError(
             sqlState: sqlState,
@@ -459,7 +460,7 @@ extension PostgresConnection {
         return PostgresError(.connectionLost, message)
     }
 
-    private func lost() -> PostgresError {
+    private func lostConnection() -> PostgresError {
         isOutOfStep = true
         return PostgresError(.connectionLost, Self.message(of: handle))
     }
@@ -552,12 +553,12 @@ extension PostgresConnection {
     }
 
     private func beginCopying(_ text: String) throws {
-        guard PQsendQuery(handle, text) == 1 else { throw lost() }
+        guard PQsendQuery(handle, text) == 1 else { throw lostConnection() }
         try flush()
-        guard let answer = try nextResult() else { throw lost() }
+        guard let answer = try nextResult() else { throw lostConnection() }
         guard PQresultStatus(answer) == PGRES_COPY_IN else {
             let refusal = Result { try checked(answer) }
-            while let more = try nextResult() { PQclear(more) }
+            while let furtherResult = try nextResult() { PQclear(furtherResult) }
             _ = try refusal.get()
             throw outOfStep("the statement copies nothing")
         }
@@ -586,7 +587,7 @@ extension PostgresConnection {
             switch offer() {
             case 1: return
             case 0: try flush()
-            default: throw lost()
+            default: throw lostConnection()
             }
         }
     }

@@ -44,22 +44,22 @@ package struct PostgresError: Error, Sendable {
     }
 
     /// A refusal to connect, in libpq's verbose words, where `FATAL:  28P01: …` holds the SQLSTATE.
-    init(refusal words: String) {
-        let report = words.matches(of: #/:  ([0-9A-Z]{5}): /#).last
+    init(refusal text: String) {
+        let report = text.matches(of: #/:  ([0-9A-Z]{5}): /#).last
         self.sqlState = report.map { String($0.output.1) }
         // 28: invalid authorization.
-        let isRefused = sqlState?.hasPrefix("28") ?? words.contains("authentication failed")
+        let isRefused = sqlState?.hasPrefix("28") ?? text.contains("authentication failed")
         self.code = isRefused ? .authentication : .connect
         // libpq itself refused an option in the URL or in the environment; its value is not
         // repeated.
-        if let option = words.firstMatch(of: #/^invalid ([a-z_]+) value: /#)?.output.1 {
+        if let option = text.firstMatch(of: #/^invalid ([a-z_]+) value: /#)?.output.1 {
             self.code = .configuration
             self.message =
                 "\(option) has a value that PostgreSQL does not know; correct it in the URL, or in the variable of the "
                 + "environment that begins with PG"
             return
         }
-        let parts = words.components(separatedBy: "; ").filter { !$0.hasPrefix("LOCATION:") }
+        let parts = text.components(separatedBy: "; ").filter { !$0.hasPrefix("LOCATION:") }
         let message = parts.joined(separator: "; ")
         self.message =
             report.map { message.replacingOccurrences(of: ":  \($0.output.1): ", with: ": ") }

@@ -165,12 +165,12 @@ extension PostgresPool {
                 if let answer { continuation.resume(with: answer) }
             }
         } onCancel: {
-            let left = state.withLock { state in
+            let removed = state.withLock { state in
                 state.waiting.firstIndex { $0.number == number }.map {
                     state.waiting.remove(at: $0)
                 }
             }
-            left?.continuation.resume(throwing: CancellationError())
+            removed?.continuation.resume(throwing: CancellationError())
         }
     }
 
@@ -252,16 +252,16 @@ extension PostgresPool {
     ///
     /// - Returns: When the next one may be due; nil if none is idle, which ends the sweeping.
     private func closeIdle() async -> Duration? {
-        let (old, next): ([Idle], Duration?) = state.withLock { state in
+        let (expired, next): ([Idle], Duration?) = state.withLock { state in
             let limit = clock.now() - configuration.idleTimeout
             // Sorted by return time, because the last one is used first.
-            let old = Array(state.idle.prefix { $0.since <= limit })
-            state.idle.removeFirst(old.count)
+            let expired = Array(state.idle.prefix { $0.since <= limit })
+            state.idle.removeFirst(expired.count)
             let next = state.idle.first.map { $0.since + configuration.idleTimeout }
             if next == nil { state.sweeper = nil }
-            return (old, next)
+            return (expired, next)
         }
-        for one in old { await one.client.close() }
+        for one in expired { await one.client.close() }
         return next
     }
 

@@ -14,18 +14,18 @@ package struct PostgresURL {
         guard url.first?.isWhitespace != true, url.last?.isWhitespace != true else {
             throw Self.unusable("begins or ends with a space; remove it")
         }
-        let rest = try Self.afterScheme(url)
-        try Self.checkAuthority(rest)
+        let afterScheme = try Self.afterScheme(url)
+        try Self.checkAuthority(afterScheme)
         // libpq searches for the end of user name and password first, and then for parameters.
-        let authority = rest.prefix { $0 != "/" }
-        let start = authority.firstIndex(of: "@") ?? rest.startIndex
-        guard let mark = rest[start...].firstIndex(of: "?") else {
+        let authority = afterScheme.prefix { $0 != "/" }
+        let start = authority.firstIndex(of: "@") ?? afterScheme.startIndex
+        guard let queryStart = afterScheme[start...].firstIndex(of: "?") else {
             text = url
             return
         }
-        let query = rest[rest.index(after: mark)...]
+        let query = afterScheme[afterScheme.index(after: queryStart)...]
         let parameters = try Self.parameters(query)
-        let head = url[..<mark]
+        let head = url[..<queryStart]
         text = parameters.isEmpty ? String(head) : "\(head)?\(parameters.joined(separator: "&"))"
     }
 
@@ -70,7 +70,7 @@ extension PostgresURL {
             return
                 "begins with \(scheme)://, where SQLAlchemy names its driver \(driver); write postgresql://"
         }
-        let others = [
+        let productsByScheme = [
             "prisma": "Prisma's proxy", "prisma+postgres": "Prisma's proxy", "mysql": "MySQL",
             "mariadb": "MariaDB",
             "mongodb": "MongoDB", "sqlite": "SQLite", "file": "a file",
@@ -78,7 +78,7 @@ extension PostgresURL {
             "cockroachdb": "CockroachDB", "redis": "Redis", "rediss": "Redis", "https": "a page",
             "http": "a page",
         ]
-        guard let other = others[scheme] else {
+        guard let other = productsByScheme[scheme] else {
             let isUpper = ["postgres", "postgresql"].contains(scheme)
             return isUpper ? "writes \(scheme):// in capitals; write it in small letters" : expected
         }
@@ -97,8 +97,8 @@ extension PostgresURL {
     ]
 
     /// Checks for unescaped characters in a user name or password that end it early.
-    private static func checkAuthority(_ rest: Substring) throws(PostgresError) {
-        let authority = rest.prefix { $0 != "/" }
+    private static func checkAuthority(_ afterScheme: Substring) throws(PostgresError) {
+        let authority = afterScheme.prefix { $0 != "/" }
         if let at = authority.firstIndex(of: "@") {
             let host = authority[authority.index(after: at)...].prefix { $0 != "?" }
             guard !host.contains("@") else {
@@ -110,9 +110,9 @@ extension PostgresURL {
                 throw unusable(
                     "has a % in the password that begins no escape such as %40; write it as %25")
             }
-        } else if let at = rest.firstIndex(of: "@") {
+        } else if let at = afterScheme.firstIndex(of: "@") {
             // In a parameter it may be intended.
-            guard rest[..<at].contains("?"), rest[..<at].contains("=") else {
+            guard afterScheme[..<at].contains("?"), afterScheme[..<at].contains("=") else {
                 throw unusable("has a / in the user name or password; write it as %2F")
             }
         }
@@ -264,16 +264,16 @@ extension PostgresURL {
         if let tool = foreign.first(where: { $0.names.contains(name) })?.tool {
             return .refused("which is for \(tool); leave it out")
         }
-        if known.contains(name) { return nil }
+        if parameterNames.contains(name) { return nil }
         let small = name.lowercased()
         return .refused(
-            known.contains(small)
+            parameterNames.contains(small)
                 ? "which PostgreSQL writes in small letters, as \(small)"
                 : "which PostgreSQL does not know; leave it out")
     }
 
     /// The names of libpq's parameters.
-    private static let known: Set<String> = {
+    private static let parameterNames: Set<String> = {
         let options = PQconndefaults()
         defer { PQconninfoFree(options) }
         var names: Set<String> = []
