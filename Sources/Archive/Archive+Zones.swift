@@ -81,8 +81,8 @@ extension Archive {
         }
     }
 
-    /// Whether the local times of posts still have to be set to the clocks by which they were
-    /// written.
+    /// Whether the local times of some posts must still be computed again, in the zone in which
+    /// each post was written.
     package func hasStaleTimes() async throws -> Bool {
         try await !storage.query(Self.staleness(mirror)).isEmpty
     }
