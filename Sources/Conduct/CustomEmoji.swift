@@ -18,15 +18,15 @@ package enum CustomEmoji {
     /// these, the text is returned unchanged.
     ///
     /// - Parameters:
-    ///   - kept: The names of the emoji to keep, without colons.
+    ///   - keptNames: The names of the emoji to keep, without colons.
     /// - Returns: The text; empty if it consists of emoji only.
-    package static func leftOut(of text: String, but kept: Set<String> = []) -> String {
+    package static func leftOut(of text: String, but keptNames: Set<String> = []) -> String {
         guard occur(in: text) else { return text }
         var remains = Remains()
         var spaced = String.UnicodeScalarView()
         forEachPart(of: text) { part in
             switch part {
-            case .emoji(let name, let isCertain) where !(isCertain && kept.contains(name)):
+            case .emoji(let name, let isCertain) where !(isCertain && keptNames.contains(name)):
                 remains.leaveOut()
                 spaced.append(" ")
             case .emoji(let name, _): add(":\(name):")
@@ -39,8 +39,8 @@ package enum CustomEmoji {
         }
         let signs = PlainTokens(text).signs
         // If neither form keeps the signs, the text stays as it is.
-        let left = [remains.scalars, spaced].map { TextCleaning.trimmed(String($0)) }
-        return left.first { PlainTokens($0).signs == signs } ?? text
+        let forms = [remains.scalars, spaced].map { TextCleaning.trimmed(String($0)) }
+        return forms.first { PlainTokens($0).signs == signs } ?? text
     }
 
     /// Builds a text without emoji: closes the gaps that they leave, and drops brackets that

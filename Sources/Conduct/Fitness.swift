@@ -207,7 +207,7 @@ private struct JudgedText {
     /// With links and names.
     let whole: Searched
     /// The text without links, names and the removed matches.
-    var rest: Searched
+    var remainder: Searched
     let hasLink: Bool
     let year: Int
     /// The languages that the text may be in.
@@ -230,7 +230,7 @@ private struct JudgedText {
         }
         whole = Searched(Self.folded(composed))
         let plainText = Self.folded(String(plain))
-        rest = plainText == whole.text ? whole : Searched(plainText)
+        remainder = plainText == whole.text ? whole : Searched(plainText)
         hasLink = tokens.hasLink
         self.year = year
     }
@@ -251,26 +251,28 @@ private struct JudgedText {
     mutating func guessLanguages(by rows: [FitnessRow], named: String?) {
         let named = named?.prefix { $0 != "-" }.lowercased()
         languages = []
-        for scalar in rest.text.unicodeScalars {
+        for scalar in remainder.text.unicodeScalars {
             switch scalar.value {
             case 0x1100...0x11FF, 0x3130...0x318F, 0xAC00...0xD7A3: languages.insert("ko")
             case 0x3005, 0x3041...0x30FF, 0x3400...0x9FFF: languages.insert("ja")
             default: continue
             }
         }
-        guard rest.text.unicodeScalars.contains(where: { $0.isLetter && $0.value < 0x250 }) else {
+        guard remainder.text.unicodeScalars.contains(where: { $0.isLetter && $0.value < 0x250 })
+        else {
             return
         }
         let counts = rows.map {
-            ($0.language ?? "", count($0.pattern) + ($0.language == named ? 2 : 0))
+            let bonus = $0.language == named ? 2 : 0
+            return ($0.language ?? "", count($0.pattern) + bonus)
         }
-        let most = counts.map(\.1).max() ?? 0
-        languages.formUnion(counts.filter { $0.1 == most }.map(\.0))
+        let highest = counts.map(\.1).max() ?? 0
+        languages.formUnion(counts.filter { $0.1 == highest }.map(\.0))
     }
 
     /// The number of matches of a pattern, by letters or by whole words.
     func count(_ pattern: NSRegularExpression) -> Int {
-        pattern.numberOfMatches(in: rest.text, range: rest.range)
+        pattern.numberOfMatches(in: remainder.text, range: remainder.range)
     }
 }
 
@@ -309,8 +311,8 @@ private final class FitnessRow: Sendable {
     /// The language that the row recognizes; nil for other rows.
     var language: String? { if case .language(let code) = effect { code } else { nil } }
 
-    func isAbout(_ others: Set<String>) -> Bool {
-        languages.isEmpty || !languages.isDisjoint(with: others)
+    func isAbout(_ textLanguages: Set<String>) -> Bool {
+        languages.isEmpty || !languages.isDisjoint(with: textLanguages)
     }
 
     private static func effect(_ name: String, _ pattern: String) -> Effect {
@@ -351,7 +353,7 @@ private final class FitnessRow: Sendable {
         switch effect {
         case .letters: if judged.count(Self.letter) < 3, !judged.hasLink { refuse(&judged) }
         case .link: if judged.hasLink, isShort(judged, words: 3, japanese: 6) { refuse(&judged) }
-        case .words(let list): if tellsTime(judged.rest.text, list, words) { refuse(&judged) }
+        case .words(let list): if tellsTime(judged.remainder.text, list, words) { refuse(&judged) }
         case .year: nameYear(&judged)
         case .month: restrict(&judged) { .months([$0]) }
         case .weekday: restrict(&judged) { .weekdays([$0]) }
@@ -392,29 +394,29 @@ private final class FitnessRow: Sendable {
     }
 
     private func matches(_ judged: JudgedText) -> Bool {
-        let searched = seesLinks ? judged.whole : judged.rest
+        let searched = seesLinks ? judged.whole : judged.remainder
         guard mayMatch(searched) else { return false }
         return pattern.firstMatch(in: searched.text, range: searched.range) != nil
     }
 
     /// All matches of the pattern in the text without links and names.
     private func findings(in judged: JudgedText) -> [NSTextCheckingResult] {
-        guard mayMatch(judged.rest) else { return [] }
-        return pattern.matches(in: judged.rest.text, range: judged.rest.range)
+        guard mayMatch(judged.remainder) else { return [] }
+        return pattern.matches(in: judged.remainder.text, range: judged.remainder.range)
     }
 
     private func cut(_ judged: inout JudgedText) {
-        guard mayMatch(judged.rest) else { return }
-        let text = judged.rest.text
-        let rest = pattern.stringByReplacingMatches(
-            in: text, range: judged.rest.range, withTemplate: " ")
-        if rest != text { judged.rest = JudgedText.Searched(rest) }
+        guard mayMatch(judged.remainder) else { return }
+        let text = judged.remainder.text
+        let remaining = pattern.stringByReplacingMatches(
+            in: text, range: judged.remainder.range, withTemplate: " ")
+        if remaining != text { judged.remainder = JudgedText.Searched(remaining) }
     }
 
     // MARK: Rows of several words
 
     private func nameYear(_ judged: inout JudgedText) {
-        let text = judged.rest.text
+        let text = judged.remainder.text
         let years = findings(in: judged).compactMap { match in
             Range(match.range(at: 1), in: text).flatMap { Int(text[$0]) }
         }
@@ -436,7 +438,7 @@ private final class FitnessRow: Sendable {
 
     // MARK: Words
 
-    /// By word, the continuations after which it does not refer to a time.
+    /// The continuations after which a word does not refer to a time, by the word.
     private static let harmless: [String: [String]] = {
         let general = ["でも", "も", "の", "まで", "どき", "風", "更"]
         return ["昨日": ["のこと"], "今": general, "いま": general, "現在": general]
@@ -450,8 +452,8 @@ private final class FitnessRow: Sendable {
         guard list.contains(where: text.contains) else { return false }
         guard let words = tokenize(text) else { return true }
         for (index, word) in words.enumerated() where word.mayTellTime && list.contains(word.text) {
-            let rest = words[(index + 1)...].prefix(4).map(\.text).joined()
-            if Self.harmless[word.text]?.contains(where: rest.hasPrefix) == true { continue }
+            let following = words[(index + 1)...].prefix(4).map(\.text).joined()
+            if Self.harmless[word.text]?.contains(where: following.hasPrefix) == true { continue }
             if Self.leading.contains(word.text), index > 0 { continue }
             return true
         }

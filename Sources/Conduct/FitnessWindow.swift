@@ -68,9 +68,9 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
     package init?(_ stored: String) {
         var conditions: [Condition] = []
         for part in stored.split(separator: ";") {
-            let words = part.split(separator: " ").map(String.init)
-            guard words.count > 1,
-                let condition = Self.condition(words[0], Array(words.dropFirst()))
+            let fields = part.split(separator: " ").map(String.init)
+            guard fields.count > 1,
+                let condition = Self.condition(fields[0], Array(fields.dropFirst()))
             else {
                 return nil
             }

@@ -28,8 +28,8 @@ struct MachineClients: Sendable {
                 return nil
             }
             // The smaller name wins a tie.
-            let most = hosts.max { ($0.value, $1.key) < ($1.value, $0.key) }
-            return most.flatMap {
+            let mostLinked = hosts.max { ($0.value, $1.key) < ($1.value, $0.key) }
+            return mostLinked.flatMap {
                 $0.value * 100 >= posts * MachineClients.percentOfLinks ? $0.key : nil
             }
         }

@@ -41,7 +41,7 @@ package struct Muted: Equatable, Sendable {
     /// Why a text is not used; nil if nothing in it is muted.
     ///
     /// - Parameters:
-    ///   - day: When, on the human's calendar.
+    ///   - day: The day of the post, on the human's calendar.
     package func reason(against text: String, of day: LocalDay) -> Refusal.Reason? {
         if hasWord(text) { return .mutedWord }
         let (_, month, number) = day.components

@@ -62,9 +62,9 @@ package enum OptOut {
         let scalars = Array(visible)
         let tag = Array("#nobot".unicodeScalars)
         for start in scalars.indices where scalars[start] == "#" {
-            let rest = scalars[start...]
-            guard rest.starts(with: tag, by: { $0.lowercaseASCII == $1 }) else { continue }
-            var after = rest.dropFirst(tag.count)
+            let fromSign = scalars[start...]
+            guard fromSign.starts(with: tag, by: { $0.lowercaseASCII == $1 }) else { continue }
+            var after = fromSign.dropFirst(tag.count)
             if after.first?.lowercaseASCII == "s" { after = after.dropFirst() }
             // A longer tag such as #nobottles is another tag; a capital letter begins the next word
             // of a joined tag.

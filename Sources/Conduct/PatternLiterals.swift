@@ -32,17 +32,17 @@ struct TextGrams: Sendable {
     /// Stands for a decimal digit of any script.
     static let digit = bits
 
-    private var words = [UInt64](repeating: 0, count: bits / 64 + 1)
+    private var bitWords = [UInt64](repeating: 0, count: bits / 64 + 1)
 
     init(_ text: String) {
-        for gram in Self.grams(of: text) { words[gram / 64] |= 1 << (gram % 64) }
+        for gram in Self.grams(of: text) { bitWords[gram / 64] |= 1 << (gram % 64) }
         guard
             text.unicodeScalars.contains(where: { $0.properties.generalCategory == .decimalNumber })
         else { return }
-        words[Self.digit / 64] |= 1 << (Self.digit % 64)
+        bitWords[Self.digit / 64] |= 1 << (Self.digit % 64)
     }
 
-    func contains(_ gram: Int) -> Bool { words[gram / 64] & (1 << (gram % 64)) != 0 }
+    func contains(_ gram: Int) -> Bool { bitWords[gram / 64] & (1 << (gram % 64)) != 0 }
 
     /// The numbers of all sequences of one to three bytes.
     static func grams(of text: String) -> [Int] {
@@ -122,7 +122,7 @@ private struct PatternParser {
         var all: [Literal]? = []
         while true {
             let literals = sequence()
-            if let known = all, let literals { all = known + literals } else { all = nil }
+            if let earlier = all, let literals { all = earlier + literals } else { all = nil }
             guard next == "|" else { return all }
             place += 1
         }
@@ -133,9 +133,9 @@ private struct PatternParser {
         var run = ""
         func better(_ literals: [Literal]) -> Bool {
             guard let best else { return true }
-            let new = literals.map(\.weight).min() ?? 0
-            let old = best.map(\.weight).min() ?? 0
-            return new > old || new == old && literals.count < best.count
+            let weight = literals.map(\.weight).min() ?? 0
+            let bestWeight = best.map(\.weight).min() ?? 0
+            return weight > bestWeight || weight == bestWeight && literals.count < best.count
         }
         func end(_ run: inout String) {
             if !run.isEmpty, better([.text(run)]) { best = [.text(run)] }
@@ -221,7 +221,7 @@ private struct PatternParser {
     }
 
     private mutating func group() -> Part {
-        var isThere = true
+        var consumesText = true
         if next == "?" {
             place += 1
             let kind = scalars[place...].prefix { !":=!)".unicodeScalars.contains($0) }
@@ -232,13 +232,13 @@ private struct PatternParser {
             case ")": place += 1; return .unknown
             case ":": break
             // A lookahead or lookbehind.
-            default: isThere = false
+            default: consumesText = false
             }
             place += 1
         }
         let inside = alternatives()
         if next == ")" { place += 1 }
-        guard isThere, let inside else { return .unknown }
+        guard consumesText, let inside else { return .unknown }
         return .any(inside)
     }
 }

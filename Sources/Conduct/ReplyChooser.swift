@@ -109,18 +109,19 @@ package struct ReplyChooser: Equatable, Sendable {
     package static func refusal(ofAll past: Int, refused: [Refusal]) -> Refusal {
         guard past > 0 else { return Refusal(.noPastReply) }
         let groups = Dictionary(grouping: refused, by: \.reason)
-        let most = groups.max {
+        let commonest = groups.max {
             ($0.value.count, $1.key.rawValue) < ($1.value.count, $0.key.rawValue)
         }
         var causes: [String] = []
-        if let most {
-            let sentences = Set(most.value.map(\.message))
-            let sentence = sentences.count == 1 ? most.value[0].message : most.key.sentence
+        if let commonest {
+            let sentences = Set(commonest.value.map(\.message))
+            let sentence =
+                sentences.count == 1 ? commonest.value[0].message : commonest.key.sentence
             causes.append(
-                "\(most.value.count == past ? "each" : "\(most.value.count) of them") because \(sentence)"
+                "\(commonest.value.count == past ? "each" : "\(commonest.value.count) of them") because \(sentence)"
             )
         }
-        let others = refused.count - (most?.value.count ?? 0)
+        let others = refused.count - (commonest?.value.count ?? 0)
         if others > 0 { causes.append("\(others) for other reasons") }
         let used = past - refused.count
         if used > 0 {

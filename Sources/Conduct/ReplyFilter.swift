@@ -53,11 +53,11 @@ package struct ReplyFilter: Sendable {
         guard reply.mentions.contains(where: accounts.contains) || addressesOnePerson(text) else {
             return false
         }
-        let rest = TextCleaning.withoutLeadingMentions(text)
-        guard rest.count <= Self.longest, let words = withoutMentions(rest) else { return false }
-        return !words.unicodeScalars.contains(where: \.isDigitOrQuestion)
-            && !TextShape.hasLink(words)
-            && !namesSomebody(words.precomposedStringWithCompatibilityMapping)
+        let body = TextCleaning.withoutLeadingMentions(text)
+        guard body.count <= Self.longest, let ownWords = withoutMentions(body) else { return false }
+        return !ownWords.unicodeScalars.contains(where: \.isDigitOrQuestion)
+            && !TextShape.hasLink(ownWords)
+            && !namesSomebody(ownWords.precomposedStringWithCompatibilityMapping)
     }
 
     // MARK: Mentions
@@ -82,17 +82,17 @@ package struct ReplyFilter: Sendable {
     /// The text with each mention of the answered person replaced by a space; nil if it has a link
     /// or mentions somebody else.
     private func withoutMentions(_ text: String) -> String? {
-        var plain = String.UnicodeScalarView()
+        var result = String.UnicodeScalarView()
         for token in PlainTokens(text).tokens {
             switch token {
-            case .scalar(let scalar): plain.append(scalar)
+            case .scalar(let scalar): result.append(scalar)
             case .mention(let name)
             where names.contains(String(String.UnicodeScalarView(name)).lowercased()):
-                plain.append(" ")
+                result.append(" ")
             case .mention, .link: return nil
             }
         }
-        return String(plain)
+        return String(result)
     }
 
     // MARK: Names

@@ -148,17 +148,17 @@ package struct ReplyKinds: Sendable {
 
         init(_ text: String, _ language: Language) {
             self.language = language
-            let rest = TextCleaning.withoutLeadingMentions(TextCleaning.normalized(text))
-            let last = rest.suffix(ReplyKinds.longestPart).unicodeScalars.last {
+            let body = TextCleaning.withoutLeadingMentions(TextCleaning.normalized(text))
+            let last = body.suffix(ReplyKinds.longestPart).unicodeScalars.last {
                 $0.isWord || $0.isQuestionMark
             }
             endsWithQuestionMark = last?.isQuestionMark ?? false
-            var part = rest
-            if rest.count > 2 * ReplyKinds.longestPart {
-                part =
-                    rest.prefix(ReplyKinds.longestPart) + " " + rest.suffix(ReplyKinds.longestPart)
+            var searched = body
+            if body.count > 2 * ReplyKinds.longestPart {
+                searched =
+                    body.prefix(ReplyKinds.longestPart) + " " + body.suffix(ReplyKinds.longestPart)
             }
-            units = Self.units(of: part, language)
+            units = Self.units(of: searched, language)
         }
 
         /// A word group of the file.

@@ -28,7 +28,7 @@ package struct RuleSentence: Equatable, Sendable {
     }
 
     package let text: String
-    /// In the order of their declaration; never empty.
+    /// The kinds of the sentence, in the order of their declaration; never empty.
     package let kinds: [Kind]
     package let limits: [Limit]
 }
@@ -50,7 +50,7 @@ package struct ServerRules: Sendable {
 
     private var words: [(kind: RuleSentence.Kind, pattern: NSRegularExpression)] = []
     /// Phrases about the server itself, which are removed before the words are searched.
-    private var others: [NSRegularExpression] = []
+    private var phrasesAboutServer: [NSRegularExpression] = []
     private var units: [(unit: Unit, pattern: NSRegularExpression)] = []
     private var numbers: [(number: Int, pattern: NSRegularExpression)] = []
     private var unlisted: [NSRegularExpression] = []
@@ -70,7 +70,7 @@ package struct ServerRules: Sendable {
                 unlisted.append(pattern)
             } else {
                 precondition(cells[1] == "other", "server-rules.tsv has no kind \(cells[1])")
-                others.append(pattern)
+                phrasesAboutServer.append(pattern)
             }
         }
     }
@@ -92,7 +92,8 @@ package struct ServerRules: Sendable {
 
     /// Returns what a sentence says about bots; nil if it is about another subject.
     private func sentence(_ text: String) -> RuleSentence? {
-        let heard = others.reduce(text.precomposedStringWithCompatibilityMapping) { rest, pattern in
+        let heard = phrasesAboutServer.reduce(text.precomposedStringWithCompatibilityMapping) {
+            rest, pattern in
             pattern.stringByReplacingMatches(in: rest, range: rest.whole, withTemplate: " ")
         }
         let found = Set(words.lazy.filter { $0.pattern.occurs(in: heard) }.map(\.kind))
@@ -132,10 +133,12 @@ package struct ServerRules: Sendable {
     /// number.
     private func postsPerDay(in sentence: String) -> Int? {
         guard let unit = units.first(where: { $0.pattern.occurs(in: sentence) }) else { return nil }
-        let rest = unit.pattern.stringByReplacingMatches(
+        let remaining = unit.pattern.stringByReplacingMatches(
             in: sentence, range: sentence.whole, withTemplate: " ")
-        var counts = rest.matches(of: /\d{1,4}/).compactMap { Int($0.output) }
-        if counts.isEmpty { counts = numbers.filter { $0.pattern.occurs(in: rest) }.map(\.number) }
+        var counts = remaining.matches(of: /\d{1,4}/).compactMap { Int($0.output) }
+        if counts.isEmpty {
+            counts = numbers.filter { $0.pattern.occurs(in: remaining) }.map(\.number)
+        }
         guard counts.count == 1, let count = counts.first, count > 0 else { return nil }
         return switch unit.unit {
         case .day: count

@@ -108,9 +108,9 @@ struct StopGrammar: Sendable {
         var language = 0
         var groups: UInt16 = 0
         for line in file.split(separator: "\n") where !line.hasPrefix("#") {
-            let words = line.split(separator: " ", maxSplits: 2)
-            if words.first == "language" {
-                let code = String(words[1])
+            let fields = line.split(separator: " ", maxSplits: 2)
+            if fields.first == "language" {
+                let code = String(fields[1])
                 language = languages.firstIndex(of: code) ?? languages.count
                 if language == languages.count { languages.append(code) }
                 continue
@@ -134,9 +134,9 @@ struct StopGrammar: Sendable {
         }
     }
 
-    private mutating func add(_ words: String, _ entry: Entry) {
+    private mutating func add(_ phrase: String, _ entry: Entry) {
         let isProfile = [.profile, .human].contains(entry.role)
-        let forms = Set([words, words.filter { !FoldedText.apostrophes.contains($0) }])
+        let forms = Set([phrase, phrase.filter { !FoldedText.apostrophes.contains($0) }])
         for form in forms {
             let letters = FoldedText(form, keepsUnderscores: isProfile).parts.flatMap(\.letters)
             guard !letters.isEmpty else { continue }
@@ -168,19 +168,20 @@ struct StopGrammar: Sendable {
         let parts = text.parts
         guard !parts.isEmpty, parts.reduce(0, { $0 + $1.letters.count }) <= Self.requestLetters
         else { return false }
-        let whole = FoldedText.Part(joining: parts)
-        let excluded = excludedLanguages(in: whole)
+        let joined = FoldedText.Part(joining: parts)
+        let excluded = excludedLanguages(in: joined)
         if excluded.contains(0) { return false }
         let threshold: Verdict = text.hasLink ? .explicit : .request
-        if verdict(on: whole, excluded, mirroring: mirroring) >= threshold { return true }
+        if verdict(on: joined, excluded, mirroring: mirroring) >= threshold { return true }
         guard parts.count > 1 else { return false }
         let verdicts = parts.map { verdict(on: $0, excluded) }
-        let best =
-            (mirroring ? parts.map { verdict(on: $0, excluded, mirroring: true) } : verdicts).max()
-            ?? .unknown
-        if best >= threshold, !verdicts.contains(.unknown) { return true }
-        let others = zip(parts, verdicts).reduce(0) { $0 + ($1.1 == .unknown ? $1.0.wordCount : 0) }
-        return best == .clear && others <= Self.otherWords
+        let candidates =
+            mirroring ? parts.map { verdict(on: $0, excluded, mirroring: true) } : verdicts
+        let strongest = candidates.max() ?? .unknown
+        if strongest >= threshold, !verdicts.contains(.unknown) { return true }
+        let otherParts = zip(parts, verdicts).filter { $0.1 == .unknown }.map(\.0)
+        let otherWords = otherParts.reduce(0) { $0 + $1.wordCount }
+        return strongest == .clear && otherWords <= Self.otherWords
     }
 
     /// Returns the languages in which a text contains a look-alike of a request; 0 for all.
@@ -245,9 +246,9 @@ struct StopGrammar: Sendable {
 
     /// Whether a profile keeps bots away in words.
     func keepsBotsAway(_ profile: FoldedText) -> Bool {
-        var left = Self.profileLetters
-        for part in profile.parts where left > 0 {
-            left -= part.letters.count
+        var lettersLeft = Self.profileLetters
+        for part in profile.parts where lettersLeft > 0 {
+            lettersLeft -= part.letters.count
             if keepsBotsAway(part) { return true }
         }
         return false
@@ -339,8 +340,9 @@ struct FoldedText {
                 let letter = letters[place]
                 var end = place
                 while end < letters.count, letters[end] == letter { end += 1 }
-                let isRun = end - place > 2
-                shortened.append(contentsOf: repeatElement(letter, count: isRun ? 1 : end - place))
+                let isRepeated = end - place > 2
+                shortened.append(
+                    contentsOf: repeatElement(letter, count: isRepeated ? 1 : end - place))
                 place = end
             }
             letters = shortened

@@ -27,8 +27,8 @@ struct TextCleaning {
     /// The text without white space at its ends, and without combining marks at its start.
     static func trimmed(_ text: String) -> String {
         let spaces = text.trimmingCharacters(in: .whitespacesAndNewlines).unicodeScalars
-        let rest = spaces.drop { $0.properties.isWhitespace || $0.isInvisible || $0.isMark }
-        return String(String.UnicodeScalarView(rest))
+        let content = spaces.drop { $0.properties.isWhitespace || $0.isInvisible || $0.isMark }
+        return String(String.UnicodeScalarView(content))
     }
 
     /// The text without the mentions at its start; leaves remains such as `.@` and `RT`, and a name
@@ -52,8 +52,8 @@ struct TextCleaning {
 
     /// Whether a mention before these tokens is an address, as in `@name, …`, and not part of a
     /// sentence, as in `@name's …`.
-    private static func isAddress(before rest: ArraySlice<PlainTokens.Token>) -> Bool {
-        for token in rest {
+    private static func isAddress(before following: ArraySlice<PlainTokens.Token>) -> Bool {
+        for token in following {
             switch token {
             case .scalar(let scalar) where scalar.isInvisible: continue
             case .scalar(let scalar): return addressEnds(scalar)
@@ -100,7 +100,7 @@ struct TextCleaning {
         .Scalar]
     {
         let risky = Set(PlainTokens.riskySigns(in: link, isCertain: isCertain))
-        if !risky.isEmpty, let plain = withASCIIHost(link) { return plain }
+        if !risky.isEmpty, let asciiLink = withASCIIHost(link) { return asciiLink }
         return link.indices.flatMap { risky.contains($0) ? ["%", "4", "0"] : [link[$0]] }
     }
 
@@ -179,8 +179,8 @@ extension TextCleaning {
             case .scalar(let scalar): result.append(scalar)
             case .link(let link, _): result.append(contentsOf: link)
             case .mention(let name):
-                let rest = name.drop { $0 != "." }
-                let isHost = !rest.isEmpty && rest.allSatisfy { $0.lowercaseASCII == $0 }
+                let domain = name.drop { $0 != "." }
+                let isHost = !domain.isEmpty && domain.allSatisfy { $0.lowercaseASCII == $0 }
                 if name.isEmpty { result.append("@") }
                 result.append(contentsOf: isHost ? name.prefix { $0 != "." } : name)
             }
@@ -215,8 +215,8 @@ extension TextCleaning {
         return String(result)
     }
 
-    private static func beginsWithLetter(_ rest: ArraySlice<PlainTokens.Token>) -> Bool {
-        guard case .scalar(let scalar) = rest.first else { return false }
+    private static func beginsWithLetter(_ tokens: ArraySlice<PlainTokens.Token>) -> Bool {
+        guard case .scalar(let scalar) = tokens.first else { return false }
         return scalar.isASCIIAlphanumeric && !("0"..."9").contains(scalar)
     }
 }
@@ -228,11 +228,11 @@ extension TextCleaning {
         "/", "|", "-", "–", "—", "·", "•", "~", "(", ")", "[", "]", "（", "）", "【", "】", "／", "｜",
         "→", ",", "、",
     ]
-    private static let endings: Set<Unicode.Scalar> = [
+    private static let sentenceEndings: Set<Unicode.Scalar> = [
         ".", "!", "?", "…", "。", "！", "？", "\"", "”", "」", "』", ":", "：",
     ]
     /// Tags that tell other programs to copy a post.
-    private static let marks: Set<String> = ["fb", "in", "li", "yam"]
+    private static let programTags: Set<String> = ["fb", "in", "li", "yam"]
 
     /// The text without the hashtags at its end that are not part of its last sentence: two or
     /// more, one after a divider or after the sentence's end, or one for programs.
@@ -248,23 +248,25 @@ extension TextCleaning {
         }
         var end = plain.tokens.count
         var count = 0
-        var isMark = false
+        var hasProgramTag = false
         for tag in plain.hashtags.reversed() {
             // A sign within a hashtag may begin another one.
             guard tag.upperBound >= end || (tag.upperBound..<end).allSatisfy(divides) else { break }
             end = tag.lowerBound
             count = count + 1
             let name = String(String.UnicodeScalarView(tag.dropFirst().compactMap(scalar)))
-            isMark = isMark || marks.contains(name.lowercased())
+            hasProgramTag = hasProgramTag || programTags.contains(name.lowercased())
         }
         guard count > 0 else { return text }
-        var isApart = false
+        var followsDivider = false
         while end > 0, divides(end - 1) {
             end -= 1
-            isApart = isApart || scalar(end).map { $0 == "\n" || dividers.contains($0) } ?? false
+            followsDivider =
+                followsDivider || scalar(end).map { $0 == "\n" || dividers.contains($0) } ?? false
         }
-        let endsSentence = end > 0 && scalar(end - 1).map(endings.contains) ?? true
-        return count > 1 || isMark || isApart || endsSentence ? written(plain.tokens[..<end]) : text
+        let endsSentence = end > 0 && scalar(end - 1).map(sentenceEndings.contains) ?? true
+        let areSeparate = count > 1 || hasProgramTag || followsDivider || endsSentence
+        return areSeparate ? written(plain.tokens[..<end]) : text
     }
 
     /// The tokens as they were in the text, except for the hosts of mentions.

@@ -152,17 +152,19 @@ extension TextShape {
         func scalar(_ position: Int) -> Unicode.Scalar? {
             position < scalars.count ? scalars[position].lowercaseASCII : nil
         }
-        func isApart(_ end: Int) -> Bool {
+        func touchesNoWord(_ end: Int) -> Bool {
             !(start > 0 && scalars[start - 1].isWord) && !(scalar(end)?.isWord ?? false)
         }
         guard let first = scalar(start) else { return nil }
-        if first == "<", scalar(start + 1) == "3" { return isApart(start + 2) ? start + 2 : nil }
+        if first == "<", scalar(start + 1) == "3" {
+            return touchesNoWord(start + 2) ? start + 2 : nil
+        }
         guard eyes.contains(first), let second = scalar(start + 1) else { return nil }
         if noses.contains(second), let third = scalar(start + 2), mouths.contains(third) {
             let isCertain = second == "-" && !first.isWord
-            if isCertain || isApart(start + 3) { return start + 3 }
+            if isCertain || touchesNoWord(start + 3) { return start + 3 }
         }
-        return mouths.contains(second) && isApart(start + 2) ? start + 2 : nil
+        return mouths.contains(second) && touchesNoWord(start + 2) ? start + 2 : nil
     }
 
     /// The end of a `:name:` that begins at `start`; nil for none.

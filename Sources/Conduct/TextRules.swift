@@ -98,9 +98,9 @@ package struct TextRules: Equatable, Sendable {
         let warnings = carriesWarnings ? " warned" : ""
         let media = pictures == .leftOut ? "" : " pictures \(pictures.rawValue)"
         // Always included, because earlier versions did not handle threads.
-        let whole = " threads \(threads.rawValue)"
+        let threadRule = " threads \(threads.rawValue)"
         let counting = "\(usual.unit.rawValue) \(address) \(bytes)"
-        return "4 \(network.rawValue) \(links.rawValue) \(counting)\(warnings)\(media)\(whole)"
+        return "4 \(network.rawValue) \(links.rawValue) \(counting)\(warnings)\(media)\(threadRule)"
     }
 
     /// Facts about a post that are stored before a plan is made; they do not depend on the bot's
@@ -260,14 +260,14 @@ package enum TextLength {
         guard let linkLength = limits.charactersPerURL else {
             return limits.unit == .graphemes ? clusters(of: text) : text.unicodeScalars.count
         }
-        var rest = String.UnicodeScalarView()
+        var withoutLinks = String.UnicodeScalarView()
         var links = 0
         for token in PlainTokens(text).tokens {
             switch token {
-            case .scalar(let scalar): rest.append(scalar)
+            case .scalar(let scalar): withoutLinks.append(scalar)
             case .mention(let name):
-                rest.append("@")
-                rest.append(contentsOf: name)
+                withoutLinks.append("@")
+                withoutLinks.append(contentsOf: name)
             case .link(let link, let isCertain):
                 let cost = max(0, linkLength)
                 // Servers may read such letters at the end as a continuation of the sentence.
@@ -275,7 +275,8 @@ package enum TextLength {
                 links += doubtful + (isCertain ? cost : max(cost, link.count))
             }
         }
-        return links + (limits.unit == .graphemes ? clusters(of: String(rest)) : rest.count)
+        return links
+            + (limits.unit == .graphemes ? clusters(of: String(withoutLinks)) : withoutLinks.count)
     }
 
     /// The number of grapheme clusters by the rules that yield the highest number.

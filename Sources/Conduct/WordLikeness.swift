@@ -85,12 +85,12 @@ package struct WordLikeness: Sendable {
         /// - Parameter isIncluded: Whether the text is one of them; it is then left out of the
         ///   comparison.
         package func likeness(to vector: Vector, isIncluded: Bool) -> Double {
-            let others = isIncluded ? texts - 1 : texts
-            guard others > 0, vector.length > 0 else { return 0 }
+            let otherTexts = isIncluded ? texts - 1 : texts
+            guard otherTexts > 0, vector.length > 0 else { return 0 }
             let dot =
                 vector.parts.reduce(0) { $0 + $1.weight * weights[$1.word, default: 0] }
                 / vector.length
-            return max(0, isIncluded ? dot - 1 : dot) / Double(others)
+            return max(0, isIncluded ? dot - 1 : dot) / Double(otherTexts)
         }
     }
 
