@@ -21,7 +21,7 @@ package struct CumulativeTable: Equatable, Sendable {
     package init(weights: [Double], rounding: Rounding, isClosed: (Int) -> Bool = { _ in false }) {
         var total: UInt64 = 0
         totals = weights.enumerated().map { index, weight in
-            if !isClosed(index) { total += Self.whole(weight, rounding) }
+            if !isClosed(index) { total += Self.gridWeight(weight, rounding) }
             return total
         }
     }
@@ -40,7 +40,7 @@ package struct CumulativeTable: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - part: The part of the index's own share to add: from 0, included, to 1, excluded.
-    /// - Returns: From 0, included, to 1, excluded; nil if nothing has weight.
+    /// - Returns: A number from 0, included, to 1, excluded; nil if nothing has weight.
     package func uniform(at index: Int, part: Double) -> Double? {
         guard totals.indices.contains(index), total > 0 else { return nil }
         let before = index > 0 ? totals[index - 1] : 0
@@ -65,7 +65,7 @@ package struct CumulativeTable: Equatable, Sendable {
         return low
     }
 
-    private static func whole(_ weight: Double, _ rounding: Rounding) -> UInt64 {
+    private static func gridWeight(_ weight: Double, _ rounding: Rounding) -> UInt64 {
         let bounded = weight > 0 ? min(weight, 1) : 0
         return UInt64(bounded * 0x1p40) + (rounding == .atLeastOne ? 1 : 0)
     }

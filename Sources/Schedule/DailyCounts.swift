@@ -76,11 +76,11 @@ package struct DailyCounts: Sendable {
         private(set) var indices: [Int] = []
 
         init(_ all: [Double]) {
-            var known: [Double: Int] = [:]
+            var indexByValue: [Double: Int] = [:]
             for value in all {
-                let index = known[value] ?? values.count
+                let index = indexByValue[value] ?? values.count
                 if index == values.count {
-                    known[value] = index
+                    indexByValue[value] = index
                     values.append(value)
                 }
                 indices.append(index)
@@ -99,18 +99,18 @@ package struct RecentDays: Hashable, Sendable {
     /// The number of posts of the day before; nil if it is unknown.
     package let yesterday: Int?
     private let total: Int
-    private let known: Int
+    private let knownCount: Int
 
     /// - Parameter counts: The numbers of posts, the day before first; nil for unknown.
     package init(_ counts: [Int?]) {
-        let known = counts.prefix(Self.length).compactMap(\.self)
+        let knownCounts = counts.prefix(Self.length).compactMap(\.self)
         yesterday = counts.first ?? nil
-        total = known.reduce(0, +)
-        self.known = known.count
+        total = knownCounts.reduce(0, +)
+        knownCount = knownCounts.count
     }
 
     /// The mean of the known days; nil if there are none.
-    package var mean: Double? { known > 0 ? Double(total) / Double(known) : nil }
+    package var mean: Double? { knownCount > 0 ? Double(total) / Double(knownCount) : nil }
 }
 
 /// The model from which a day's number of posts is drawn, for any days before it.
@@ -169,7 +169,8 @@ package struct DayCountDistribution: Equatable, Sendable {
 
     /// The probability of a day with exactly `count` posts.
     package func probability(of count: Int) -> Double {
-        counts.indices.reduce(0) { counts[$1] == count ? $0 + table.probability(of: $1) : $0 }
+        let days = counts.indices.filter { counts[$0] == count }
+        return days.reduce(0) { $0 + table.probability(of: $1) }
     }
 
     /// The expected number of posts of a day.

@@ -75,23 +75,20 @@ package struct DayCopier: Sendable {
             }
             let stretch = stretches.first { $0.minutes.contains(minute.value) } ?? .day
             guard let drawn = stretch.minute(atRank: moved, in: ranks),
-                let free = free(from: drawn, isTaken)
+                let copy = freeMinute(from: drawn, isTaken)
             else {
                 continue
             }
-            placed.append(free)
-            single = (minute, free)
-            for near in max(
-                0, free.value - minimumGapMinutes + 1)..<min(
-                    isTaken.count, free.value + minimumGapMinutes)
-            {
-                isTaken[near] = true
-            }
+            placed.append(copy)
+            single = (minute, copy)
+            let firstTaken = max(0, copy.value - minimumGapMinutes + 1)
+            let endOfTaken = min(isTaken.count, copy.value + minimumGapMinutes)
+            for near in firstTaken..<endOfTaken { isTaken[near] = true }
         }
         return placed.sorted()
     }
 
-    private func free(from minute: MinuteOfDay, _ isTaken: [Bool]) -> MinuteOfDay? {
+    private func freeMinute(from minute: MinuteOfDay, _ isTaken: [Bool]) -> MinuteOfDay? {
         (0...Self.longestWalk).lazy
             .compactMap { MinuteOfDay((minute.value + $0) % MinuteOfDay.count) }
             .first { !isTaken[$0.value] && distribution.isOpen($0) }

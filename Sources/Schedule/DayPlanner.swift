@@ -56,7 +56,8 @@ package struct DayPlanner: Sendable {
         return DayPlan(day: day, seed: seedValue, pattern: drawn.pattern, slots: slots)
     }
 
-    /// The numbers of posts of the days just before `day`, by the human or the bot, past or future.
+    /// The number of posts of each of the days just before `day`: the human's on a day of the
+    /// history, else the bot's slots, planned or previewed.
     ///
     /// - Parameters:
     ///   - planned: The numbers of slots that were planned for days after the history.
@@ -201,14 +202,16 @@ package struct PastDay: Hashable, Sendable {
 /// A cache of the models of days, each made once for all days that share it: a thousand days cost
 /// little more than seven.
 package struct DayModels {
-    private struct Kind: Hashable {
+    /// The facts that days with the same model have in common.
+    private struct DayKind: Hashable {
         let weekday: Int
-        let missing: [MinuteOfDay]
+        /// The minutes that clocks skip on such a day.
+        let skippedMinutes: [MinuteOfDay]
     }
 
     private let planner: DayPlanner
     private let zone: TimeZone?
-    private var known: [Kind: DayModel] = [:]
+    private var models: [DayKind: DayModel] = [:]
 
     /// - Parameters:
     ///   - zone: The zone of the days; nil for days of 1,440 minutes.
@@ -221,9 +224,9 @@ package struct DayModels {
     package mutating func model(for day: LocalDay) -> DayModel? {
         let minutes = zone.map { LocalDayMinutes(day, in: $0) }
         if let minutes, minutes.count == 0 { return nil }
-        let kind = Kind(weekday: day.weekday, missing: minutes?.missing ?? [])
-        let model = known[kind] ?? planner.model(for: day, missing: Set(kind.missing))
-        known[kind] = model
+        let kind = DayKind(weekday: day.weekday, skippedMinutes: minutes?.missing ?? [])
+        let model = models[kind] ?? planner.model(for: day, missing: Set(kind.skippedMinutes))
+        models[kind] = model
         return model
     }
 }

@@ -29,9 +29,11 @@ package struct LocalDayMinutes: Sendable {
             guard first <= last else { continue }
             for minute in first / 60...last / 60 {
                 count += 1
-                firsts[minute] = firsts[minute] ?? midnight + max(minute * 60, first) - span.offset
+                let second = midnight + max(minute * 60, first) - span.offset
+                firsts[minute] = firsts[minute] ?? second
             }
-            start = start ?? midnight + first - span.offset
+            let firstSecond = midnight + first - span.offset
+            start = start ?? firstSecond
             end = midnight + last + 1 - span.offset
         }
         self.day = day

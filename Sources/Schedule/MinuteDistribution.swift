@@ -77,8 +77,8 @@ package struct MinuteDistribution: Equatable, Sendable {
         let density = CircularKernel.gaussian(sigma: sigma).smooth(weights)
         let priorWeight = 30.0
         let shares = zip(density, PriorProfile.probabilities).map { density, prior in
-            let own = sum > 0 ? effectiveCount * density / sum : 0
-            return withFloor((own + priorWeight * prior) / (effectiveCount + priorWeight))
+            let humanShare = sum > 0 ? effectiveCount * density / sum : 0
+            return withFloor((humanShare + priorWeight * prior) / (effectiveCount + priorWeight))
         }
         return MinuteDistribution(
             shares: shares, closed: closed, rounding: .atLeastOne,

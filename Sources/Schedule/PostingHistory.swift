@@ -28,12 +28,12 @@ package struct PostingHistory: Sendable {
             .sorted()
             .compactMap(Self.time(at:))
         let days = Self.split(sorted)
-        let kept = Self.usualDays(days.compactMap(\.first?.day), asOf: last)
-        let isWhole = kept == days.count
-        let end = isWhole ? last : days[kept - 1].first?.day ?? last
+        let usualDayCount = Self.usualDays(days.compactMap(\.first?.day), asOf: last)
+        let isWhole = usualDayCount == days.count
+        let end = isWhole ? last : days[usualDayCount - 1].first?.day ?? last
         self.asOf = end
-        self.times = isWhole ? sorted : Array(sorted.prefix(days[kept - 1].endIndex))
-        self.days = Array(days.prefix(kept))
+        self.times = isWhole ? sorted : Array(sorted.prefix(days[usualDayCount - 1].endIndex))
+        self.days = Array(days.prefix(usualDayCount))
         self.dailyCounts = Self.counted(self.days, asOf: end)
     }
 

@@ -20,13 +20,13 @@ package struct ScheduleConfiguration: Equatable, Sendable {
     package var minimumGapMinutes: Int
     /// The most slots of a day.
     package var maximumPerDay: Int
-    /// The days of the week that resemble each other as days off: 1 is Monday, 7 is Sunday.
+    /// The weekdays that count as the weekend: 1 is Monday, 7 is Sunday.
     package var weekend: Set<Int>
     /// Minutes in which nothing is posted; they have the probability 0.
     package var quiet: Set<MinuteOfDay>
     /// The minutes by which a slot may be late; after that it is skipped.
     package var graceMinutes: Int
-    /// The same limit in seconds.
+    /// ``graceMinutes`` in seconds.
     package var grace: Double { Double(graceMinutes) * 60 }
 
     package init(

@@ -123,14 +123,15 @@ package struct TextChooser: Sendable {
         excluding excluded: Set<String>,
         generator: inout SplitMix64
     ) -> TextChoice? {
-        let free = unused(candidates.filter { !excluded.contains($0.textKey) }, candidates, now)
-        guard Self.distinct(free).count >= Self.enough else { return nil }
+        let unusedTexts = unused(
+            candidates.filter { !excluded.contains($0.textKey) }, candidates, now)
+        guard Self.distinct(unusedTexts).count >= Self.enough else { return nil }
         for window in Self.windows {
-            let near = candidates.filter {
+            let nearTexts = candidates.filter {
                 ($0.minute?.circularDistance(to: minute) ?? .max) <= window
             }
             var choice = choose(
-                from: near, at: minute, within: window, now: now, excluding: excluded,
+                from: nearTexts, at: minute, within: window, now: now, excluding: excluded,
                 generator: &generator)
             guard choice != nil else { continue }
             choice?.explanation.isOfEra = true
@@ -155,9 +156,9 @@ package struct TextChooser: Sendable {
         generator: inout SplitMix64
     ) -> TextChoice? {
         let allowed = candidates.filter { !excluded.contains($0.textKey) }
-        let grown = allowed.filter { isOldEnough($0, now) }
-        let isAgeRelaxed = grown.isEmpty && !allowed.isEmpty
-        let eligible = isAgeRelaxed ? allowed : grown
+        let oldEnough = allowed.filter { isOldEnough($0, now) }
+        let isAgeRelaxed = oldEnough.isEmpty && !allowed.isEmpty
+        let eligible = isAgeRelaxed ? allowed : oldEnough
         let (window, texts) = Self.pool(from: unused(eligible, candidates, now), around: minute)
         let pool = Self.leastUsed(texts)
         if let chosen = pool.element(atUniform: pool.isEmpty ? 0 : generator.nextUniform()) {
@@ -179,11 +180,11 @@ package struct TextChooser: Sendable {
 
     /// The candidates whose text has not been used too recently, by themselves or another
     /// candidate.
-    private func unused(_ some: [TextCandidate], _ candidates: [TextCandidate], _ now: Date)
+    private func unused(_ texts: [TextCandidate], _ candidates: [TextCandidate], _ now: Date)
         -> [TextCandidate]
     {
         let lastUses = Self.lastUses(in: candidates)
-        return some.filter { candidate in
+        return texts.filter { candidate in
             lastUses[candidate.textKey].map {
                 now.timeIntervalSince($0) >= Double(noRepeatDays) * 86_400
             } ?? true
@@ -198,20 +199,20 @@ package struct TextChooser: Sendable {
     private func leastRecentlyUsed(
         of candidates: [TextCandidate], _ lastUses: [String: Date], _ now: Date
     ) -> TextCandidate? {
-        var best: (candidate: TextCandidate, used: Date)?
+        var leastRecent: (candidate: TextCandidate, used: Date)?
         for candidate in candidates {
             guard let used = lastUses[candidate.textKey],
                 now.timeIntervalSince(used) > Double(Self.lastResortDays) * 86_400
             else { continue }
-            if let current = best {
+            if let current = leastRecent {
                 guard
                     used < current.used
                         || used == current.used && candidate.id.order < current.candidate.id.order
                 else { continue }
             }
-            best = (candidate, used)
+            leastRecent = (candidate, used)
         }
-        return best?.candidate
+        return leastRecent?.candidate
     }
 
     /// The latest use of each text, from any post with that text.

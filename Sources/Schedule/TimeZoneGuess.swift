@@ -49,10 +49,10 @@ package struct TimeZoneGuess: Equatable, Sendable {
             }
             return (hours: hours, fit: fit / total)
         }
-        let best = fits.map(\.fit).max() ?? 0
+        let bestFit = fits.map(\.fit).max() ?? 0
         let ranked = fits.map {
             Candidate(
-                hours: $0.hours, loss: best - $0.fit, example: Self.examples[$0.hours] ?? "UTC")
+                hours: $0.hours, loss: bestFit - $0.fit, example: Self.examples[$0.hours] ?? "UTC")
         }
         candidates = ranked.sorted { ($0.loss, $0.hours) < ($1.loss, $1.hours) }
         postCount = Int(min(total, 1e15))
