@@ -104,7 +104,7 @@ package struct FavoriteEvaluation: Sendable {
     }
 
     private func trained(on training: [LabelledPost], _ baseRate: BaseRate?) -> MemoryClassifier {
-        var classifier = MemoryClassifier(extractor.words)
+        var classifier = MemoryClassifier(extractor.wordSelection)
         classifier.learn(training.flatMap(\.events), extractor.features)
         if let baseRate {
             classifier.setBaseRate(posts: baseRate.posts, favorites: baseRate.favorites)

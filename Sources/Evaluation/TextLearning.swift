@@ -64,7 +64,7 @@ package struct TextLearning: Encodable, Equatable, Sendable {
             for labels in Self.steps where Double(labels) <= Double(count) * (1 - Self.heldOut) {
                 let found = (0..<persons).compactMap {
                     Self.trial(
-                        of: $0, texts, limit, features, extractor.words, labels: labels,
+                        of: $0, texts, limit, features, extractor.wordSelection, labels: labels,
                         minimum: minimum)
                 }
                 guard !found.isEmpty else { continue }

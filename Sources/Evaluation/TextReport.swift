@@ -246,7 +246,7 @@ package struct TextEvaluator: Sendable {
         }
         var report = tally.finished(hasLabels: hasLabels, samples: samples)
         if persons > 0, let tokenizer = judge.tokenizer {
-            let extractor = FeatureExtractor(tokenizer: tokenizer, words: TextTaste.words)
+            let extractor = FeatureExtractor(tokenizer: tokenizer, words: TextTaste.wordSelection)
             report.learning = TextLearning(
                 said, extractor, persons: persons,
                 minimum: configuration.favorites.minimumPerCategory)

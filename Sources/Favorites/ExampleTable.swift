@@ -99,9 +99,9 @@ package struct ExampleTable: CountSource {
 
     func rows(of ids: [PostID], on connection: any StorageConnection) throws -> [PostID: Row] {
         // Nearly all are new, so only the rows that exist are read completely.
-        let known = Array(try states(of: ids, on: connection).keys)
+        let existingIDs = Array(try states(of: ids, on: connection).keys)
         var rows: [PostID: Row] = [:]
-        for (network, values) in Self.chunks(known) {
+        for (network, values) in Self.chunks(existingIDs) {
             let found = try connection.query(
                 lookup(["author", "author_id", "text", "state"], of: values, on: network))
             for case let row? in try found.map(Self.row) { rows[row.example.id] = row }
@@ -187,7 +187,7 @@ package struct ExampleTable: CountSource {
 
     private static func categories(_ numbers: [ExampleState: Int64]) -> CategoryCounts {
         func sum(_ isIncluded: (ExampleState) -> Bool) -> Int64 {
-            numbers.reduce(0) { isIncluded($1.key) ? $0 + $1.value : $0 }
+            numbers.filter { isIncluded($0.key) }.values.reduce(0, +)
         }
         return CategoryCounts(
             favorites: sum { $0.category == .favorite }, normals: sum { $0.category == .normal },
@@ -375,7 +375,7 @@ package struct ExampleTable: CountSource {
         var changes: [ExampleState: Int] = [:]
         for row in written { changes[row.state, default: 0] += 1 }
         for id in written.map(\.example.id) + deleted {
-            if let old = stored[id]?.state { changes[old, default: 0] -= 1 }
+            if let formerState = stored[id]?.state { changes[formerState, default: 0] -= 1 }
         }
         for (state, change) in changes where change != 0 {
             try connection.execute(

@@ -56,11 +56,11 @@ package final class FavoriteSession: @unchecked Sendable {
     package func classify(_ posts: [Example]) async throws -> [Classification] {
         guard !posts.isEmpty else { return [] }
         lock.withLock { found = [:] }
-        let (features, snapshot) = try await look(at: posts)
+        let (features, snapshot) = try await indexed(posts)
         let waiting = WaitReason(snapshot.categories, needed: configuration.minimumPerCategory)
         let weights = waiting == nil ? lock.withLock { self.weights } : nil
         let model = FavoriteModel(
-            snapshot.categories, weights: weights?.weights ?? .plain(of: extractor.words))
+            snapshot.categories, weights: weights?.weights ?? .plain(of: extractor.wordSelection))
         let weighed = zip(snapshot.asked, snapshot.counts).map(model.weigh)
         let threshold = log(configuration.threshold)
         return zip(posts, features).map { post, places in
@@ -73,7 +73,8 @@ package final class FavoriteSession: @unchecked Sendable {
     }
 
     /// The features of each post, as positions in the snapshot of their counts.
-    private func look(at posts: [Example]) async throws -> ([FeatureIndex.Places], CountSnapshot) {
+    private func indexed(_ posts: [Example]) async throws -> ([FeatureIndex.Places], CountSnapshot)
+    {
         var index = FeatureIndex(posts: posts.count)
         guard posts.count >= Self.many else {
             let places = posts.map { self.places(of: $0, &index) }
@@ -81,14 +82,14 @@ package final class FavoriteSession: @unchecked Sendable {
         }
         // While the counts of most posts' features are read, the features of the others are
         // extracted, which takes as long.
-        let most = posts.count * 2 / 3
-        var places = posts[..<most].map { self.places(of: $0, &index) }
+        let firstCount = posts.count * 2 / 3
+        var places = posts[..<firstCount].map { self.places(of: $0, &index) }
         let asked = index.features
         async let found = counts(of: asked)
-        places += posts[most...].map { self.places(of: $0, &index) }
+        places += posts[firstCount...].map { self.places(of: $0, &index) }
         let snapshot = try await found
-        let rest = try await counts(of: Array(index.features[asked.count...]))
-        if let whole = snapshot.joined(with: rest) { return (places, whole) }
+        let remainingCounts = try await counts(of: Array(index.features[asked.count...]))
+        if let allCounts = snapshot.joined(with: remainingCounts) { return (places, allCounts) }
         // A batch was learned between the two.
         return (places, try await counts(of: index.features))
     }
@@ -106,9 +107,9 @@ package final class FavoriteSession: @unchecked Sendable {
     }
 
     private func counts(of features: [String]) async throws -> CountSnapshot {
-        if let known = lock.withLock({ confirmed }) {
-            let snapshot = try await reader.counts(of: features, confirmed: known)
-            if snapshot.stamp != known { lock.withLock { confirmed = snapshot.stamp } }
+        if let stamp = lock.withLock({ confirmed }) {
+            let snapshot = try await reader.counts(of: features, confirmed: stamp)
+            if snapshot.stamp != stamp { lock.withLock { confirmed = snapshot.stamp } }
             return snapshot
         }
         let (snapshot, found) = try await reader.currentCounts(of: features, with: table)

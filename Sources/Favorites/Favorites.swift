@@ -30,7 +30,7 @@ package struct Favorites: Sendable {
         onStep: @escaping @Sendable (LearningStep) -> Void = { _ in }
     ) {
         self.examples = ExampleTable(storage: storage, mirror: mirror, extractor: extractor)
-        self.weights = WeightTable(storage: storage, mirror: mirror, words: extractor.words)
+        self.weights = WeightTable(storage: storage, mirror: mirror, words: extractor.wordSelection)
         self.counts = counts
         self.configuration = configuration
         self.onStep = onStep
@@ -58,7 +58,7 @@ package struct Favorites: Sendable {
         _ events: [FavoriteEvent], at now: Date, knowing session: FavoriteSession? = nil
     ) async throws -> LearnSummary {
         var summary = LearnSummary()
-        var known: FoundFeatures = [:]
+        var extracted: FoundFeatures = [:]
         var isMostlyNew: Bool?
         for start in stride(from: 0, to: events.count, by: Self.batch) {
             let end = min(start + Self.batch, events.count)
@@ -67,13 +67,13 @@ package struct Favorites: Sendable {
             // is wasted if its posts are known.
             let next = isMostlyNew == false ? [] : events[end..<min(end + Self.batch, events.count)]
             async let ahead = features(of: next.compactMap(\.example?.stored), known: [:], session)
-            let learned = try await turnstile.pass { [known, isMostlyNew] in
+            let learned = try await turnstile.pass { [extracted, isMostlyNew] in
                 try await learnBatch(
-                    batch, at: now, known, session, isExpectedNew: isMostlyNew == true)
+                    batch, at: now, extracted, session, isExpectedNew: isMostlyNew == true)
             }
             summary.add(learned)
             isMostlyNew = learned.unchanged < batch.count / 2
-            known = await ahead
+            extracted = await ahead
         }
         if summary.learned > 0 { summary.add(try await prune(now: now)) }
         return summary
@@ -232,7 +232,7 @@ package struct Favorites: Sendable {
     ///
     /// If the previous posts were new (`isExpectedNew`), these are only looked up under the lock.
     private func learnBatch(
-        _ events: [FavoriteEvent], at now: Date, _ known: FoundFeatures,
+        _ events: [FavoriteEvent], at now: Date, _ extracted: FoundFeatures,
         _ session: FavoriteSession?,
         isExpectedNew: Bool
     ) async throws -> LearnSummary {
@@ -253,8 +253,8 @@ package struct Favorites: Sendable {
             return summary
         }
         // Features of new posts are extracted before the transaction, which blocks others.
-        let new = usable.compactMap(\.example?.stored).filter { states[$0.id] == nil }
-        let found = features(of: new, known: known, session)
+        let newExamples = usable.compactMap(\.example?.stored).filter { states[$0.id] == nil }
+        let found = features(of: newExamples, known: extracted, session)
         summary.add(
             try await change(at: now) { _ in
                 (
@@ -279,8 +279,8 @@ package struct Favorites: Sendable {
     ) -> FoundFeatures {
         var found: FoundFeatures = [:]
         for example in examples where found[example.id] == nil {
-            if let known = known[example.id], known.example == example {
-                found[example.id] = known
+            if let earlier = known[example.id], earlier.example == example {
+                found[example.id] = earlier
             } else {
                 let features =
                     session?.features(of: example) ?? self.examples.extractor.features(of: example)
@@ -449,10 +449,10 @@ package struct Favorites: Sendable {
     /// The weights with which posts are judged now: the learned ones, else plain ones.
     package func weightsInUse() async throws -> EvidenceWeights {
         guard configuration.weighting == .learned else {
-            return .plain(of: examples.extractor.words)
+            return .plain(of: examples.extractor.wordSelection)
         }
         let learned = try await storage.read { [weights] in try weights.current(on: $0) }
-        return learned?.weights ?? .plain(of: examples.extractor.words)
+        return learned?.weights ?? .plain(of: examples.extractor.wordSelection)
     }
 
     /// The text of the newest learned favorite, or other post, with each of some features.

@@ -128,8 +128,8 @@ extension Favorites {
             guard WaitReason(learned, needed: configuration.minimumPerCategory) == nil else {
                 return false
             }
-            guard let known = try weights.current(on: connection) else { return true }
-            return try examples.hasNewer(Self.renewal, than: known.sequence, on: connection)
+            guard let current = try weights.current(on: connection) else { return true }
+            return try examples.hasNewer(Self.renewal, than: current.sequence, on: connection)
         }
     }
 
@@ -155,8 +155,8 @@ extension Favorites {
             }
             guard let samples = try await samples(of: ids, at: stamp) else { continue }
             return LearnedWeights(
-                WeightFit(samples, of: examples.extractor.words), of: samples,
-                words: examples.extractor.words,
+                WeightFit(samples, of: examples.extractor.wordSelection), of: samples,
+                words: examples.extractor.wordSelection,
                 sequence: stamp.sequence, at: now)
         }
         throw FavoritesError(
@@ -177,13 +177,16 @@ extension Favorites {
     {
         var samples: [WeightFit.Sample] = []
         for start in stride(from: 0, to: ids.count, by: Self.portion) {
-            let some = Array(ids[start..<min(start + Self.portion, ids.count)])
+            let portionIDs = Array(ids[start..<min(start + Self.portion, ids.count)])
             let (current, rows) = try await storage.read { [examples] connection in
-                (try examples.stamp(on: connection), try examples.rows(of: some, on: connection))
+                (
+                    try examples.stamp(on: connection),
+                    try examples.rows(of: portionIDs, on: connection)
+                )
             }
             guard current == stamp else { return nil }
-            var index = FeatureIndex(posts: some.count)
-            let posts = some.compactMap { rows[$0] }.map { row in
+            var index = FeatureIndex(posts: portionIDs.count)
+            let posts = portionIDs.compactMap { rows[$0] }.map { row in
                 let set = examples.extractor.features(of: row.example)
                 return (places: index.places(of: set), isFavorite: row.state.category == .favorite)
             }

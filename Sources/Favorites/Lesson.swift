@@ -26,9 +26,9 @@ struct Lesson {
         posts.reserveCapacity(events.count)
         places.reserveCapacity(events.count)
         for event in events {
-            let new = posts.count
-            let place = Self.stored(&places[event.id, default: new])
-            if place == new { posts.append((event.id, stored[event.id])) }
+            let nextPlace = posts.count
+            let place = Self.stored(&places[event.id, default: nextPlace])
+            if place == nextPlace { posts.append((event.id, stored[event.id])) }
             let before = posts[place].current
             let after = ExampleState.after(event, from: before?.state)
             if after == before?.state { summary.unchanged += 1 }

@@ -40,14 +40,14 @@ package struct RedisCountStore: CountStore {
             RedisArgument(batch.stamp.extraction), RedisArgument(batch.previous),
         ]
         for growths in [categories, change.features(of: .favorite), change.features(of: .normal)] {
-            let others = growths.filter { $0.amount != 1 }
-            arguments.reserveCapacity(arguments.count + growths.count + others.count + 2)
-            arguments.append(RedisArgument(growths.count - others.count))
+            let largerGrowths = growths.filter { $0.amount != 1 }
+            arguments.reserveCapacity(arguments.count + growths.count + largerGrowths.count + 2)
+            arguments.append(RedisArgument(growths.count - largerGrowths.count))
             for growth in growths where growth.amount == 1 {
                 arguments.append(RedisArgument(growth.feature))
             }
-            arguments.append(RedisArgument(others.count))
-            for (field, amount) in others {
+            arguments.append(RedisArgument(largerGrowths.count))
+            for (field, amount) in largerGrowths {
                 arguments += [RedisArgument(field), RedisArgument(amount)]
             }
         }
@@ -253,8 +253,10 @@ package struct RedisCountStore: CountStore {
             trip.append(Self.command("HSET", key, [CountKeys.stampField, tally.stamp.text]))
             trip.append(RedisCommand("EXPIRE", key, Self.temporarySeconds))
             for start in stride(from: 0, to: counts.count, by: Self.fieldsPerCommand) {
-                let some = counts[start..<min(start + Self.fieldsPerCommand, counts.count)]
-                let fields = some.flatMap { [RedisArgument($0.feature), RedisArgument($0.amount)] }
+                let portion = counts[start..<min(start + Self.fieldsPerCommand, counts.count)]
+                let fields = portion.flatMap {
+                    [RedisArgument($0.feature), RedisArgument($0.amount)]
+                }
                 trip.append(RedisCommand(["HSET", RedisArgument(key)] + fields))
                 // Sent in portions, because all of them take more memory than the counts.
                 if trip.count >= Self.commandsPerTrip { try await send() }

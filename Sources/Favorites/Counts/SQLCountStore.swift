@@ -158,11 +158,11 @@ package struct SQLCountStore: CountStore {
     ) throws -> [String: Int64] {
         var counts: [String: Int64] = [:]
         for start in stride(from: 0, to: features.count, by: Self.chunk) {
-            let some = Array(features[start..<min(start + Self.chunk, features.count)])
+            let portion = Array(features[start..<min(start + Self.chunk, features.count)])
             let rows = try connection.query(
                 """
                 SELECT feature, count FROM feature_counts
-                WHERE mirror = \(mirror) AND category = \(name(category)) AND feature IN \(list: some)
+                WHERE mirror = \(mirror) AND category = \(name(category)) AND feature IN \(list: portion)
                 """)
             for row in rows { counts[try row.text("feature")] = try row.integer("count") }
         }
@@ -174,13 +174,14 @@ package struct SQLCountStore: CountStore {
         throws
     {
         for (category, counts) in counts {
-            let gone = counts.filter { $1 == 0 }.map(\.key)
-            for start in stride(from: 0, to: gone.count, by: Self.chunk) {
-                let some = Array(gone[start..<min(start + Self.chunk, gone.count)])
+            let zeroFeatures = counts.filter { $1 == 0 }.map(\.key)
+            for start in stride(from: 0, to: zeroFeatures.count, by: Self.chunk) {
+                let portion = Array(
+                    zeroFeatures[start..<min(start + Self.chunk, zeroFeatures.count)])
                 try connection.execute(
                     """
                     DELETE FROM feature_counts
-                    WHERE mirror = \(mirror) AND category = \(name(category)) AND feature IN \(list: some)
+                    WHERE mirror = \(mirror) AND category = \(name(category)) AND feature IN \(list: portion)
                     """)
             }
             let rows = counts.filter { $1 != 0 }.map { feature, count in

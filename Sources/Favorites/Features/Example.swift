@@ -32,12 +32,12 @@ package struct Example: Hashable, Sendable {
         var stored = self
         stored.author = author.flatMap(FeatureExtractor.normalizedHandle)
         if text.utf8.count <= TextCleaner.maximumInput, !text.containsNUL { return stored }
-        var kept = String.UnicodeScalarView()
+        var cleaned = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(TextCleaner.maximumInput) {
             // PostgreSQL allows no NUL in a text; features treat it as a space anyway.
-            kept.append(scalar == "\0" ? " " : scalar)
+            cleaned.append(scalar == "\0" ? " " : scalar)
         }
-        stored.text = String(kept)
+        stored.text = String(cleaned)
         return stored
     }
 }

@@ -132,7 +132,7 @@ package struct FeatureExtractor: Sendable {
     /// changed, and weights fitted by another version are fitted again.
     fileprivate static let version = 2
 
-    package let words: FeatureWords
+    package let wordSelection: FeatureWords
     private let tokenizer: Tokenizer
 
     /// A number that is equal for two extractors exactly if they extract the same features.
@@ -142,7 +142,7 @@ package struct FeatureExtractor: Sendable {
 
     package init(tokenizer: Tokenizer, words: FeatureWords = .content) {
         self.tokenizer = tokenizer
-        self.words = words
+        self.wordSelection = words
         let text = "\(Self.version)/\(words.rawValue)/\(tokenizer.dictionaryIdentity)"
         // 53 bits, so that a store that converts it to a double keeps it exactly.
         fingerprint = Int64(StableHash.fnv1a(text) >> 11)
@@ -153,14 +153,14 @@ package struct FeatureExtractor: Sendable {
     /// Takes microseconds for a typical post and some milliseconds for the worst.
     package func features(of example: Example) -> FeatureSet {
         let cleaned = TextCleaner(example.text)
-        var found = FoundWords(words)
+        var found = FoundWords(wordSelection)
         cleaned.bytes.withUnsafeBufferPointer { text in
             if cleaned.isPlain || !UnlistedWords.occur(in: text, besides: tokenizer.profile) {
                 return collectWords(of: text, in: &found)
             }
             let unlisted = UnlistedWords(in: text, besides: tokenizer.profile)
             unlisted.rest.withUnsafeBufferPointer { rest in
-                guard words.hasPairs else { return collectWords(of: rest, in: &found) }
+                guard wordSelection.hasPairs else { return collectWords(of: rest, in: &found) }
                 collectWords(of: rest, among: unlisted, in: &found)
             }
             for word in unlisted.words { found.addWord(word.text) }
@@ -168,8 +168,8 @@ package struct FeatureExtractor: Sendable {
         for hashtag in cleaned.hashtags { found.addWord(hashtag) }
         return FeatureSet(
             words: found.words, pairs: found.pairs,
-            spelling: words.hasSpelling ? Spelling.features(of: cleaned.withoutLinks) : [],
-            form: words.hasForm ? TextForm.features(of: example.text, cleaned) : [],
+            spelling: wordSelection.hasSpelling ? Spelling.features(of: cleaned.withoutLinks) : [],
+            form: wordSelection.hasForm ? TextForm.features(of: example.text, cleaned) : [],
             author: example.author.flatMap(Self.authorFeature))
     }
 
@@ -181,11 +181,13 @@ package struct FeatureExtractor: Sendable {
             case .noun:
                 found.add(word.surface, isWord: true)
             case .adverb, .interjection, .adnominal:
-                if words != .nouns { found.add(word.surface, isWord: true) }
+                if wordSelection != .nouns { found.add(word.surface, isWord: true) }
             case .verb, .adjective:
-                if words != .nouns { found.add(tokenizer.baseFormBytes(of: word), isWord: true) }
+                if wordSelection != .nouns {
+                    found.add(tokenizer.baseFormBytes(of: word), isWord: true)
+                }
             case .other:
-                if words.hasPairs { found.add(word.surface, isWord: false) }
+                if wordSelection.hasPairs { found.add(word.surface, isWord: false) }
             }
         }
     }
@@ -193,13 +195,13 @@ package struct FeatureExtractor: Sendable {
     /// Collects words from a text whose unlisted words were taken out, with the pairs that they
     /// form with the others.
     private func collectWords(
-        of rest: UnsafeBufferPointer<UInt8>, among unlisted: UnlistedWords,
+        of remaining: UnsafeBufferPointer<UInt8>, among unlisted: UnlistedWords,
         in found: inout FoundWords
     ) {
         var position = 0
         var waiting = unlisted.words[...]
         func skipSpaces() {
-            while position < rest.count, rest[position] == UInt8(ascii: " ") {
+            while position < remaining.count, remaining[position] == UInt8(ascii: " ") {
                 while let word = waiting.first, word.place <= position {
                     found.addNeighbour(word.text)
                     waiting.removeFirst()
@@ -208,7 +210,7 @@ package struct FeatureExtractor: Sendable {
             }
         }
         // A text that MeCab cannot analyse has no words.
-        try? tokenizer.forEachWord(in: rest) { word, wordClass in
+        try? tokenizer.forEachWord(in: remaining) { word, wordClass in
             // MeCab skips only spaces.
             skipSpaces()
             position += word.surface.count

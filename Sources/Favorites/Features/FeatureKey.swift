@@ -86,9 +86,9 @@ struct FeatureIndex {
     }
 
     private mutating func place(of feature: String) -> Int {
-        let new = features.count
-        let place = Self.stored(&places[FeatureKey(feature: feature), default: new])
-        if place == new { features.append(feature) }
+        let nextPlace = features.count
+        let place = Self.stored(&places[FeatureKey(feature: feature), default: nextPlace])
+        if place == nextPlace { features.append(feature) }
         return place
     }
 

@@ -25,12 +25,12 @@ package enum Spelling {
         guard runs.count > 0 else { return [] }
         var features: [String] = []
         features.reserveCapacity(runs.count)
-        var known = [UInt64](repeating: 0, count: counters / 64)
+        var seenCounters = [UInt64](repeating: 0, count: counters / 64)
         runs.forEach { hash in
             let counter = Int(truncatingIfNeeded: hash % UInt64(counters))
             let bit: UInt64 = 1 << UInt64(counter % 64)
-            guard known[counter / 64] & bit == 0 else { return }
-            known[counter / 64] |= bit
+            guard seenCounters[counter / 64] & bit == 0 else { return }
+            seenCounters[counter / 64] |= bit
             features.append(feature(counter))
         }
         return features

@@ -206,9 +206,9 @@ package struct TextCleaner {
             else {
                 continue
             }
-            let rest = text[mention.furthestEnd...]
+            let following = text[mention.furthestEnd...]
             return
-                sign..<(rest.firstIndex { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "-") }
+                sign..<(following.firstIndex { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "-") }
                 ?? text.count)
         }
         return nil
@@ -391,20 +391,21 @@ enum PlainScalars {
     @inline(__always)
     static func scalar(in bytes: UnsafeBufferPointer<UInt8>, at index: inout Int) -> UInt32 {
         let first = UInt32(bytes[index])
-        func rest(_ place: Int) -> UInt32 { UInt32(bytes[index &+ place] & 0x3F) }
+        func continuation(_ place: Int) -> UInt32 { UInt32(bytes[index &+ place] & 0x3F) }
         switch first {
         case 0..<0x80:
             index &+= 1
             return first
         case 0..<0xE0:
             defer { index &+= 2 }
-            return (first & 0x1F) << 6 | rest(1)
+            return (first & 0x1F) << 6 | continuation(1)
         case 0..<0xF0:
             defer { index &+= 3 }
-            return (first & 0x0F) << 12 | rest(1) << 6 | rest(2)
+            return (first & 0x0F) << 12 | continuation(1) << 6 | continuation(2)
         default:
             defer { index &+= 4 }
-            return (first & 0x07) << 18 | rest(1) << 12 | rest(2) << 6 | rest(3)
+            return (first & 0x07) << 18 | continuation(1) << 12 | continuation(2) << 6
+                | continuation(3)
         }
     }
 }

@@ -168,13 +168,14 @@ package struct EvidenceWeights: Equatable, Sendable {
     /// pairs, spelling and form before the author.
     package var inWords: String {
         func times(_ weight: Double) -> String { String(format: "%.1f", weight) }
-        let others = [("pairs", pairs), ("spelling", spelling), ("form", form)].map { name, sides in
+        let optionalParts = [("pairs", pairs), ("spelling", spelling), ("form", form)].map {
+            name, sides in
             sides.map {
                 "\(name) for \(times($0.speakingFor)), against \(times($0.speakingAgainst)), "
             } ?? ""
         }
         return "words for count \(times(wordsFor)) times, words against \(times(wordsAgainst)), "
-            + others.joined() + "the author \(times(author))"
+            + optionalParts.joined() + "the author \(times(author))"
     }
 
     /// In the order of the fit: words for, words against, the same of pairs, spelling and form if
@@ -191,11 +192,12 @@ package struct EvidenceWeights: Equatable, Sendable {
 
     /// The inverse of ``vector`` for such features.
     fileprivate init(_ vector: [Double], of words: FeatureWords) {
-        var rest = vector.dropFirst(2)
+        var remaining = vector.dropFirst(2)
         func sides(_ isFeature: Bool) -> Sides? {
             guard isFeature else { return nil }
-            let sides = Sides(for: rest[rest.startIndex], against: rest[rest.startIndex + 1])
-            rest = rest.dropFirst(2)
+            let sides = Sides(
+                for: remaining[remaining.startIndex], against: remaining[remaining.startIndex + 1])
+            remaining = remaining.dropFirst(2)
             return sides
         }
         let pairs = sides(words.hasPairs)
@@ -438,19 +440,19 @@ private struct SymmetricMatrix {
         var solution = right
         for line in rows.indices {
             for column in 0...line {
-                let known = (0..<column).reduce(0) { $0 + root[line][$1] * root[column][$1] }
-                let rest = rows[line][column] - known
+                let solved = (0..<column).reduce(0) { $0 + root[line][$1] * root[column][$1] }
+                let reduced = rows[line][column] - solved
                 root[line][column] =
-                    line == column ? rest.squareRoot() : rest / root[column][column]
+                    line == column ? reduced.squareRoot() : reduced / root[column][column]
             }
         }
         for line in rows.indices {
-            let known = (0..<line).reduce(0) { $0 + root[line][$1] * solution[$1] }
-            solution[line] = (solution[line] - known) / root[line][line]
+            let solved = (0..<line).reduce(0) { $0 + root[line][$1] * solution[$1] }
+            solution[line] = (solution[line] - solved) / root[line][line]
         }
         for line in rows.indices.reversed() {
-            let known = (line + 1..<rows.count).reduce(0) { $0 + root[$1][line] * solution[$1] }
-            solution[line] = (solution[line] - known) / root[line][line]
+            let solved = (line + 1..<rows.count).reduce(0) { $0 + root[$1][line] * solution[$1] }
+            solution[line] = (solution[line] - solved) / root[line][line]
         }
         return solution
     }

@@ -81,12 +81,12 @@ package struct FavoriteModel: Sendable {
     func assess(_ places: FeatureIndex.Places, of weighed: [Contribution]) -> Assessment {
         let scale = Assessment.scale(of: places.words)
         let author = places.author.map { weighed[$0].logOdds } ?? 0
-        var words = 0.0
+        var wordEvidence = 0.0
         var wordsFor = 0.0
         var wordsAgainst = 0.0
         for place in places.words {
             let evidence = weighed[place].logOdds
-            words += evidence
+            wordEvidence += evidence
             if evidence > 0 { wordsFor += evidence } else { wordsAgainst += evidence }
         }
         func sides(_ places: [Int]) -> (speakingFor: Double, speakingAgainst: Double) {
@@ -113,7 +113,7 @@ package struct FavoriteModel: Sendable {
         // in the last digit.
         let plain =
             weights.isOfWordsAlone
-            ? baseLogOdds + scale * words + author
+            ? baseLogOdds + scale * wordEvidence + author
             : baseLogOdds + weights.plainAlike.logOdds(of: evidence)
         return Assessment(
             logRate: weights.isPlain ? plain : baseLogOdds + weights.logOdds(of: evidence),
@@ -134,18 +134,18 @@ package struct FavoriteModel: Sendable {
     func sample(_ features: FeatureSet, _ isFavorite: Bool, count: (String) -> FeatureCount)
         -> WeightFit.Sample
     {
-        let others = assess(features) { count($0).without(one: isFavorite) }
-        return WeightFit.Sample(others.evidence, isFavorite: isFavorite)
+        let withoutPost = assess(features) { count($0).without(one: isFavorite) }
+        return WeightFit.Sample(withoutPost.evidence, isFavorite: isFavorite)
     }
 
     /// Makes the sample from counts that were read before.
     func sample(_ places: FeatureIndex.Places, _ isFavorite: Bool, of snapshot: CountSnapshot)
         -> WeightFit.Sample
     {
-        let others = places.all.map {
+        let withoutPost = places.all.map {
             weigh(snapshot.asked[$0], snapshot.counts[$0].without(one: isFavorite))
         }
-        let assessment = assess(places.inOrder, of: others)
+        let assessment = assess(places.inOrder, of: withoutPost)
         return WeightFit.Sample(assessment.evidence, isFavorite: isFavorite)
     }
 }
@@ -250,14 +250,15 @@ package struct Assessment: Equatable, Sendable {
         func of(_ groups: FeatureGroup...) -> [Contribution] {
             all.filter { groups.contains($0.group) }.map(\.contribution)
         }
-        let said = of(.words, .author)
-        let strongest = Array(said.filter { !SmallFeatures.contains($0.feature) }.prefix(number))
-        let told = Set(strongest.map(\.feature))
-        let rest = said.filter { !told.contains($0.feature) }
+        let listable = of(.words, .author)
+        let strongest = Array(
+            listable.filter { !SmallFeatures.contains($0.feature) }.prefix(number))
+        let listedFeatures = Set(strongest.map(\.feature))
+        let unlisted = listable.filter { !listedFeatures.contains($0.feature) }
         return Told(
-            strongest: strongest, rest: .init(rest),
-            restOfWords: .init(rest.filter { !WordPair.isPair($0.feature) }),
-            restOfPairs: .init(rest.filter { WordPair.isPair($0.feature) }),
+            strongest: strongest, rest: .init(unlisted),
+            restOfWords: .init(unlisted.filter { !WordPair.isPair($0.feature) }),
+            restOfPairs: .init(unlisted.filter { WordPair.isPair($0.feature) }),
             spelling: .init(of(.spelling)), form: of(.form))
     }
 

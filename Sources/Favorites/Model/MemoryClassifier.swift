@@ -36,9 +36,9 @@ package struct MemoryClassifier {
     /// - Parameters:
     ///   - events: The events, in order.
     package mutating func learn(_ events: [FavoriteEvent], _ extract: (Example) -> FeatureSet) {
-        var known: [PostID: ExampleTable.Row] = [:]
-        for event in events { known[event.id] = rows[event.id] }
-        let lesson = Lesson(events, stored: known, features: extract)
+        var storedRows: [PostID: ExampleTable.Row] = [:]
+        for event in events { storedRows[event.id] = rows[event.id] }
+        let lesson = Lesson(events, stored: storedRows, features: extract)
         for row in lesson.written where rows.updateValue(row, forKey: row.example.id) == nil {
             learned.append(row.example.id)
         }
@@ -52,8 +52,8 @@ package struct MemoryClassifier {
         var samples: [WeightFit.Sample] = []
         for id in learned.reversed() where samples.count < WeightFit.examples && newest[id] == nil {
             guard let row = rows[id] else { continue }
-            let known = fitted[id].flatMap { $0.example == row.example ? $0.features : nil }
-            let set = known ?? extract(row.example)
+            let reusable = fitted[id].flatMap { $0.example == row.example ? $0.features : nil }
+            let set = reusable ?? extract(row.example)
             newest[id] = (row.example, set)
             samples.append(
                 model.sample(set, row.state.category == .favorite) {
@@ -89,12 +89,12 @@ package struct MemoryClassifier {
     }
 
     private mutating func add(_ number: Int64, to feature: String, in category: Category) {
-        let old = features[feature] ?? FeatureCount()
-        let new =
+        let former = features[feature] ?? FeatureCount()
+        let updated =
             switch category {
-            case .favorite: FeatureCount(favorite: old.favorite + number, normal: old.normal)
-            case .normal: FeatureCount(favorite: old.favorite, normal: old.normal + number)
+            case .favorite: FeatureCount(favorite: former.favorite + number, normal: former.normal)
+            case .normal: FeatureCount(favorite: former.favorite, normal: former.normal + number)
             }
-        features[feature] = new == FeatureCount() ? nil : new
+        features[feature] = updated == FeatureCount() ? nil : updated
     }
 }

@@ -23,9 +23,9 @@ package enum PersonLabel: String, Codable, CaseIterable, Sendable {
     package var isAgainst: Bool { self != .kept && self != .posted }
 
     /// Whether a person judged the text itself; such a label is not replaced by other decisions.
-    fileprivate var isSaid: Bool { self == .never || self == .kept }
+    fileprivate var isJudgement: Bool { self == .never || self == .kept }
 
-    fileprivate static let said = allCases.filter(\.isSaid).map(\.rawValue)
+    fileprivate static let judgements = allCases.filter(\.isJudgement).map(\.rawValue)
 
     /// A request to delete more posts than this implies no label for their texts.
     package static let mostAtOnce = 20
@@ -39,7 +39,7 @@ package enum PersonLabel: String, Codable, CaseIterable, Sendable {
 /// ``noteDeletion(of:_:now:on:)``.
 package struct LabelTable: Sendable {
     /// The newest labels, of which no more are learned from.
-    static let most = WeightFit.examples
+    static let mostLearned = WeightFit.examples
     /// More deletions in an hour imply no labels, because the human is emptying the account.
     private static let deletionsPerHour = 10
 
@@ -71,7 +71,8 @@ package struct LabelTable: Sendable {
         _ label: PersonLabel, of id: PostID, now: Date, on connection: any StorageConnection
     ) throws {
         let weaker: SQL =
-            label.isSaid ? "" : " WHERE text_labels.label NOT IN \(list: PersonLabel.said)"
+            label.isJudgement
+            ? "" : " WHERE text_labels.label NOT IN \(list: PersonLabel.judgements)"
         try connection.execute(
             """
             INSERT INTO text_labels (mirror, network, post_id, label, noted_ms)
@@ -171,7 +172,7 @@ package struct LabelTable: Sendable {
         FROM text_labels AS labels LEFT JOIN posts ON posts.mirror = labels.mirror
             AND posts.network = labels.network AND posts.post_id = labels.post_id
         WHERE labels.mirror = \(mirror) AND (posts.text IS NOT NULL OR features IS NOT NULL)
-        ORDER BY noted_ms DESC, labels.network, labels.post_id LIMIT \(Self.most)
+        ORDER BY noted_ms DESC, labels.network, labels.post_id LIMIT \(Self.mostLearned)
         """
     }
 

@@ -15,7 +15,7 @@ import Storage
 package struct TextTaste: Sendable {
     /// The features of a text, independent of the setting for others' posts: labels are few, and
     /// words alone rarely recur.
-    package static let words = FeatureWords.full
+    package static let wordSelection = FeatureWords.full
     /// With fewer labels no text is judged.
     package static let fewest = 12
     /// A text is demoted if its features raise the log odds of a label against it by more than
@@ -64,9 +64,9 @@ package struct TextTaste: Sendable {
         let learned = LabelledTexts.Learned(rows, extractor)
         let enough = WaitReason(learned.categories, needed: configuration.minimumPerCategory) == nil
         guard configuration.weighting == .learned, enough else {
-            return .plain(of: extractor.words)
+            return .plain(of: extractor.wordSelection)
         }
-        return WeightFit(learned.samples, of: extractor.words).weights
+        return WeightFit(learned.samples, of: extractor.wordSelection).weights
     }
 
     /// Returns the digests that are kept for a text that the human deleted.
@@ -89,14 +89,14 @@ extension FeatureExtractor {
 
 /// The weights of the last labels, so that a plan of many slots fits them once.
 private final class KnownFits: @unchecked Sendable {
-    // Sendable because every access to `known` holds the lock.
+    // Sendable because every access to `latest` holds the lock.
     private let lock = NSLock()
-    private var known: (stamp: CountStamp, weights: EvidenceWeights)?
+    private var latest: (stamp: CountStamp, weights: EvidenceWeights)?
 
     func weights(of stamp: CountStamp, _ fit: () -> EvidenceWeights) -> EvidenceWeights {
-        if let known = lock.withLock({ known }), known.stamp == stamp { return known.weights }
+        if let latest = lock.withLock({ latest }), latest.stamp == stamp { return latest.weights }
         let weights = fit()
-        lock.withLock { known = (stamp, weights) }
+        lock.withLock { latest = (stamp, weights) }
         return weights
     }
 }
@@ -114,19 +114,21 @@ package struct TextOpinion: Equatable, Sendable {
 
     /// Why the text is demoted, in one sentence without a full stop, by groups of features.
     package var sentence: String {
-        let told = assessment.told(atMost: 3)
-        let words = told.strongest.filter { $0.logOdds > 0 }.map { FeatureGroup.shown($0.feature) }
-        let form = told.form.filter { $0.logOdds > 0 }.prefix(2).map {
+        let groupsOfFeatures = assessment.told(atMost: 3)
+        let words = groupsOfFeatures.strongest.filter { $0.logOdds > 0 }.map {
+            FeatureGroup.shown($0.feature)
+        }
+        let form = groupsOfFeatures.form.filter { $0.logOdds > 0 }.prefix(2).map {
             FeatureGroup.shown($0.feature)
         }
         var groups: [String] = []
         if !words.isEmpty {
             groups.append("its words (\(words.joined(separator: ", ")))")
-        } else if told.rest.logOdds > 0 {
+        } else if groupsOfFeatures.rest.logOdds > 0 {
             groups.append("its small words and signs")
         }
-        if told.spelling.logOdds > 0 { groups.append("its spelling") }
-        if told.form.reduce(0, { $0 + $1.logOdds }) > 0, !form.isEmpty {
+        if groupsOfFeatures.spelling.logOdds > 0 { groups.append("its spelling") }
+        if groupsOfFeatures.form.reduce(0, { $0 + $1.logOdds }) > 0, !form.isEmpty {
             groups.append("its form (\(form.joined(separator: ", ")))")
         }
         let by =
@@ -143,7 +145,7 @@ package struct TextSession: Sendable {
     private let stamp: CountStamp
     private let counts: any CountStore
     private let weights: EvidenceWeights
-    private let kept: Set<PostID>
+    private let keptPosts: Set<PostID>
     private let keptTexts: Set<String>
     private let against: Int
 
@@ -156,10 +158,10 @@ package struct TextSession: Sendable {
         self.stamp = stamp
         self.counts = counts
         self.weights = weights
-        let kept = rows.filter { !$0.label.isAgainst }
-        self.kept = Set(kept.map(\.id))
-        keptTexts = Set(kept.compactMap(\.text))
-        against = rows.count - kept.count
+        let keptRows = rows.filter { !$0.label.isAgainst }
+        keptPosts = Set(keptRows.map(\.id))
+        keptTexts = Set(keptRows.compactMap(\.text))
+        against = rows.count - keptRows.count
     }
 
     /// Judges whether texts are demoted.
@@ -176,7 +178,7 @@ package struct TextSession: Sendable {
         let weighed = zip(index.features, snapshot.counts).map(model.weigh)
         return zip(texts, places).map { text, places in
             let assessment = model.assess(places, of: weighed)
-            let isKept = kept.contains(text.id) || keptTexts.contains(text.text)
+            let isKept = keptPosts.contains(text.id) || keptTexts.contains(text.text)
             return TextOpinion(
                 id: text.id, assessment: assessment,
                 isDemoted: !isKept && assessment.byFeatures > TextTaste.margin, against: against)
