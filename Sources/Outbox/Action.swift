@@ -47,7 +47,7 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var key: String
     /// The time of the first request, on the clock of the worker that sent it.
     package var sending: Date?
-    /// The same on the network's clock; nil if the worker did not know it.
+    /// The time of that request by the network's clock; nil if the worker did not know it.
     package var serverSending: Date?
     package var remoteID: String?
     package var remoteAddress: String?
@@ -126,7 +126,9 @@ extension Action {
         /// The text and the note, as they are published.
         package var published: String { published(text) }
 
-        /// - Parameter text: What of the human's words is published.
+        /// Returns a part of the text with the note, as they are published.
+        ///
+        /// - Parameter text: The part of the human's text that is published.
         package func published(_ text: String) -> String { note.map(text.noted) ?? text }
 
         package init(

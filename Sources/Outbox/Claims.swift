@@ -82,6 +82,7 @@ package final class Claims: Sendable {
     private nonisolated(unsafe) var state: State
 
     private struct State {
+        /// The leases of this process.
         var held: [String: Lease] = [:]
         /// Held, and named as surplus.
         var leaving: Set<String> = []
@@ -100,7 +101,7 @@ package final class Claims: Sendable {
         /// The time for which each mirror has been seen free.
         var freeFor: [String: Duration] = [:]
         /// Mirrors whose lease has a row.
-        var known: Set<String> = []
+        var mirrorsWithRow: Set<String> = []
         var looksSinceWhole = 0
         /// Whether the database may contain leases of this worker that are not in `held`.
         var isUncertain = false
@@ -323,7 +324,7 @@ extension Claims {
         }
         if candidates.isEmpty, scope == .listed {
             lock.withLock { state.unowned = 0 }
-            return told(surplus: [])
+            return turn(surplus: [])
         }
         lock.withLock { state.watch.begin(at: instant()) }
         // A listed mirror is usually free or held by this process, so that other workers do not
@@ -335,17 +336,17 @@ extension Claims {
         }
         let found = company ?? Company()
         let share = scope == .shared ? Share(of: wanted.count, found) : nil
-        let free = self.free(candidates, leases, found, share)
+        let freeMirrors = self.freeMirrors(candidates, leases, found, share)
         do {
-            for portion in free.portions { try await take(portion, found) }
+            for portion in freeMirrors.portions { try await take(portion, found) }
         } catch {
             lock.withLock { state.isUncertain = true }
             throw error
         }
-        return told(surplus: share.map { surplus(of: $0) } ?? [])
+        return turn(surplus: share.map { surplus(of: $0) } ?? [])
     }
 
-    private func told(surplus: [String]) -> Turn {
+    private func turn(surplus: [String]) -> Turn {
         lock.withLock {
             let turn = Turn(taken: state.untold, surplus: surplus)
             state.untold = [:]
@@ -356,7 +357,7 @@ extension Claims {
     /// Reads the rows of the other workers.
     private func company() async throws -> Company {
         let records = try await table.records()
-        let mine = WorkerVersion(version)
+        let ownVersion = WorkerVersion(version)
         let severity = disability().severity
         return lock.withLock {
             var company = Company()
@@ -375,12 +376,12 @@ extension Claims {
                 }
                 // A less able one hands its mirrors back.
                 guard record.severity <= severity else { continue }
-                if record.severity < severity, version >= mine { company.isAnyAbler = true }
+                if record.severity < severity, version >= ownVersion { company.isAnyAbler = true }
                 company.sharing += 1
                 if state.watch.hasLivedForPatience(record.worker) {
                     company.seasoned.append(record.worker)
                 }
-                if version >= mine { company.peers += 1 }
+                if version >= ownVersion { company.peers += 1 }
             }
             return company
         }
@@ -394,7 +395,7 @@ extension Claims {
             let isWhole =
                 company == nil || candidates.count <= 500 || state.isUncertain
                 || state.looksSinceWhole >= Self.thoroughness
-                || !candidates.isSubset(of: state.known)
+                || !candidates.isSubset(of: state.mirrorsWithRow)
             if isWhole { state.looksSinceWhole = 0 }
             return isWhole
         }
@@ -410,8 +411,8 @@ extension Claims {
         let leases = try await storage.query(columns + condition).map(LeaseRow.init)
             .filter { candidates.contains($0.mirror) }
         lock.withLock {
-            if isWhole { state.known.subtract(candidates) }
-            state.known.formUnion(leases.map(\.mirror))
+            if isWhole { state.mirrorsWithRow.subtract(candidates) }
+            state.mirrorsWithRow.formUnion(leases.map(\.mirror))
             if isWhole, state.isUncertain {
                 // An earlier attempt succeeded, but its answer was lost.
                 for lease in leases where lease.worker == worker && !lease.isReleased {
@@ -427,7 +428,7 @@ extension Claims {
     private func hold(_ leases: [String: Lease]) {
         state.held.merge(leases) { $1 }
         state.untold.merge(leases) { $1 }
-        state.known.formUnion(leases.keys)
+        state.mirrorsWithRow.formUnion(leases.keys)
         for mirror in leases.keys { state.freeFor[mirror] = nil }
     }
 
@@ -453,18 +454,18 @@ extension Claims {
 
         init(of mirrors: Int, _ company: Company) {
             isNone = company.isAnyAbler
-            func part(_ others: Int) -> Int {
+            func equalShare(_ others: Int) -> Int {
                 (max(0, mirrors - company.listed) + others) / (others + 1)
             }
-            fair = part(company.sharing)
-            least = part(company.peers)
-            inherited = part(company.seasoned.count)
+            fair = equalShare(company.sharing)
+            least = equalShare(company.peers)
+            inherited = equalShare(company.seasoned.count)
             most = least + least / 20
         }
     }
 
     /// Returns the free mirrors that this process takes now, and records the number that it leaves.
-    private func free(
+    private func freeMirrors(
         _ candidates: Set<String>, _ leases: [LeaseRow], _ company: Company, _ share: Share?
     ) -> [FreeMirror] {
         lock.withLock {
@@ -490,7 +491,7 @@ extension Claims {
                     }
                 }
             }
-            for mirror in candidates where !state.known.contains(mirror) {
+            for mirror in candidates where !state.mirrorsWithRow.contains(mirror) {
                 free.append(FreeMirror(mirror: mirror, fence: 0))
             }
             let waited = state.freeFor
@@ -528,11 +529,11 @@ extension Claims {
         // part of the list, and continues with those of the others from their end.
         let parts = company.seasoned.count + 1
         let part = company.seasoned.count { $0 < worker }
-        let own = sorted.indices.filter { $0 % parts == part }
-        let others = sorted.indices.filter { $0 % parts != part }
+        let ownPart = sorted.indices.filter { $0 % parts == part }
+        let otherParts = sorted.indices.filter { $0 % parts != part }
         var count = state.held.count - state.leaving.count
         var chosen: [FreeMirror] = []
-        for mirror in (own + others.reversed()).map({ sorted[$0] }) {
+        for mirror in (ownPart + otherParts.reversed()).map({ sorted[$0] }) {
             let waited = state.freeFor[mirror.mirror] ?? .zero
             let limit =
                 switch (waited, abandoned.contains(mirror.mirror)) {
@@ -561,8 +562,8 @@ extension Claims {
         let taken: [String: Lease]? = try await storage.transaction {
             [worker, version] connection in
             guard try connection.execute(WorkerTable.beatOfEntered(beat)) > 0 else { return nil }
-            for gone in company.silent {
-                try connection.execute(WorkerTable.removing(gone.worker, at: gone.beat))
+            for dead in company.silent {
+                try connection.execute(WorkerTable.removing(dead.worker, at: dead.beat))
             }
             let awake = try WorkerTable.entered(
                 among: Set(ordered.compactMap(\.holder)), on: connection)
@@ -622,17 +623,17 @@ extension Claims {
     }
 
     private func storeRelease(_ mirrors: [String]) async throws {
-        var left = mirrors[...]
+        var remaining = mirrors[...]
         do {
-            while !left.isEmpty {
-                let portion = Array(left.prefix(500))
+            while !remaining.isEmpty {
+                let portion = Array(remaining.prefix(500))
                 try await storage.note(
                     LeaseTable.releasing(portion, of: worker, now: now().milliseconds))
-                left = left.dropFirst(portion.count)
+                remaining = remaining.dropFirst(portion.count)
                 lock.withLock { state.releasing.subtract(portion) }
             }
         } catch {
-            lock.withLock { state.unreleased.formUnion(left) }
+            lock.withLock { state.unreleased.formUnion(remaining) }
             throw error
         }
     }

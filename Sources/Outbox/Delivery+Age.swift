@@ -15,7 +15,7 @@ extension Delivery {
     /// tells its time and another worker sent the request, the newest row of the table is the lower
     /// bound of the present, minus the tolerated difference of clocks.
     func age(of action: Action, at time: Date) async throws -> TimeInterval? {
-        if let told = toldAge(of: action, at: time) { return told }
+        if let age = measuredAge(of: action, at: time) { return age }
         guard action.serverSending == nil else { return nil }
         let sending = action.sending ?? action.updated
         let newest = max(try await store.newestChange() ?? sending, memory.steady(time), sending)
@@ -25,7 +25,8 @@ extension Delivery {
 
     /// Returns the time of the first request in terms of the present local clock.
     func departure(of action: Action, at time: Date) -> Date {
-        toldAge(of: action, at: time).map { time - $0 } ?? action.sending ?? action.updated
+        if let age = measuredAge(of: action, at: time) { return time - age }
+        return action.sending ?? action.updated
     }
 
     /// Returns the earliest network time of the first request's post.
@@ -48,7 +49,7 @@ extension Delivery {
     /// This happens once for each request, in case the network's clock is wrong. Only the worker
     /// that sent an action again knows the age of that request.
     func timeOfAnotherLook(for action: Action, at time: Date) -> Date? {
-        guard let age = resendAge(of: action, at: time) ?? toldAge(of: action, at: time),
+        guard let age = resendAge(of: action, at: time) ?? measuredAge(of: action, at: time),
             age < lookUpWait - Self.lookUpMargin.timeInterval / 2, memory.deferLook(for: action.id)
         else { return nil }
         return time + (lookUpWait - age)
@@ -61,12 +62,14 @@ extension Delivery {
         return serverTime(at: time) == nil ? max(ages.steady, ages.wall) : ages.steady
     }
 
-    /// Returns the minimum age of the first request by clocks that were not set: the largest of
-    /// their ages.
-    private func toldAge(of action: Action, at time: Date) -> TimeInterval? {
-        let own = memory.age(of: action.id)
-        if let server = serverAge(of: action, at: time) { return max(server, own ?? 0) }
-        return own.map { max($0, time.timeIntervalSince(action.sending ?? action.updated)) }
+    /// Returns the minimum age of the first request by the network's clock and this worker's
+    /// monotonic clock, which nobody sets; nil if neither knows it.
+    ///
+    /// Without the network's clock, the wall clock counts too if it shows a larger age.
+    private func measuredAge(of action: Action, at time: Date) -> TimeInterval? {
+        let ownAge = memory.age(of: action.id)
+        if let server = serverAge(of: action, at: time) { return max(server, ownAge ?? 0) }
+        return ownAge.map { max($0, time.timeIntervalSince(action.sending ?? action.updated)) }
     }
 
     /// Returns the age of the first request by the network's clock; nil if unknown, or if that

@@ -85,7 +85,9 @@ extension Delivery {
     }
 
     private func lookUpTime(of departed: Departed) -> Date {
-        departed.nextAttempt ?? (departed.sending ?? departed.updated) + lookUpWait
+        if let next = departed.nextAttempt { return next }
+        let sent = departed.sending ?? departed.updated
+        return sent + lookUpWait
     }
 
     private func settleIfRipe(
@@ -134,12 +136,13 @@ extension Delivery {
                 let change = giveUp(departed, "the network could not be asked for a day", at: time)
                 return try await finish(departed, change)
             }
-            let again = min(
+            let nextLookUp = min(
                 rule.next(afterAge: age, key: departed.id, asked: asked, now: time),
                 max(departure + Self.lookUpLimit, time + 1))
             // A duplicate keeps its reason, however long the look-up takes.
-            let kept = departed.reason == .outbox(.duplicate) ? departed.reason : reason
-            return try await finish(departed, wait(of: departed, until: again, kept, at: time))
+            let keptReason = departed.reason == .outbox(.duplicate) ? departed.reason : reason
+            return try await finish(
+                departed, wait(of: departed, until: nextLookUp, keptReason, at: time))
         case .absent:
             if let later = timeOfAnotherLook(for: departed.action, at: time) {
                 return try await finish(
@@ -166,11 +169,11 @@ extension Delivery {
     private func lookUp(_ action: Action, at time: Date) async throws -> LookUpOutcome {
         let start = searchStart(of: action, at: time)
         // Recorded times may be wrong, because clocks may have been.
-        let others =
+        let otherPosts =
             action.kind == .favorite
             ? []
             : try await store.published(besides: action, since: min(start, time) - Self.lookUpLimit)
-        let outcome = await deliverer.lookUp(action, since: start, among: others)
+        let outcome = await deliverer.lookUp(action, since: start, among: otherPosts)
         onStep(.lookedUp)
         return outcome
     }

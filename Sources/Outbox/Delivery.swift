@@ -83,24 +83,24 @@ package struct Delivery: Sendable {
     ) async throws -> Action {
         // This may change the action itself, which is then read again before it is sent.
         _ = try await payDebts()
-        let taken: Claimed
+        let claimed: Claimed
         if let version {
-            taken = try store.claim(action, asOf: version)
+            claimed = try store.claim(action, asOf: version)
         } else {
-            taken = try await store.claim(action, now: now())
+            claimed = try await store.claim(action, now: now())
         }
         onStep(.claimed)
         let basis = if let version { version } else { try await store.wishVersion() }
-        switch try await prepare(taken.action) {
+        switch try await prepare(claimed.action) {
         case .skip(let reason):
-            return try await store.end(taken, as: .skipped, reason: reason, now: now())
+            return try await store.end(claimed, as: .skipped, reason: reason, now: now())
         case .wait(let reason, let cause, let asked):
-            return try await anotherTry(of: taken, reason, cause, asked: asked, at: now())()
+            return try await anotherTry(of: claimed, reason, cause, asked: asked, at: now())()
         case .ready(let final):
             onStep(.prepared)
-            switch try await uploadPictures(of: final, taken, now: now) {
-            case .there(let whole, let taken):
-                return try await send(whole, taken: taken, asOf: basis, now: now)
+            switch try await uploadPictures(of: final, claimed, now: now) {
+            case .there(let whole, let claimed):
+                return try await send(whole, claimed: claimed, asOf: basis, now: now)
             case .ended(let action): return action
             }
         }
@@ -127,11 +127,11 @@ package struct Delivery: Sendable {
 
     /// Sends a claimed action with its final text, unless it has expired.
     private func send(
-        _ final: Action, taken: Claimed, asOf version: Int64, now: @escaping @Sendable () -> Date
+        _ final: Action, claimed: Claimed, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
         guard now() <= final.expires else {
             return try await store.end(
-                taken, as: .expired, reason: .outbox(.tooLate), now: now())
+                claimed, as: .expired, reason: .outbox(.tooLate), now: now())
         }
         var final = final
         final.sending = now()
@@ -140,10 +140,11 @@ package struct Delivery: Sendable {
         case .ready(let ready): request = ready
         case .notNow(let reason, let cause, let asked):
             return try await store(
-                taken.id, anotherTry(of: taken, reason, cause, asked: asked, at: now()))
+                claimed.id, anotherTry(of: claimed, reason, cause, asked: asked, at: now()))
         case .refused(let reason, let detail):
             return try await store.end(
-                taken, as: .failed, reason: reason, outcome: detail ?? reason.rawValue, now: now())
+                claimed, as: .failed, reason: reason, outcome: detail ?? reason.rawValue, now: now()
+            )
         }
         let leaving: Leaving
         do {
@@ -151,17 +152,18 @@ package struct Delivery: Sendable {
             guard now() <= final.expires else {
                 await request.withdraw()
                 return try await store.end(
-                    taken, as: .expired, reason: .outbox(.tooLate), now: now())
+                    claimed, as: .expired, reason: .outbox(.tooLate), now: now())
             }
-            leaving = try await beginSending(final, taken: taken, asOf: version, now: now)
+            leaving = try await beginSending(final, claimed: claimed, asOf: version, now: now)
         } catch {
             await request.withdraw()
             switch (error as? OutboxError)?.code {
             case .denied:
                 return try await store.end(
-                    taken, as: .skipped, reason: .outbox(.denied), now: now())
+                    claimed, as: .skipped, reason: .outbox(.denied), now: now())
             case .superseded, .unagreed, .humanAway, .retired:
-                return try await store.postpone(taken, until: nil, reason: taken.reason, now: now())
+                return try await store.postpone(
+                    claimed, until: nil, reason: claimed.reason, now: now())
             default: throw error
             }
         }
@@ -170,15 +172,15 @@ package struct Delivery: Sendable {
 
     /// Commits the row as `sending`, and reverts that if no request is sent.
     private func beginSending(
-        _ final: Action, taken: Claimed, asOf version: Int64, now: @escaping @Sendable () -> Date
+        _ final: Action, claimed: Claimed, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Leaving {
         let withdraw: DeliveryMemory.Change = { [store] in
-            try await store.withdraw(taken, now: now())
+            try await store.withdraw(claimed, now: now())
         }
-        let leaving = try await departing(taken.id, orElse: withdraw) { [self] in
+        let leaving = try await departing(claimed.id, orElse: withdraw) { [self] in
             let time = now()
             return try await store.beginSending(
-                taken, as: final, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline,
+                claimed, as: final, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline,
                 asOf: version,
                 now: time, serverTime: serverTime(at: time))
         } then: {
@@ -289,9 +291,9 @@ package struct Delivery: Sendable {
         case .duplicate:
             return wait(of: departed, until: time + lookUpWait, .outbox(.duplicate), at: time)
         case .unknown(let reason):
-            let lookUp = max(
-                departed.nextAttempt ?? time + lookUpWait, time + Self.lookUpMargin.timeInterval)
-            return wait(of: departed, until: lookUp, reason, at: time)
+            let planned = departed.nextAttempt ?? time + lookUpWait
+            let earliest = time + Self.lookUpMargin.timeInterval
+            return wait(of: departed, until: max(planned, earliest), reason, at: time)
         }
     }
 
@@ -321,9 +323,9 @@ package struct Delivery: Sendable {
 
     /// Returns the change that ends an action unconfirmed.
     func giveUp(_ departed: Departed, _ outcome: String, at time: Date) -> DeliveryMemory.Change {
-        // A text that was refused as a duplicate was not sent by that request.
-        let isDuplicate = departed.reason == .outbox(.duplicate) && departed.sends < 2
-        let reason: Action.Reason = isDuplicate ? .duplicate : .unconfirmed
+        // If the only request was refused as a duplicate, it has published nothing.
+        let wasRefused = departed.reason == .outbox(.duplicate) && departed.sends < 2
+        let reason: Action.Reason = wasRefused ? .duplicate : .unconfirmed
         let sighting = Sightings.next(
             sending: departure(of: departed.action, at: time), now: time, wasAsked: false)
         return { [store] in

@@ -63,7 +63,7 @@ package struct Explanation: Codable, Equatable, Sendable {
         package var logOdds: Double
         /// The number of learned favorites with the feature at that time; nil if not recorded.
         package var favorites: Int64?
-        /// The same for other learned posts.
+        /// The number of other learned posts with the feature at that time; nil if not recorded.
         package var normals: Int64?
         /// The number of features in this sum; nil for a single feature.
         package var sums: Int?

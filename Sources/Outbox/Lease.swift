@@ -148,8 +148,8 @@ extension LeaseTable {
         on connection: any StorageConnection
     ) throws -> [String: Lease] {
         guard let first = free.first else { return [:] }
-        func row(_ free: FreeMirror) -> SQL {
-            "(\(free.mirror), \(worker), \(version), \(free.fence + 1), FALSE, \(now))"
+        func row(_ mirror: FreeMirror) -> SQL {
+            "(\(mirror.mirror), \(worker), \(version), \(mirror.fence + 1), FALSE, \(now))"
         }
         let rows = free.dropFirst().reduce(into: row(first)) { $0 += ", " + row($1) }
         try connection.execute(
@@ -159,13 +159,13 @@ extension LeaseTable {
                 fence = excluded.fence, released = FALSE, updated_ms = excluded.updated_ms
             WHERE leases.fence = excluded.fence - 1
             """)
-        let held = try connection.query(
+        let leases = try connection.query(
             """
             SELECT mirror, fence FROM leases
             WHERE mirror IN \(list: free.map(\.mirror)) AND worker = \(worker) AND NOT released
             """)
         return Dictionary(
-            try held.map {
+            try leases.map {
                 (try $0.text("mirror"), Lease(owner: worker, fence: try $0.integer("fence")))
             }
         ) { first, _ in first }
@@ -176,10 +176,10 @@ extension LeaseTable {
     ///
     /// - Parameter mirrors: At most some hundred; nil for all.
     static func releasing(_ mirrors: [String]?, of worker: String, now: Int64) -> SQL {
-        let some: SQL = mirrors.map { " AND mirror IN \(list: $0)" } ?? ""
+        let ofMirrors: SQL = mirrors.map { " AND mirror IN \(list: $0)" } ?? ""
         return """
             UPDATE leases SET released = TRUE, updated_ms = \(now)
-            WHERE worker = \(worker) AND NOT released\(some)
+            WHERE worker = \(worker) AND NOT released\(ofMirrors)
             """
     }
 

@@ -17,7 +17,7 @@ package struct LeaseTiming: Sendable {
     /// The wait between two beats, and between two readings of others' beats.
     package var interval: Duration { givenInterval ?? patience / 6 }
 
-    /// The same timing with the interval, if none was given, by which workers that share mirrors
+    /// This timing; if no interval was given, with the one by which workers that share mirrors
     /// notice the end of one soonest.
     ///
     /// A worker may end right after its last beat, which others read up to one interval later.

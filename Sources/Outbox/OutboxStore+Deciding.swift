@@ -62,8 +62,11 @@ extension OutboxStore {
             try noteUses(by: [proposed], on: connection)
             return (try Self.action(of: row) ?? proposed, true)
         }
-        let about: SQL = "kind = \(proposed.kind.rawValue) AND subject = \(proposed.subject)"
-        if let stored = try actions(where: about, order: "id ASC", limit: 1, on: connection).first {
+        let hasSameSubject: SQL =
+            "kind = \(proposed.kind.rawValue) AND subject = \(proposed.subject)"
+        if let stored = try actions(
+            where: hasSameSubject, order: "id ASC", limit: 1, on: connection
+        ).first {
             return (stored, false)
         }
         // If this version cannot parse the stored row, the subject still counts as decided.
@@ -139,9 +142,12 @@ extension OutboxStore {
     /// A post becomes pinned, so that its approved text is not replaced.
     ///
     /// - Parameters:
+    ///   - seen: The digest of what the person was shown; nil to approve it in any state.
     ///   - now: The time when it becomes due.
     ///   - expires: The end of the time for its delivery.
     /// - Returns: The changed action; nil if there is no such suggestion.
+    /// - Throws: `SeenChanged` if the action has changed since the person saw it; the store's
+    ///   error.
     package func approve(
         _ id: String, seen: Seen? = nil, now: Date, expires: Date,
         _ note: @escaping Note = { _, _ in }

@@ -263,19 +263,19 @@ extension OutboxStore {
     package func keepProposed(_ ids: [String]? = nil, seen: Seen? = nil) async throws -> Int {
         try await write { connection in
             guard let ids else {
-                return try setProposal(Self.kept, where: Self.isProposed, on: connection)
+                return try setProposal(Self.keptMark, where: Self.isProposed, on: connection)
             }
             try require(seen, of: ids, on: connection)
             return try ids.portions.reduce(0) { number, part in
                 let condition: SQL = "id IN \(list: part) AND \(Self.isProposed)"
-                return try number + setProposal(Self.kept, where: condition, on: connection)
+                return try number + setProposal(Self.keptMark, where: condition, on: connection)
             }
         }
     }
 
-    private static let kept = "kept"
+    private static let keptMark = "kept"
     package static let isProposed: SQL = """
-        undo_proposed IS NOT NULL AND undo_proposed <> \(kept) AND undo_asked_ms IS NULL
+        undo_proposed IS NOT NULL AND undo_proposed <> \(keptMark) AND undo_asked_ms IS NULL
         AND state IN ('sending', 'done')
         """
 

@@ -5,7 +5,7 @@ package import Storage
 /// A mirror's earlier decisions about mentions, their authors and their conversations.
 package struct EarlierReplies: Sendable {
     /// The mentions that have an action.
-    package fileprivate(set) var known: Set<String> = []
+    package fileprivate(set) var decided: Set<String> = []
     /// The replies to each account that count for the cap of a day.
     private var today: [AccountID: Int] = [:]
     private var uses: [AccountID: [PostID: ReplyUse]] = [:]
@@ -38,7 +38,8 @@ package struct EarlierReplies: Sendable {
     /// Returns the number of replies in a conversation that count for its cap.
     package func replies(inThread thread: String) -> Int {
         let name = OutboxStore.forgotten(thread)
-        return max(counts[name] ?? 0, countsOfThreads[name] ?? 0) + (added[name] ?? 0)
+        let stored = max(counts[name] ?? 0, countsOfThreads[name] ?? 0)
+        return stored + (added[name] ?? 0)
     }
 
     /// Adds a decision that is about to be stored, so that later decisions take it into account.
@@ -57,7 +58,7 @@ package struct EarlierReplies: Sendable {
     fileprivate mutating func add(_ row: SQLRow) throws {
         let name = try row.text("name")
         switch try row.int("part") {
-        case 0: known.insert(name)
+        case 0: decided.insert(name)
         case 1:
             let thread = try row.text("source")
             threads[name] = threads[name] ?? thread
@@ -148,11 +149,11 @@ extension OutboxStore {
         guard let first = parts.first else { return replies }
         let all = parts.dropFirst().reduce(first) { $0 + " UNION ALL " + $1 }
         for row in try connection.query(all) { try replies.add(row) }
-        replies.known = Set(replies.known.compactMap { names[$0] })
-        let others = Set(question.parents.compactMap(replies.thread(ofReplyPublishedAs:)))
+        replies.decided = Set(replies.decided.compactMap { names[$0] })
+        let furtherThreads = Set(question.parents.compactMap(replies.thread(ofReplyPublishedAs:)))
             .filter { $0 != Self.forgotten($0) }.subtracting(question.threads)
-        guard !others.isEmpty else { return replies }
-        for row in try connection.query(counts(of: Array(others), since: question.memory)) {
+        guard !furtherThreads.isEmpty else { return replies }
+        for row in try connection.query(counts(of: Array(furtherThreads), since: question.memory)) {
             try replies.add(row)
         }
         return replies

@@ -65,17 +65,17 @@ extension OutboxStore {
         package var wording: Action.Wording
         /// The day on the human's clock on which it was sent.
         package var day: LocalDay
-        package var left: Date
+        package var sent: Date
         package var remoteID: String
         package var remoteAddress: String
 
         package init(
-            _ wording: Action.Wording, on day: LocalDay, at left: Date, remoteID: String,
+            _ wording: Action.Wording, on day: LocalDay, at sent: Date, remoteID: String,
             remoteAddress: String
         ) {
             self.wording = wording
             self.day = day
-            self.left = left
+            self.sent = sent
             self.remoteID = remoteID
             self.remoteAddress = remoteAddress
         }
@@ -100,19 +100,19 @@ extension OutboxStore {
             var open = Dictionary(grouping: waited) { $0.wording?.source }
             var noted: [Action] = []
             for post in published {
-                let known = try connection.query(
+                let stored = try connection.query(
                     """
                     SELECT 1 AS found FROM actions
                     WHERE mirror = \(mirror) AND kind = 'post' AND remote_address = \(post.remoteAddress) LIMIT 1
                     """)
-                guard known.isEmpty else { continue }
+                guard stored.isEmpty else { continue }
                 if let planned = open[post.wording.source]?.first {
                     open[post.wording.source]?.removeFirst()
                     try connection.execute(
                         """
                         \(Self.changing) state = 'done', reason = NULL, remote_id = \(post.remoteID),
-                            remote_address = \(post.remoteAddress), due_ms = \(post.left.milliseconds),
-                            sending_ms = \(post.left.milliseconds), updated_ms = \(now.milliseconds)
+                            remote_address = \(post.remoteAddress), due_ms = \(post.sent.milliseconds),
+                            sending_ms = \(post.sent.milliseconds), updated_ms = \(now.milliseconds)
                         WHERE mirror = \(mirror) AND id = \(planned.id)
                         """)
                     noted += [try action(planned.id, on: connection)].compactMap(\.self)
@@ -128,18 +128,19 @@ extension OutboxStore {
     private func add(_ post: Published, now: Date, on connection: any StorageConnection) throws
         -> Action?
     {
-        let taken = try connection.query(
+        let usedNumbers = try connection.query(
             """
             SELECT subject FROM actions
             WHERE mirror = \(mirror) AND kind = 'post' AND SUBSTR(subject, 1, 10) = \(post.day.description)
             """
         ).compactMap { Slot.Name(try $0.text("subject"))?.number }
-        let name = Slot.Name(day: post.day, number: max(Self.firstFound, (taken.max() ?? 0) + 1))
+        let name = Slot.Name(
+            day: post.day, number: max(Self.firstFound, (usedNumbers.max() ?? 0) + 1))
         let intent = Intent(
-            .post(name, post.wording), state: .done, due: post.left, expires: post.left,
+            .post(name, post.wording), state: .done, due: post.sent, expires: post.sent,
             explanation: Explanation("found at the network after a restore"))
         var action = Action(intent, of: mirror, at: now)
-        action.sending = post.left
+        action.sending = post.sent
         action.remoteID = post.remoteID
         action.remoteAddress = post.remoteAddress
         return try insert(action, on: connection) ? action : nil

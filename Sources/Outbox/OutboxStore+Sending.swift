@@ -99,7 +99,7 @@ extension OutboxStore {
             source_network = \(wording?.source.network.rawValue), source_post_id = \(wording?.source.value),
             warning = \(wording?.warning), note = \(wording?.note), pictures = \(wording?.pictures.stored),
             uploads = \(Action.stored(final.uploads)), rest = \(final.payload.storedRest),
-            explanation = \(kept(final.explanation)), sending_ms = \(sending.milliseconds),
+            explanation = \(explanationOrStored(final.explanation)), sending_ms = \(sending.milliseconds),
             server_sending_ms = \(serverTime?.milliseconds), next_attempt_ms = \(lookUp.milliseconds),
             attempts = \(claimed.attempts + 1), sends = \(claimed.sends + 1)
             """)
@@ -301,7 +301,7 @@ extension OutboxStore {
         var full = action.explanation
         if let outcome { full = Explanation(adding: outcome, to: full) }
         var changes: SQL = """
-            reason = \(reason), explanation = \(kept(full)), next_attempt_ms = \(sighting?.milliseconds),
+            reason = \(reason), explanation = \(explanationOrStored(full)), next_attempt_ms = \(sighting?.milliseconds),
             \(Self.settled)
             """
         // An action that certainly did not happen needs no undo.
@@ -310,7 +310,7 @@ extension OutboxStore {
     }
 
     /// The new explanation, or else the stored one.
-    private func kept(_ explanation: Explanation?) -> SQL {
+    private func explanationOrStored(_ explanation: Explanation?) -> SQL {
         "COALESCE(\(explanation?.json), explanation)"
     }
 
@@ -517,7 +517,7 @@ extension OutboxStore {
     /// Returns the texts of other posts whose requests were sent since `start`, or are in flight.
     ///
     /// The index `actions_departed` is used, so that the bot's earlier posts cost nothing.
-    package func textsLeft(besides action: Action?, since start: Date) async throws -> [String] {
+    package func textsSent(besides action: Action?, since start: Date) async throws -> [String] {
         let rows = try await storage.query(
             """
             SELECT text FROM actions

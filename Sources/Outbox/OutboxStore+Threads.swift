@@ -98,19 +98,19 @@ extension Action {
         }
         var nextWording = part.wording
         nextWording.rest = Array(wording.rest.dropFirst())
-        let isOut = state == .done && undo == nil && remoteAddress != nil
-        if !isOut { nextWording.rest = [] }
+        let isPublished = state == .done && undo == nil && remoteAddress != nil
+        if !isPublished { nextWording.rest = [] }
         // An action that was never sent ends no thread, and one that is undone ends it elsewhere.
-        guard isOut || parent != nil || state == .failed else { return nil }
+        guard isPublished || parent != nil || state == .failed else { return nil }
         var intent = Intent(
-            .post(slot.next, nextWording), state: isOut ? .planned : .skipped, due: now,
+            .post(slot.next, nextWording), state: isPublished ? .planned : .skipped, due: now,
             expires: now + grace,
-            reason: isOut ? nil : .outbox(.threadEnded),
+            reason: isPublished ? nil : .outbox(.threadEnded),
             explanation: Explanation("goes on from \(slot)"))
         // The next part must not be replaced or delayed, because the thread has begun.
         intent.isPinned = true
         var action = Action(intent, of: mirror, at: now)
-        if isOut, let remoteID, let remoteAddress {
+        if isPublished, let remoteID, let remoteAddress {
             action.parent = Parent(post: remoteID, address: remoteAddress)
         }
         return action

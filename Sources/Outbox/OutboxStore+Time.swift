@@ -250,22 +250,22 @@ extension OutboxStore {
         let queue = try await lateQueue(since: now - grace, now: now)
         var next = queue.next
         var room = queue.room
-        var held: Set<String> = []
+        var postponedIDs: Set<String> = []
         var expired: [Action] = []
         for action in late {
             if room <= 0 {
                 expired.append(
                     try await drop(
                         action, as: .expired, reason: .tooManyLate, now: now))
-                held.insert(action.id)
+                postponedIDs.insert(action.id)
             } else if next > now {
                 try await putOff(action, until: next, now: now)
-                held.insert(action.id)
+                postponedIDs.insert(action.id)
             }
             room -= 1
             next += Self.lateSpacing
         }
-        return (due.filter { !held.contains($0.id) }, expired)
+        return (due.filter { !postponedIDs.contains($0.id) }, expired)
     }
 
     /// Returns when a late post may be sent again after a lost answer; it counts as one of the late
@@ -289,7 +289,7 @@ extension OutboxStore {
         // A time in the future comes from a clock that was set since.
         let end = (now + Self.lateSpacing).milliseconds
         let lateness = Int64(Self.lateness * 1_000)
-        let left: SQL = """
+        let wasSent: SQL = """
             COALESCE(departed_ms, sending_ms) BETWEEN \(start.milliseconds) AND \(end)
             AND (state IN ('sending', 'done', 'undone') OR \(Self.unsettled))
             """
@@ -299,8 +299,8 @@ extension OutboxStore {
             """
         let rows = try await storage.query(
             """
-            SELECT MAX(CASE WHEN \(left) THEN COALESCE(departed_ms, sending_ms) END) AS latest_ms,
-                COUNT(CASE WHEN \(left) AND COALESCE(departed_ms, sending_ms) - due_ms > \(lateness)
+            SELECT MAX(CASE WHEN \(wasSent) THEN COALESCE(departed_ms, sending_ms) END) AS latest_ms,
+                COUNT(CASE WHEN \(wasSent) AND COALESCE(departed_ms, sending_ms) - due_ms > \(lateness)
                     OR \(waiting) THEN 1 END) AS taken
             FROM actions
             WHERE mirror = \(mirror) AND kind = 'post' AND updated_ms >= \(start.milliseconds)

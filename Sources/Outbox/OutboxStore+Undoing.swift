@@ -73,7 +73,7 @@ extension OutboxStore {
     ) async throws -> [String: UndoAnswer] {
         var answers: [String: UndoAnswer] = [:]
         for (number, part) in ids.portions.enumerated() {
-            let some = try await write { connection -> [(String, UndoAnswer)] in
+            let newAnswers = try await write { connection -> [(String, UndoAnswer)] in
                 if number == 0 { try require(seen, of: ids, on: connection) }
                 let answers = try withContinuations(part, on: connection).map {
                     ($0, try noteUndo($0, reason: reason, now: now, on: connection))
@@ -83,7 +83,7 @@ extension OutboxStore {
                 }
                 return answers
             }
-            answers.merge(some) { first, _ in first }
+            answers.merge(newAnswers) { first, _ in first }
         }
         return answers
     }

@@ -125,12 +125,12 @@ package struct OutboxStore: Sendable {
     private func requireLease(on connection: any StorageConnection) throws {
         guard let lease else { return }
         let lock: SQL = storage.kind == .postgres ? " FOR SHARE" : ""
-        let held = try connection.query(
+        let rows = try connection.query(
             """
             SELECT 1 AS held FROM leases
             WHERE mirror = \(mirror) AND worker = \(lease.owner) AND fence = \(lease.fence) AND NOT released\(lock)
             """)
-        guard held.count == 1 else { throw OutboxError.leaseLost }
+        guard rows.count == 1 else { throw OutboxError.leaseLost }
     }
 }
 
@@ -305,9 +305,10 @@ extension OutboxStore {
         }
     }
 
-    /// Returns the undecided suggestions that are wanted.
+    /// Returns the undecided suggestions of the given kinds for which `isWanted` holds.
     ///
     /// - Parameters:
+    ///   - kinds: The kinds to return; empty for all.
     ///   - place: The position after which to begin; nil for the first.
     ///   - limit: The maximum to return.
     package func suggestions(
@@ -318,9 +319,9 @@ extension OutboxStore {
         var condition: SQL = "state = 'suggested'"
         if !kinds.isEmpty { condition += " AND kind IN \(list: kinds.map(\.rawValue))" }
         return try await storage.search(limit: limit, behind: place) { [condition] place, number in
-            let rest: SQL = place.map { " AND " + $0.condition(in: order) } ?? ""
+            let isBehindPlace: SQL = place.map { " AND " + $0.condition(in: order) } ?? ""
             return selection(
-                condition + rest,
+                condition + isBehindPlace,
                 order == .newest ? "created_ms DESC, id ASC" : "expires_ms ASC, id ASC", number)
         } placeOf: {
             try SuggestionPlace($0, in: order)
@@ -347,21 +348,21 @@ extension OutboxStore {
     package func standing<Value: Sendable>(
         _ kind: ActionKind, among subjects: [String], since: Date,
         and read: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> (known: Set<String>, count: Int, Value) {
+    ) async throws -> (decided: Set<String>, count: Int, Value) {
         try await storage.read { connection in
             let counted = try connection.query(counting(Self.capped(kind, since)))
             return (
-                try known(kind, among: subjects, on: connection),
+                try decided(kind, among: subjects, on: connection),
                 try counted.first?.int("number") ?? 0,
                 try read(connection)
             )
         }
     }
 
-    private func known(
+    private func decided(
         _ kind: ActionKind, among subjects: [String], on connection: any StorageConnection
     ) throws -> Set<String> {
-        var known: Set<String> = []
+        var decided: Set<String> = []
         // Decisions about forgotten people are stored under digests.
         let names = Dictionary(subjects.flatMap { [($0, $0), (Self.forgotten($0), $0)] }) {
             first, _ in first
@@ -372,9 +373,9 @@ extension OutboxStore {
                 SELECT subject FROM actions
                 WHERE mirror = \(mirror) AND kind = \(kind.rawValue) AND subject IN \(list: part)
                 """)
-            known.formUnion(try rows.compactMap { names[try $0.text("subject")] })
+            decided.formUnion(try rows.compactMap { names[try $0.text("subject")] })
         }
-        return known
+        return decided
     }
 
     /// A position in the list of published posts and replies, for reading the next page.
@@ -456,7 +457,7 @@ extension OutboxStore {
     /// Counts the ended actions of some mirrors by kind, state and reason, in one statement.
     ///
     /// - Parameter mirrors: The names, some hundred at most.
-    /// - Returns: By name; mirrors without any are missing.
+    /// - Returns: The counts of each mirror, by its name; mirrors without any are missing.
     package static func endings(
         of mirrors: [String], in storage: any StorageEngine
     ) async throws -> [String: [ActionTally]] {
@@ -504,7 +505,8 @@ extension OutboxStore {
     /// Returns when some mirrors last completed an action of each kind, in one statement.
     ///
     /// - Parameter mirrors: The names, some hundred at most.
-    /// - Returns: By name; kinds without a completed action are missing.
+    /// - Returns: The times of each mirror, by its name; kinds without a completed action are
+    ///   missing.
     package static func lastDone(
         of mirrors: [String], in storage: any StorageEngine
     ) async throws -> [String: [ActionKind: Date]] {
@@ -522,7 +524,8 @@ extension OutboxStore {
     /// Counts the slots of one day of each of some mirrors by state, in one statement.
     ///
     /// - Parameter days: The day of each mirror, by name; some hundred at most.
-    /// - Returns: By name; mirrors without slots on their day are missing.
+    /// - Returns: The counts of each mirror, by its name; mirrors without slots on their day are
+    ///   missing.
     package static func slotStates(
         of days: [String: LocalDay], in storage: any StorageEngine
     ) async throws -> [String: [ActionState: Int]] {

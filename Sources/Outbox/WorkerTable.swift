@@ -32,7 +32,7 @@ package struct WorkerRecord: Equatable, Sendable {
             case all
         }
 
-        /// By its wall clock; only for display.
+        /// The beginning of the disability by the worker's wall clock; only for display.
         package let since: Date
         package let extent: Extent
         package let reason: String

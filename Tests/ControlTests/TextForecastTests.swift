@@ -13,13 +13,13 @@ import Testing
         (90, 0, nil, 50.0, nil),
     ])
     func tellsTheFirstDayWithTooFew(free: Int, rest: Int, most: Int?, perDay: Double, day: Int?) {
-        var stock = TextStock(rest: rest, mostUses: most)
+        var stock = TextStock(restDays: rest, mostUses: most)
         stock.free = [most ?? .max: free]
         #expect(stock.days(perDay: perDay, fewest: 30) == day)
     }
 
     @Test func countsWhatComesBackAndWhatGrowsOldEnough() {
-        var stock = TextStock(rest: 180, mostUses: nil)
+        var stock = TextStock(restDays: 180, mostUses: nil)
         stock.free = [.max: 40]
         #expect(stock.days(perDay: 1, fewest: 30) == 11)
         stock.resting = [5: [.max: 20], 200: [.max: 500]]

@@ -25,6 +25,6 @@ extension OutboxStore {
     }
 
     func known(_ kind: ActionKind, among subjects: [String]) async throws -> Set<String> {
-        try await standing(kind, among: subjects, since: .distantPast) { _ in }.known
+        try await standing(kind, among: subjects, since: .distantPast) { _ in }.decided
     }
 }
