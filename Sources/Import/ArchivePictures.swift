@@ -20,7 +20,7 @@ final class ArchivePictures {
     /// - Parameters:
     ///   - names: For each picture, the possible names of its file.
     ///   - post: The post, with as many pictures.
-    func want(_ names: [[String]], of post: Post) {
+    func noteFiles(_ names: [[String]], of post: Post) {
         guard let isWanted, names.count == post.pictures.count, !names.isEmpty, isWanted(post)
         else { return }
         for (place, alternatives) in names.enumerated() where places.count < Self.filesAtMost {
@@ -38,10 +38,10 @@ final class ArchivePictures {
     func read(_ source: any MemberSource, _ body: @escaping (ArchiveItem) throws -> Void) throws {
         guard !places.isEmpty else { return }
         try source.read(files: Set(places.keys)) { [self] name in
-            guard let wanted = places[name] else { return nil }
+            guard let picture = places[name] else { return nil }
             return PictureSink { bytes in
                 guard PictureFormat(bytes) != nil else { return }
-                try body(.picture(wanted.post, place: wanted.place, bytes))
+                try body(.picture(picture.post, place: picture.place, bytes))
             }
         }
     }

@@ -90,16 +90,17 @@ private struct TreeWalk {
             guard let entries = node["e"]?.list else {
                 throw ItemFault("a part of the tree has no entries")
             }
-            if let left = node["l"]?.link { try visit(left, depth: depth + 1) }
+            if let leftSubtree = node["l"]?.link { try visit(leftSubtree, depth: depth + 1) }
             var key: [UInt8] = []
             for entry in entries {
                 guard let shared = entry["p"]?.integer, (0...Int64(key.count)).contains(shared),
-                    let rest = entry["k"]?.bytes, rest.count <= Self.longestKey - Int(shared),
+                    let keySuffix = entry["k"]?.bytes,
+                    keySuffix.count <= Self.longestKey - Int(shared),
                     let record = entry["v"]?.link
                 else { throw ItemFault("an entry of the tree is none") }
-                key = Array(key.prefix(Int(shared))) + rest
+                key = Array(key.prefix(Int(shared))) + keySuffix
                 try take(key, record)
-                if let below = entry["t"]?.link { try visit(below, depth: depth + 1) }
+                if let rightSubtree = entry["t"]?.link { try visit(rightSubtree, depth: depth + 1) }
             }
         } catch let fault as ItemFault {
             run.report(

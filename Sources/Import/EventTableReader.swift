@@ -58,11 +58,11 @@ package struct EventTableReader: Sendable {
         var columns: EventColumns?
         var events = 0
         func take(_ record: CSVRecord) throws {
-            guard let known = columns else {
+            guard let eventColumns = columns else {
                 columns = try EventColumns(header: record)
                 return
             }
-            try body(try known.event(in: record))
+            try body(try eventColumns.event(in: record))
             events += 1
         }
         do {
@@ -198,7 +198,7 @@ struct CSVFault: Error, Equatable {
 struct CSVSplitter {
     private enum State { case fieldStart, plain, quoted, afterQuote }
 
-    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private let maximumBytes: Int
     private var state = State.fieldStart
@@ -224,11 +224,11 @@ struct CSVSplitter {
                 try take(byte, body)
                 continue
             }
-            if byte == Self.mark[length] {
-                markLength = length + 1 < Self.mark.count ? length + 1 : nil
+            if byte == Self.byteOrderMark[length] {
+                markLength = length + 1 < Self.byteOrderMark.count ? length + 1 : nil
             } else {
                 markLength = nil
-                for byte in Self.mark[..<length] + [byte] { try take(byte, body) }
+                for byte in Self.byteOrderMark[..<length] + [byte] { try take(byte, body) }
             }
         }
     }

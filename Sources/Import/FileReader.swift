@@ -232,10 +232,12 @@ enum FileContents: Equatable {
     /// instead of a post.
     private static func isOneObject(_ lines: [ArraySlice<UInt8>], _ beginnings: [UInt8]) -> Bool {
         // A first line that is no JSON may be the beginning of a longer object.
-        let whole = try? JSON(Array(lines[0]))
-        guard let whole else { return beginnings.count > 1 && beginnings[1] != Byte.openBrace }
-        guard lines.count == 1, whole["text"] == nil else { return false }
-        return whole.members.contains { $0.value.list.first?.isObject == true }
+        let firstObject = try? JSON(Array(lines[0]))
+        guard let firstObject else {
+            return beginnings.count > 1 && beginnings[1] != Byte.openBrace
+        }
+        guard lines.count == 1, firstObject["text"] == nil else { return false }
+        return firstObject.members.contains { $0.value.list.first?.isObject == true }
     }
 
     /// The format of the first item; nil if it is unknown.

@@ -101,10 +101,10 @@ package struct ImportSummary: Equatable, Sendable {
     /// `3 files: a, b, c`.
     private static func list(_ names: [String], of count: Int) -> String {
         let shown = names.prefix(8).map(MemberName.shown)
-        let rest = count - shown.count
+        let unlisted = count - shown.count
         let list =
             shown.joined(separator: ", ")
-            + (rest > 0 ? "\(shown.isEmpty ? "" : " and ")\(rest) more" : "")
+            + (unlisted > 0 ? "\(shown.isEmpty ? "" : " and ")\(unlisted) more" : "")
         return "\(count == 1 ? "1 file" : "\(count) files"): \(list)"
     }
 

@@ -325,19 +325,19 @@ private struct JSONScanner {
     /// The contents of a string with its escapes decoded; nil if one is invalid.
     static func unescaped(_ bytes: ArraySlice<UInt8>) -> String? {
         var result: [UInt8] = []
-        var rest = bytes
-        while let byte = rest.popFirst() {
+        var remaining = bytes
+        while let byte = remaining.popFirst() {
             guard byte == Byte.backslash else {
                 result.append(byte)
                 continue
             }
-            guard let escape = rest.popFirst() else { return nil }
+            guard let escape = remaining.popFirst() else { return nil }
             if escape == UInt8(ascii: "u") {
-                guard let scalar = scalar(&rest) else { return nil }
+                guard let scalar = scalar(&remaining) else { return nil }
                 result.append(contentsOf: Character(scalar).utf8)
             } else {
-                guard let meant = meaning(ofEscape: escape) else { return nil }
-                result.append(meant)
+                guard let decoded = meaning(ofEscape: escape) else { return nil }
+                result.append(decoded)
             }
         }
         return String(decoding: result, as: UTF8.self)
@@ -359,23 +359,23 @@ private struct JSONScanner {
     ///
     /// A single surrogate becomes U+FFFD, as in an emoji that was cut in two: RFC 8259, section
     /// 8.2, leaves that open, and the readers of the networks' answers do the same.
-    private static func scalar(_ rest: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
-        guard let first = unit(&rest) else { return nil }
+    private static func scalar(_ remaining: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
+        guard let first = unit(&remaining) else { return nil }
         guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) ?? "\u{FFFD}" }
-        var ahead = rest
+        var ahead = remaining
         guard ahead.popFirst() == Byte.backslash, ahead.popFirst() == UInt8(ascii: "u"),
             let second = unit(&ahead),
             UTF16.isTrailSurrogate(second)
         else { return "\u{FFFD}" }
-        rest = ahead
+        remaining = ahead
         return UTF16.decode(UTF16.EncodedScalar([first, second]))
     }
 
-    private static func unit(_ rest: inout ArraySlice<UInt8>) -> UInt16? {
-        let digits = rest.prefix(4)
+    private static func unit(_ remaining: inout ArraySlice<UInt8>) -> UInt16? {
+        let digits = remaining.prefix(4)
         guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
         else { return nil }
-        rest = rest.dropFirst(4)
+        remaining = remaining.dropFirst(4)
         return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 }

@@ -273,7 +273,7 @@ private struct JSONLine {
 
 /// One line of a file without its line break, or the reason why it cannot be used.
 struct SplitLine {
-    /// From 1.
+    /// The number of the line, from 1.
     var number: Int
     var content: Result<[UInt8], ItemFault>
 }

@@ -35,10 +35,10 @@ struct MastodonArchive: ArchiveFormat {
     func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws
         -> ImportSummary
     {
-        let wanted = Self.list(for: request.purpose)
-        guard let place = parts.firstIndex(of: wanted) else {
+        let listName = Self.list(for: request.purpose)
+        guard let place = parts.firstIndex(of: listName) else {
             throw nothing(
-                "it holds no \(request.purpose == .scheduler ? "posts" : "likes") (\(wanted))")
+                "it holds no \(request.purpose == .scheduler ? "posts" : "likes") (\(listName))")
         }
         // The sinks live only during this call, but the compiler cannot see that.
         return try withoutActuallyEscaping(body) { body in
@@ -50,7 +50,8 @@ struct MastodonArchive: ArchiveFormat {
             try source.read { name in
                 switch name {
                 case Self.actor: run.knowsOwner ? nil : run.actorSink()
-                case wanted: request.purpose == .scheduler ? run.postSink(name) : run.likeSink(name)
+                case listName:
+                    request.purpose == .scheduler ? run.postSink(name) : run.likeSink(name)
                 default: nil
                 }
             }
@@ -145,7 +146,7 @@ private final class MastodonArchiveRun {
             return
         }
         summary.posts += 1
-        pictures.want(note.attachments.map(\.files), of: post)
+        pictures.noteFiles(note.attachments.map(\.files), of: post)
         try body(.post(post))
     }
 

@@ -26,18 +26,18 @@ struct MastodonOwner {
     init?(_ wire: JSON, localHost: String?) {
         guard let actor = wire["id"]?.name, let address = ActorAddress(actor) else { return nil }
         // New servers tell `user@host`.
-        let told = wire["webfinger"]?.name.flatMap { text in
+        let webFinger = wire["webfinger"]?.name.flatMap { text in
             ActorAddress.name(text.hasPrefix("acct:") ? String(text.dropFirst(5)) : text)
         }
         let written = wire["preferredUsername"]?.name
         guard
             let name = written.flatMap(ActorAddress.name).flatMap({ $0.host == nil ? $0.user : nil }
             )
-                ?? told?.user ?? address.user
+                ?? webFinger?.user ?? address.user
         else { return nil }
         self.init(
             actor: actor, host: address.host, name: name,
-            localHost: told?.host ?? Self.related(localHost, address))
+            localHost: webFinger?.host ?? Self.related(localHost, address))
         self.name = written ?? name
         followers = wire["followers"]?.name
     }

@@ -81,9 +81,9 @@ struct MastodonPostConverter {
     /// `user@host` with the case in which the name is written.
     private static func fullName(_ mention: WireMention, _ person: AccountID) -> String {
         let written = (mention.name ?? "").drop { $0 == "@" }.prefix { $0 != "@" }
-        let known = person.value.prefix { $0 != "@" }
-        return written.lowercased() == known
-            ? String(written + person.value.dropFirst(known.count)) : person.value
+        let userName = person.value.prefix { $0 != "@" }
+        return written.lowercased() == userName
+            ? String(written + person.value.dropFirst(userName.count)) : person.value
     }
 
     // MARK: Reply
@@ -152,8 +152,8 @@ struct WireActivity {
         published = fields["published"]?.name
         audience = WireAudience(fields)
         // Some servers list the post itself instead of its creation.
-        let isBare = fields["object"] == nil && WireNote.isPost(type)
-        note = isBare ? WireNote(fields) : fields["object"].flatMap(WireNote.init)
+        let isPostItself = fields["object"] == nil && WireNote.isPost(type)
+        note = isPostItself ? WireNote(fields) : fields["object"].flatMap(WireNote.init)
     }
 }
 

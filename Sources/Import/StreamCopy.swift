@@ -40,13 +40,13 @@ final class StreamCopy {
         #if os(Linux)
             unlink(name)
             let place: String = "/proc/self/fd/\(descriptor)"
-            let kept: String? = nil
+            let linkedName: String? = nil
         #else
             let place: String = name
-            let kept: String? = name
+            let linkedName: String? = name
         #endif
         path = place
-        self.name = kept
+        self.name = linkedName
         var size = 0
         func keep(_ chunk: UnsafeRawBufferPointer) throws -> Bool {
             size += chunk.count
@@ -54,17 +54,18 @@ final class StreamCopy {
                 throw ImportError(
                     .bomb, path: stream.path, "it holds more than \(bytes >> 20) MiB to read")
             }
-            var rest = chunk[...]
-            while !rest.isEmpty {
+            var remaining = chunk[...]
+            while !remaining.isEmpty {
                 let count = write(
-                    descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                    descriptor, UnsafeRawBufferPointer(rebasing: remaining).baseAddress,
+                    remaining.count)
                 guard count > 0 else {
                     if count < 0, errno == EINTR { continue }
                     throw failure(
                         count < 0
                             ? String(cString: strerror(errno)).lowercased() : "the disk is full")
                 }
-                rest = rest.dropFirst(count)
+                remaining = remaining.dropFirst(count)
             }
             return true
         }
@@ -72,7 +73,7 @@ final class StreamCopy {
             try stream.forEachChunk(after: head, keep)
         } catch {
             close(descriptor)
-            if let kept { unlink(kept) }
+            if let linkedName { unlink(linkedName) }
             throw error
         }
         self.size = size

@@ -21,8 +21,8 @@ struct XArchive: ArchiveFormat {
     func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws
         -> ImportSummary
     {
-        let wanted = wanted
-        guard !wanted.isEmpty else {
+        let neededKinds = neededKinds
+        guard !neededKinds.isEmpty else {
             throw nothing(
                 "it holds no \(request.purpose == .scheduler ? "posts (data/tweets.js)" : "likes (data/like.js)")"
             )
@@ -30,7 +30,7 @@ struct XArchive: ArchiveFormat {
         // The sinks live only during this call, but the compiler cannot see that.
         return try withoutActuallyEscaping(body) { body in
             let pictures = ArchivePictures(request.wantsPictures)
-            let run = XArchiveRun(request, wanted: wanted, pictures: pictures, body: body)
+            let run = XArchiveRun(request, neededKinds: neededKinds, pictures: pictures, body: body)
             run.hasMoreCommunityPosts =
                 request.purpose == .scheduler && !request.includesCommunities
                 && members.contains(.communityPosts)
@@ -48,7 +48,7 @@ struct XArchive: ArchiveFormat {
     private var members: Set<XMember> { Set(parts.compactMap(XMember.init)) }
 
     /// The kinds of files that the purpose needs.
-    private var wanted: Set<XMember> {
+    private var neededKinds: Set<XMember> {
         guard request.purpose == .scheduler else { return members.intersection([.likes]) }
         let posts = members.intersection(
             request.includesCommunities
@@ -66,7 +66,7 @@ struct XArchive: ArchiveFormat {
 private final class XArchiveRun {
     private let purpose: ImportPurpose
     private let limits: ImportLimits
-    private let wanted: Set<XMember>
+    private let neededKinds: Set<XMember>
     private let pictures: ArchivePictures
     private let body: (ArchiveItem) throws -> Void
     private var deleted: Set<UInt64> = []
@@ -89,12 +89,12 @@ private final class XArchiveRun {
     private(set) var seen = 0
 
     init(
-        _ request: ImportRequest, wanted: Set<XMember>, pictures: ArchivePictures,
+        _ request: ImportRequest, neededKinds: Set<XMember>, pictures: ArchivePictures,
         body: @escaping (ArchiveItem) throws -> Void
     ) {
         purpose = request.purpose
         limits = request.limits
-        self.wanted = wanted
+        self.neededKinds = neededKinds
         self.pictures = pictures
         self.body = body
         // A part of an archive, or the table alone, does not name its owner.
@@ -190,7 +190,7 @@ private final class XArchiveRun {
     // MARK: Second pass
 
     func itemSink(_ name: String) -> (any MemberSink)? {
-        guard let member = XMember(name: name), wanted.contains(member) else { return nil }
+        guard let member = XMember(name: name), neededKinds.contains(member) else { return nil }
         switch member {
         case .posts, .communityPosts:
             return list(name, wrapper: "tweet") { [self] wire in try takePost(wire) }
@@ -212,9 +212,9 @@ private final class XArchiveRun {
     private func takePost(_ wire: JSON) throws {
         let post = try converter.post(wire)
         let files = post.pictures.isEmpty ? [] : try XPostConverter.pictureFiles(wire)
-        let isOld = isReplaced(post, by: try XPostConverter.versions(wire))
+        let hasLaterVersion = isReplaced(post, by: try XPostConverter.versions(wire))
         seen += 1
-        if isOld { summary.replaced += 1 } else { try hand(over: post, files) }
+        if hasLaterVersion { summary.replaced += 1 } else { try hand(over: post, files) }
     }
 
     /// Whether a later version of the post exists; notes its earlier versions.
@@ -238,7 +238,7 @@ private final class XArchiveRun {
             return
         }
         summary.posts += 1
-        if !post.pictures.isEmpty { pictures.want(files, of: post) }
+        if !post.pictures.isEmpty { pictures.noteFiles(files, of: post) }
         try body(.post(post))
     }
 

@@ -82,14 +82,14 @@ struct XNoteTexts {
     /// The parts of a shortened text that the full one may begin with: all up to the ellipsis and
     /// the post's own address after it, and all up to the first address.
     private static func beginnings(of cut: String) -> [String] {
-        var whole = cut[...]
-        if let last = whole.split(whereSeparator: \.isWhitespace).last,
+        var withoutAddress = cut[...]
+        if let last = withoutAddress.split(whereSeparator: \.isWhitespace).last,
             last.hasPrefix("https://t.co/")
         {
-            whole = whole[..<last.startIndex]
+            withoutAddress = withoutAddress[..<last.startIndex]
         }
         let first = cut.range(of: "http").map { cut[..<$0.lowerBound] }
-        return [cut[...], whole, first].compactMap { $0.map(withoutEnd) }
+        return [cut[...], withoutAddress, first].compactMap { $0.map(withoutEnd) }
     }
 
     /// The text without an ellipsis at its end and without an incomplete character or entity before

@@ -80,8 +80,8 @@ enum XNotice {
 
 extension StringProtocol {
     fileprivate func trimmingSuffix(while isDropped: (Character) -> Bool) -> SubSequence {
-        var rest = self[...]
-        while let last = rest.last, isDropped(last) { rest.removeLast() }
-        return rest
+        var trimmed = self[...]
+        while let last = trimmed.last, isDropped(last) { trimmed.removeLast() }
+        return trimmed
     }
 }

@@ -39,7 +39,8 @@ package struct Unwanted: Sendable {
     package func reason(against post: Post, key: String) -> ReasonCode? {
         if never.contains(key) { return .outbox(.never) }
         guard !muted.isEmpty else { return nil }
-        return muted.reason(against: post.words, of: zones.time(of: post).day).map(ReasonCode.rule)
+        return muted.reason(against: post.visibleText, of: zones.time(of: post).day).map(
+            ReasonCode.rule)
     }
 }
 
