@@ -367,23 +367,23 @@ package struct HumanMirror: Sendable {
         else { return nil }
         return TextTaste(
             labels, counts: counts,
-            extractor: FeatureExtractor(tokenizer: tokenizer, words: TextTaste.words),
+            extractor: FeatureExtractor(tokenizer: tokenizer, words: TextTaste.wordSelection),
             configuration: configuration.favorites)
     }
 
-    /// Stores a label for the text that an action posts, in the transaction that changes the
-    /// action.
+    /// Returns the note that stores a label for the text that an action posts, in the transaction
+    /// that changes the action.
     ///
     /// Actions other than posts, further parts of threads and slots without a text get no label.
-    package func labelling(_ label: PersonLabel, now: Date) -> OutboxStore.Note {
+    package func labelWriter(_ label: PersonLabel, now: Date) -> OutboxStore.Note {
         { [labels] action, connection in
             guard let id = action.labelled else { return }
             try labels.note(label, of: id, now: now, on: connection)
         }
     }
 
-    /// Removes the label if it is one of these.
-    package func unlabelling(_ which: PersonLabel...) -> OutboxStore.Note {
+    /// Returns the note that removes the label of an action's text if it is one of these.
+    package func labelRemover(_ which: PersonLabel...) -> OutboxStore.Note {
         { [labels] action, connection in
             guard let id = action.labelled else { return }
             for label in which { try labels.takeBack(label, of: id, on: connection) }

@@ -226,9 +226,9 @@ package final class Installation: Sendable {
 
     /// The fault points of the process, which all its mirrors share: those of the first mirror that
     /// opens.
-    func faultPoints(_ own: FaultPoints) -> FaultPoints {
+    func faultPoints(_ pointsOfMirror: FaultPoints) -> FaultPoints {
         lock.withLock {
-            let points = sharedFaultPoints ?? own
+            let points = sharedFaultPoints ?? pointsOfMirror
             sharedFaultPoints = points
             return points
         }

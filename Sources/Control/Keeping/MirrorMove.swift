@@ -229,10 +229,10 @@ package struct MirrorMove: Sendable {
     /// Stores a new id with both copies, so that an earlier copy elsewhere can never be mistaken
     /// for this one.
     ///
-    /// - Parameter known: The mark of the mirror at the new place.
+    /// - Parameter earlierMark: The mark of the mirror at the new place.
     /// - Throws: `ConfigurationError` for a place where the mirror cannot go; the error of either
     ///   store.
-    private func tie(over known: MoveMark?) async throws {
+    private func tie(over earlierMark: MoveMark?) async throws {
         let mirror = mirror
         let id = UUID().uuidString.lowercased()
         let now = clock.now
@@ -243,7 +243,7 @@ package struct MirrorMove: Sendable {
                 "--to", "is the database where mirror \(mirror) lives already, \(target.name)")
         }
         let isKnown = try await MirrorTable.isKnown(mirror, in: target.storage)
-        guard !isKnown || (replaces && known?.state != nil) else {
+        guard !isKnown || (replaces && earlierMark?.state != nil) else {
             throw ConfigurationError(
                 "--to", "has a mirror \(mirror) of its own at \(target.name); name another database"
             )
@@ -316,8 +316,8 @@ package struct MirrorMove: Sendable {
         var last: MirrorRows.Key?
         while let page = try await there.page(after: last) {
             last = page.keys.last
-            let known = try await here.rows(with: page.keys)
-            let gone = page.keys.filter { known[$0] == nil }
+            let existing = try await here.rows(with: page.keys)
+            let gone = page.keys.filter { existing[$0] == nil }
             try await there.remove(gone)
             changed += gone.count
         }
@@ -325,8 +325,8 @@ package struct MirrorMove: Sendable {
         var seen = 0
         while let page = try await here.page(after: last) {
             last = page.keys.last
-            let known = try await there.rows(with: page.keys)
-            let differing = zip(page.keys, page.rows).filter { known[$0] != $1 }.map(\.1)
+            let existing = try await there.rows(with: page.keys)
+            let differing = zip(page.keys, page.rows).filter { existing[$0] != $1 }.map(\.1)
             try await there.write(differing)
             changed += differing.count
             seen += page.rows.count

@@ -179,12 +179,14 @@ package struct MirrorRestore: Sendable {
             throw ConfigurationError("mirror \(mirror)", problem)
         }
         for column in ["human_account", "bot_account"] {
-            let old = try here?.optionalText(column)
-            let new = try there?.optionalText(column)
-            guard let old, let new, old != new else { continue }
+            let accountHere = try here?.optionalText(column)
+            let accountInBackup = try there?.optionalText(column)
+            guard let accountHere, let accountInBackup, accountHere != accountInBackup else {
+                continue
+            }
             throw ConfigurationError(
                 "mirror \(mirror)",
-                "has the account \(old), and in the backup \(new); restore that into another folder, named by --home"
+                "has the account \(accountHere), and in the backup \(accountInBackup); restore that into another folder, named by --home"
             )
         }
         try MirrorTable.requireOwnBot(
@@ -198,25 +200,27 @@ package struct MirrorRestore: Sendable {
         throws
     {
         let consent = ["consent", "consent_ms", "consent_words", "stopped_ms"]
-        let own = MoveMark.columns.union(["mirror", "created_ms", "version", "activated_ms"]).union(
+        let keptColumns = MoveMark.columns.union([
+            "mirror", "created_ms", "version", "activated_ms",
+        ]).union(
             consent)
-        let isKnown: Set = [
+        let keptWithoutBackup: Set = [
             "human_account", "bot_account", "human_handle", "bot_handle", "time_zone", "past",
         ]
-        let isUnsaid = "mirrors.consent IS NULL AND mirrors.stopped_ms IS NULL"
+        let hasNoDecision = "mirrors.consent IS NULL AND mirrors.stopped_ms IS NULL"
         let names = shape.columns.map(\.name)
         let retirement = names.filter { $0.hasPrefix(Retirement.prefix) }
         let standing = names.filter { $0.hasPrefix(HumanStanding.prefix) }
-        let apart = own.union(retirement).union(standing)
-        let taken = names.filter { !apart.contains($0) && !$0.hasPrefix("pause") }
+        let apart = keptColumns.union(retirement).union(standing)
+        let copiedColumns = names.filter { !apart.contains($0) && !$0.hasPrefix("pause") }
         let changes =
-            taken.map { name in
-                isKnown.contains(name)
+            copiedColumns.map { name in
+                keptWithoutBackup.contains(name)
                     ? "\(name) = COALESCE(excluded.\(name), mirrors.\(name))"
                     : "\(name) = excluded.\(name)"
             }
             + consent.map {
-                "\($0) = CASE WHEN \(isUnsaid) THEN excluded.\($0) ELSE mirrors.\($0) END"
+                "\($0) = CASE WHEN \(hasNoDecision) THEN excluded.\($0) ELSE mirrors.\($0) END"
             }
             + standing.map {
                 "\($0) = CASE WHEN mirrors.standing_look_ms IS NULL THEN excluded.\($0) ELSE mirrors.\($0) END"
@@ -246,14 +250,14 @@ package struct MirrorRestore: Sendable {
         on connection: any StorageConnection
     ) throws {
         let end = receipt.knownUntil.map { " that ends at \($0.rfc3339.prefix(19))Z" } ?? ""
-        let rest =
+        let nextStep =
             receipt.knowsRest || knowsPeople
             ? "look at mirror-bot config and mirror-bot plan, then run mirror-bot resume"
             : "whom you denied and what you let it forget since then is not known: say it again, then run mirror-bot resume"
         try connection.execute(
             """
             UPDATE mirrors SET paused_ms = \(now.milliseconds), paused_until_ms = NULL, pause_code = \(Pause.Code.restored.rawValue),
-                pause_reason = \("it was restored from a backup\(end); \(rest)"), version = version + 1,
+                pause_reason = \("it was restored from a backup\(end); \(nextStep)"), version = version + 1,
                 activated_ms = CASE WHEN activated_ms IS NULL THEN NULL ELSE \(now.milliseconds) END
             WHERE mirror = \(mirror)
             """)

@@ -115,8 +115,8 @@ extension HumanMirror {
     func ownerLogin(_ login: AccountConfiguration) async throws -> OwnerLogin? {
         guard login.role == .human, login.credentials.opensAccount else { return nil }
         do {
-            guard let known = try await account(.human) else { return .fresh }
-            return StoredLogin(known).hasSameSecrets(as: StoredLogin(login)) ? .standing : .fresh
+            guard let stored = try await account(.human) else { return .fresh }
+            return StoredLogin(stored).hasSameSecrets(as: StoredLogin(login)) ? .standing : .fresh
         } catch is ConfigurationError {
             // A stored login that cannot be opened is replaced by the new one.
             return .fresh

@@ -85,8 +85,8 @@ extension HumanMirror {
     /// - Throws: The store's error.
     package func isAccount(_ account: Account, of role: AccountRole) async throws -> Bool {
         let record = try await table.record()
-        let known = role == .human ? record.human : record.bot
-        return known?.canonical == account.id.canonical
+        let bound = role == .human ? record.human : record.bot
+        return bound?.canonical == account.id.canonical
     }
 
     /// The rebinding that a new login would cause; nil if the mirror is not bound, or bound to the

@@ -87,14 +87,14 @@ package struct MonthPlan: Sendable, Equatable {
     /// The cost of all parts so far.
     package var total: Money { spent.values.reduce(.zero, +) }
 
-    private var half: Money { Money(microdollars: budget.microdollars / 2) }
+    private var halfOfBudget: Money { Money(microdollars: budget.microdollars / 2) }
 
     /// The most that learning may cost in a month: half of the budget, or less if life needs more.
-    package var learningShare: Money { max(min(half, budget - lifePerDay * days), .zero) }
+    package var learningShare: Money { max(min(halfOfBudget, budget - lifePerDay * days), .zero) }
 
     /// The expected cost of the daily work from today to the end of the month.
     package var keptForLife: Money {
-        let proportion = (budget - half).scaled(daysLeft, of: days)
+        let proportion = (budget - halfOfBudget).scaled(daysLeft, of: days)
         return min(max(proportion, lifePerDay * daysLeft), budget)
     }
 
@@ -108,7 +108,7 @@ package struct MonthPlan: Sendable, Equatable {
     /// The most that following may cost in the month.
     package var followingShare: Money {
         let quarter = Money(microdollars: budget.microdollars / 4)
-        return max(quarter, half - (lifePerDay - followingPerDay) * days)
+        return max(quarter, halfOfBudget - (lifePerDay - followingPerDay) * days)
     }
 
     /// Returns the money that calls with this purpose may still spend now.
@@ -119,11 +119,11 @@ package struct MonthPlan: Sendable, Equatable {
                 min(budget - total, followingShare.scaled(daysGone, of: days) - following), .zero)
         }
         guard part != .life else { return max(budget - total, .zero) }
-        var left = min(leftOfShare(part), budget - total - keptForLife)
+        var amount = min(leftOfShare(part), budget - total - keptForLife)
         if purpose == .feed(.favorites) {
-            left = min(left, share(of: part).scaled(daysGone, of: days) - newFavorites)
+            amount = min(amount, share(of: part).scaled(daysGone, of: days) - newFavorites)
         }
-        return max(left, .zero)
+        return max(amount, .zero)
     }
 
     /// The next time at which more money may be left for a purpose.

@@ -67,12 +67,14 @@ package struct SpendingTable: SpendingBook {
             }
             let today = try amounts(in: .day(of: now), on: connection)
             if purpose.isHome {
-                let spent = today.filter { $0.key.isHome }.values.reduce(.zero, +)
-                guard spent + amount <= homeShare else {
-                    let taken = underWay.amounts(at: now).filter { $0.key.isHome }.values.reduce(
-                        .zero, +)
+                let spentOnHome = today.filter { $0.key.isHome }.values.reduce(.zero, +)
+                guard spentOnHome + amount <= homeShare else {
+                    let underWayOnHome = underWay.amounts(at: now).filter { $0.key.isHome }.values
+                        .reduce(
+                            .zero, +)
                     let end = SpendingPeriod.day(of: now).end
-                    return spent - taken + amount <= homeShare ? min(now + Self.moment, end) : end
+                    return spentOnHome - underWayOnHome + amount <= homeShare
+                        ? min(now + Self.moment, end) : end
                 }
             }
             if today[purpose] == nil { try removeDays(before: now, on: connection) }

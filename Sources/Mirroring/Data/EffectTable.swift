@@ -28,7 +28,7 @@ package struct Effect: Equatable, Sendable {
     /// The network's identifier of the answer to that post; `nil` until the network has returned
     /// it.
     package var answer: String?
-    /// By the network's clock.
+    /// The time of the effect's beginning, by the network's clock.
     package let begun: Date
     /// The time of the latest request whose outcome is unknown; nil if there is none.
     package var sent: Date?
@@ -62,7 +62,7 @@ package struct EffectTaken: Error, CustomStringConvertible {
 /// Every change names its holder, and changes nothing if another process has taken the effect up.
 package struct EffectTable: Sendable {
     /// The most effects that are read; one command makes a single one.
-    private static let most: Int64 = 100
+    private static let mostRead: Int64 = 100
 
     private let storage: any StorageEngine
     private let mirror: String
@@ -75,7 +75,7 @@ package struct EffectTable: Sendable {
     /// Stores a new effect durably; requests may follow.
     ///
     /// - Parameters:
-    ///   - begun: By the network's clock.
+    ///   - begun: The time of the effect's beginning, by the network's clock.
     ///   - next: When a worker takes it up, unless it is held for longer.
     /// - Returns: The effect, held by the caller.
     /// - Throws: `ConfigurationError` if the mirror lives elsewhere; the store's error.
@@ -136,11 +136,11 @@ package struct EffectTable: Sendable {
         taken.holder = Self.newHolder()
         taken.next = next
         let mirror = mirror
-        let new = taken.holder
+        let newHolder = taken.holder
         let changed = try await storage.transaction { connection in
             try connection.execute(
                 """
-                UPDATE effects SET holder = \(new), next_ms = \(next.milliseconds)
+                UPDATE effects SET holder = \(newHolder), next_ms = \(next.milliseconds)
                 WHERE mirror = \(mirror) AND id = \(effect.id) AND holder = \(effect.holder)
                 """)
         }
@@ -175,7 +175,7 @@ package struct EffectTable: Sendable {
             """
             SELECT id, kind, account, mark, post_address, answer_address, begun_ms, sent_ms,
                 next_ms, attempts, error, holder
-            FROM effects WHERE mirror = \(mirror) ORDER BY begun_ms, id LIMIT \(Self.most)
+            FROM effects WHERE mirror = \(mirror) ORDER BY begun_ms, id LIMIT \(Self.mostRead)
             """
         ).compactMap(Self.effect)
     }

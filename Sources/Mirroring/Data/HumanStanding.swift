@@ -63,19 +63,20 @@ package struct HumanStanding: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - found: The state that the network reports now.
-    ///   - known: The state before; nil for an active account.
-    static func after(_ found: AccountStanding, _ known: HumanStanding?, at now: Date)
+    ///   - earlier: The state before; nil for an active account.
+    static func after(_ found: AccountStanding, _ earlier: HumanStanding?, at now: Date)
         -> HumanStanding?
     {
-        if let known, found == known.state {
-            guard known.confirmed == nil, now.timeIntervalSince(known.since) >= confirmation else {
-                return known
+        if let earlier, found == earlier.state {
+            guard earlier.confirmed == nil, now.timeIntervalSince(earlier.since) >= confirmation
+            else {
+                return earlier
             }
-            var confirmed = known
+            var confirmed = earlier
             confirmed.confirmed = Date(milliseconds: now.milliseconds)
             return confirmed
         }
-        if let known, !found.holdsMirror, known.waitsForPerson { return known }
+        if let earlier, !found.holdsMirror, earlier.waitsForPerson { return earlier }
         return found == .active ? nil : HumanStanding(found, since: now)
     }
 
@@ -177,9 +178,9 @@ extension MirrorTable {
         return try await storage.transaction { connection in
             guard let record = try Self.record(mirror, connection) else { return nil }
             try Seen?(seen).require(HumanStanding.seen(record.standing))
-            let known = record.standing
-            let next = found.map { HumanStanding.after($0, known, at: now) } ?? known
-            if next == known {
+            let earlier = record.standing
+            let next = found.map { HumanStanding.after($0, earlier, at: now) } ?? earlier
+            if next == earlier {
                 try connection.execute(
                     "UPDATE mirrors SET standing_look_ms = \(now.milliseconds) WHERE mirror = \(mirror)"
                 )

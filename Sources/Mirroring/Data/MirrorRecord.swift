@@ -100,13 +100,13 @@ package struct Pause: Equatable, Sendable {
 
     /// The end of the pause, for people; in a zone if it is known.
     package func ending(in zone: TimeZone?) -> String {
-        until.map { "until \(Self.words($0, in: zone))" } ?? "until mirror-bot resume"
+        until.map { "until \(Self.timeText($0, in: zone))" } ?? "until mirror-bot resume"
     }
 
     /// The beginning of the pause, in the same form.
-    package func beginning(in zone: TimeZone?) -> String { Self.words(since, in: zone) }
+    package func beginning(in zone: TimeZone?) -> String { Self.timeText(since, in: zone) }
 
-    private static func words(_ date: Date, in zone: TimeZone?) -> String {
+    private static func timeText(_ date: Date, in zone: TimeZone?) -> String {
         zone.map { LocalTime(date, in: $0).description } ?? date.rfc3339
     }
 

@@ -28,11 +28,12 @@ package struct MirrorTable: Sendable {
         async throws
     {
         let mirror = configuration.mirror
-        let known = try await names(in: storage, limit: named)
-        if known.isEmpty, mirror == MirrorSettings.usualMirror { return }
+        let mirrorNames = try await names(in: storage, limit: named)
+        if mirrorNames.isEmpty, mirror == MirrorSettings.usualMirror { return }
         let existing =
-            known.isEmpty
-            ? "the database has none yet" : "the database has \(known.joined(separator: ", "))"
+            mirrorNames.isEmpty
+            ? "the database has none yet"
+            : "the database has \(mirrorNames.joined(separator: ", "))"
         throw ConfigurationError(
             configuration.mirrorSetting,
             "is \(mirror), but there is no such mirror: \(existing); mirror-bot setup, login, train and set make one",
@@ -283,9 +284,10 @@ package struct MirrorTable: Sendable {
     @discardableResult
     package func notePast(_ past: KnownPast, now: Date) async throws -> Bool {
         try await add(now: now)
-        let known: SQL = past == .whole ? "COALESCE(past, '') <> 'whole'" : "past IS NULL"
+        let knowsLess: SQL = past == .whole ? "COALESCE(past, '') <> 'whole'" : "past IS NULL"
         return try await storage.execute(
-            "UPDATE mirrors SET past = \(past.rawValue) WHERE mirror = \(mirror) AND \(known)") == 1
+            "UPDATE mirrors SET past = \(past.rawValue) WHERE mirror = \(mirror) AND \(knowsLess)")
+            == 1
     }
 
     /// Stores that nothing of the human's past is known any more.
@@ -338,7 +340,7 @@ package struct MirrorTable: Sendable {
                 setting: botSetting)
             record.human = found[.human] ?? record.human?.canonical
             record.bot = found[.bot] ?? record.bot?.canonical
-            if let known = record.human, known == record.bot {
+            if let humanID = record.human, humanID == record.bot {
                 throw Self.sameAccount(
                     as: found[.bot] == nil ? humanSetting : botSetting, isHuman: found[.bot] == nil)
             }
@@ -393,7 +395,7 @@ package struct MirrorTable: Sendable {
                 )
                 if let login { record.agree(by: login, at: now) }
             }
-            if let known = record.human, known == record.bot {
+            if let humanID = record.human, humanID == record.bot {
                 throw Self.sameAccount(
                     as: settings[.bot] ?? settings[.human] ?? Setting.mirror.name,
                     isHuman: accounts[.bot] == nil)
@@ -412,13 +414,13 @@ package struct MirrorTable: Sendable {
     private static func forgetFeeds(
         of role: AccountRole, _ mirror: String, _ connection: any StorageConnection
     ) throws {
-        let own = "\(role.rawValue)-%"
-        let seen = role == .human ? "\(FeedName.seen)%" : ""
+        let feedsOfRole = "\(role.rawValue)-%"
+        let seenFeeds = role == .human ? "\(FeedName.seen)%" : ""
         for table in ["feeds", "feed_stretches", "feed_items", "feed_gaps"] {
             try connection.execute(
                 """
                 DELETE FROM \(unsafe: table)
-                WHERE mirror = \(mirror) AND (feed LIKE \(own) OR feed LIKE \(seen))
+                WHERE mirror = \(mirror) AND (feed LIKE \(feedsOfRole) OR feed LIKE \(seenFeeds))
                 """)
         }
         for table in ["refusals", "waits"] {
@@ -439,10 +441,10 @@ package struct MirrorTable: Sendable {
         _ bot: String?, of mirror: String, setting: String, _ connection: any StorageConnection
     ) throws {
         guard let bot else { return }
-        let others = try connection.query(
+        let rows = try connection.query(
             "SELECT mirror FROM mirrors WHERE bot_account = \(bot) AND mirror <> \(mirror) ORDER BY mirror LIMIT 1"
         )
-        guard let other = try others.first?.text("mirror") else { return }
+        guard let other = try rows.first?.text("mirror") else { return }
         throw ConfigurationError(
             setting,
             "belongs to the bot of mirror \(other) in the same database, and both would answer; give one of them another "
@@ -513,13 +515,15 @@ package struct MirrorTable: Sendable {
     ) async throws {
         let mirror = mirror
         // Nearly every start finds the values that it would store.
-        let isKnown = try await storage.read { connection in
-            guard !writesMore, let old = try Self.record(mirror, connection) else { return false }
-            var new = old
-            try change(&new, connection)
-            return new == old
+        let isUnchanged = try await storage.read { connection in
+            guard !writesMore, let stored = try Self.record(mirror, connection) else {
+                return false
+            }
+            var changed = stored
+            try change(&changed, connection)
+            return changed == stored
         }
-        if isKnown { return }
+        if isUnchanged { return }
         try await storage.transaction { connection in
             try connection.execute(
                 """
@@ -545,15 +549,15 @@ package struct MirrorTable: Sendable {
     }
 
     /// Fails if a found account differs from the one that the mirror is bound to.
-    private static func requireSame(_ known: BoundAccount?, _ found: BoundAccount?, setting: String)
+    private static func requireSame(_ bound: BoundAccount?, _ found: BoundAccount?, setting: String)
         throws
     {
-        guard let known, let found, known.id != found.id else { return }
-        let isElsewhere = known.id.network != found.id.network
+        guard let bound, let found, bound.id != found.id else { return }
+        let isElsewhere = bound.id.network != found.id.network
         throw ConfigurationError(
             setting,
             "belongs to \(found.name(withNetwork: isElsewhere)), but this mirror belongs to "
-                + "\(known.name(withNetwork: isElsewhere)); set MIRROR to another name for it, or let this mirror change "
+                + "\(bound.name(withNetwork: isElsewhere)); set MIRROR to another name for it, or let this mirror change "
                 + "accounts with mirror-bot rebind")
     }
 

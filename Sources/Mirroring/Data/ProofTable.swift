@@ -78,7 +78,7 @@ package struct ProofTable: Sendable {
         let mirror = mirror
         let nonce = nonce.hexadecimal
         let owner = digest(of: visitor)
-        let words = Self.digest(of: words(of: visitor, nonce: nonce))
+        let wordsDigest = Self.digest(of: words(of: visitor, nonce: nonce))
         let begin = (now - Self.wordsLast).milliseconds
         try await storage.transaction { connection in
             let rows = try connection.query(
@@ -92,11 +92,12 @@ package struct ProofTable: Sendable {
                 """
             let ofAccount: SQL =
                 " AND network = \(account.network.rawValue) AND name = \(account.name)"
-            let fresh = (now - Self.wordsLast / 2).milliseconds
-            let same = try connection.query(
+            let reusableSince = (now - Self.wordsLast / 2).milliseconds
+            let reusable = try connection.query(
                 "SELECT nonce " + open + ofAccount
-                    + " AND visitor = \(owner) AND asked_ms > \(fresh) AND agrees = \(agrees)")
-            guard same.isEmpty else { return }
+                    + " AND visitor = \(owner) AND asked_ms > \(reusableSince) AND agrees = \(agrees)"
+            )
+            guard reusable.isEmpty else { return }
             let all =
                 try connection.query("SELECT COUNT(*) AS number " + open).first?.int("number") ?? 0
             let openOfAccount =
@@ -114,7 +115,7 @@ package struct ProofTable: Sendable {
             try connection.execute(
                 """
                 INSERT INTO proofs (mirror, nonce, visitor, network, name, words, asked_ms, agrees)
-                VALUES (\(mirror), \(nonce), \(owner), \(account.network.rawValue), \(account.name), \(words),
+                VALUES (\(mirror), \(nonce), \(owner), \(account.network.rawValue), \(account.name), \(wordsDigest),
                     \(now.milliseconds), \(agrees))
                 """)
         }
@@ -162,7 +163,7 @@ package struct ProofTable: Sendable {
         fileprivate let agrees: Bool
     }
 
-    /// A mention that may prove an account.
+    /// A mention whose words may prove that its author owns an account.
     package struct Candidate: Sendable {
         fileprivate let mention: String
         fileprivate let author: Account
@@ -174,7 +175,7 @@ package struct ProofTable: Sendable {
         /// - Parameters:
         ///   - mention: The identity of the mention.
         ///   - author: The author, according to the network.
-        ///   - written: When it first named the bot, by the clock of this machine.
+        ///   - written: When the mention first named the bot, by the clock of this machine.
         package init?(_ mention: PostID, by author: Account, _ text: String, written: Date) {
             let spoken = ProofWords.said(in: text)
             guard !spoken.isEmpty else { return nil }
@@ -206,12 +207,12 @@ package struct ProofTable: Sendable {
         var matches: [String: Match] = [:]
         for row in rows {
             guard let network = NetworkName(rawValue: try row.text("network")) else { continue }
-            let words = try row.text("words")
+            let askedWords = try row.text("words")
             let asked = try row.date("asked_ms")
             let account = ProvedAccount(network: network, name: try row.text("name"))
             let time = asked - clockMargin...asked + wordsLast + clockMargin
             let proving = candidates.filter { candidate in
-                candidate.words.contains(words) && account.isNamed(by: candidate.author)
+                candidate.words.contains(askedWords) && account.isNamed(by: candidate.author)
                     && (time.contains(candidate.written) || now <= asked + wordsLast)
             }
             for candidate in proving {

@@ -7,7 +7,7 @@ package import Storage
 package struct RequestTable: Sendable {
     /// Everything that was counted.
     package struct Counted: Sendable {
-        /// By network.
+        /// The durations of calls, by network.
         package var durations: [String: Histogram] = [:]
         /// The remaining requests, sorted by name.
         package var limits: [(network: String, window: String, remaining: Int)] = []

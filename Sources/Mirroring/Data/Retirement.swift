@@ -120,9 +120,9 @@ extension MirrorTable {
         let mirror = mirror
         let last = retirement.stored
         try await storage.transaction { connection in
-            let known = try Self.record(mirror, connection)?.retirement
-            try seen.require(Retirement.seen(known))
-            try Self.requireNotBegun(known)
+            let planned = try Self.record(mirror, connection)?.retirement
+            try seen.require(Retirement.seen(planned))
+            try Self.requireNotBegun(planned)
             try connection.execute(
                 """
                 INSERT INTO mirrors (mirror, created_ms) VALUES (\(mirror), \(now.milliseconds))
@@ -145,17 +145,17 @@ extension MirrorTable {
     package func cancelRetirement(seen: Seen? = nil) async throws -> Retirement? {
         let mirror = mirror
         return try await storage.transaction { connection in
-            let known = try Self.record(mirror, connection)?.retirement
-            try seen.require(Retirement.seen(known))
-            try Self.requireNotBegun(known)
-            guard let known else { return nil }
+            let planned = try Self.record(mirror, connection)?.retirement
+            try seen.require(Retirement.seen(planned))
+            try Self.requireNotBegun(planned)
+            guard let planned else { return nil }
             try connection.execute(
                 """
                 UPDATE mirrors SET retire_ms = NULL, retire_asked_ms = NULL, retire_text = NULL, retire_source = NULL,
                     retire_undo = \(false), version = version + 1
                 WHERE mirror = \(mirror) AND retire_begun_ms IS NULL
                 """)
-            return known
+            return planned
         }
     }
 

@@ -31,9 +31,9 @@ package struct ServerRuleTable: Sendable {
     /// Seconds between two reads of the server's rules by a worker.
     package static let interval: TimeInterval = 7 * 86_400
     /// The most sentences that are stored of one server.
-    private static let most = 200
+    private static let mostSentences = 200
     /// The digest of the row with the time of the last read.
-    private static let look = ""
+    private static let rowOfLastRead = ""
 
     let storage: any StorageEngine
     let mirror: String
@@ -45,7 +45,7 @@ package struct ServerRuleTable: Sendable {
         try await storage.query(
             """
             SELECT read_ms FROM server_rules
-            WHERE mirror = \(mirror) AND account = \(account.canonical.reference) AND digest = \(Self.look)
+            WHERE mirror = \(mirror) AND account = \(account.canonical.reference) AND digest = \(Self.rowOfLastRead)
             """
         ).first?.date("read_ms")
     }
@@ -64,7 +64,7 @@ package struct ServerRuleTable: Sendable {
         try await storage.transaction { [mirror] connection in
             let reference = account.canonical.reference
             let isOfAccount: SQL = "mirror = \(mirror) AND account = \(reference)"
-            let entries = [Self.look] + texts.prefix(Self.most).map(Self.digest)
+            let entries = [Self.rowOfLastRead] + texts.prefix(Self.mostSentences).map(Self.digest)
             for (position, digest) in entries.enumerated() {
                 try connection.execute(
                     """
@@ -104,7 +104,7 @@ package struct ServerRuleTable: Sendable {
     ) throws -> [Sentence] {
         try connection.query(
             """
-            SELECT text, since_ms, gone_ms, shown_ms FROM server_rules WHERE \(ours) AND digest <> \(look)
+            SELECT text, since_ms, gone_ms, shown_ms FROM server_rules WHERE \(ours) AND digest <> \(rowOfLastRead)
             ORDER BY CASE WHEN gone_ms IS NULL THEN 0 ELSE 1 END, position, digest
             """
         ).map { row in

@@ -53,15 +53,17 @@ package struct FavoriteDecider: Sendable {
     ) async throws -> (decided: [Action], stances: [AccountID: People.Stance]) {
         let authors = items.map(\.author.id)
         let mirror = configuration.mirror
-        let (known, count, stances) = try await store.standing(
+        let (decided, count, stances) = try await store.standing(
             .favorite, among: items.map(\.post.id.value), since: LocalMidnight.before(now, in: zone)
         ) { try People.stances(of: authors, in: mirror, on: $0) }
         guard configuration.favoriteMode != .off else { return ([], stances) }
-        let fresh = items.filter {
-            !known.contains($0.post.id.value) && $0.post.createdAt >= activated
+        let undecided = items.filter {
+            !decided.contains($0.post.id.value) && $0.post.createdAt >= activated
         }
         var today = count
-        var candidates = fresh.filter { refusal(for: $0, stances, today: today, now: now) == nil }
+        var candidates = undecided.filter {
+            refusal(for: $0, stances, today: today, now: now) == nil
+        }
         guard !candidates.isEmpty else { return ([], stances) }
         candidates.sort { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
         let liked = try await classifications(of: candidates, by: classifier).filter(
@@ -128,9 +130,9 @@ package struct FavoriteDecider: Sendable {
         among authors: [AccountID], _ stances: [AccountID: People.Stance]
     ) async throws -> Set<AccountID> {
         guard capabilities.automaticFavorites == .consenting, !authors.isEmpty else { return [] }
-        let known = try await store.acquaintances(
+        let acquaintances = try await store.acquaintances(
             among: authors, unlessFor: [.rule(.askedToStop), .rule(.notMentioned)])
-        return known.union(authors.filter { stances[$0] == .allow })
+        return acquaintances.union(authors.filter { stances[$0] == .allow })
     }
 
     private func isAutomatic(_ author: AccountID, _ consenting: Set<AccountID>) -> Bool {

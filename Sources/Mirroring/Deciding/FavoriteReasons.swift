@@ -28,7 +28,7 @@ extension Explanation.Feature {
     ///     except signs, numbers and function words.
     /// - Returns: Contributions that add up, with the base, to ln of the rate.
     package static func all(of assessment: Assessment, atMost number: Int? = nil) -> [Self] {
-        let told = assessment.told(atMost: number ?? .max)
+        let shown = assessment.told(atMost: number ?? .max)
         func one(_ contribution: Contribution) -> Self {
             Self(
                 name: FeatureGroup.shown(contribution.feature), logOdds: contribution.logOdds,
@@ -43,14 +43,14 @@ extension Explanation.Feature {
                     group: group)
             ]
         }
-        let rest =
+        let others =
             number == nil
-            ? sum(told.rest, "signs, small words", .words)
-            : sum(told.restOfWords, "other words", .words)
-                + sum(told.restOfPairs, "other pairs", .words)
-        return told.strongest.map(one) + rest
-            + sum(told.spelling, "runs of letters", .spelling)
-            + (number == nil ? told.form.map(one) : sum(.init(told.form), "form", .form))
+            ? sum(shown.rest, "signs, small words", .words)
+            : sum(shown.restOfWords, "other words", .words)
+                + sum(shown.restOfPairs, "other pairs", .words)
+        return shown.strongest.map(one) + others
+            + sum(shown.spelling, "runs of letters", .spelling)
+            + (number == nil ? shown.form.map(one) : sum(.init(shown.form), "form", .form))
     }
 
     /// Features by group, in the order in which they are shown to people; empty groups are left

@@ -33,7 +33,7 @@ final class KeptHabits: @unchecked Sendable {
     func habits(of replies: [Archive.PastReply], in mirror: String, _ words: WordCounter?)
         -> ReplyHabits
     {
-        if let habits = known(replies, in: mirror) { return habits }
+        if let habits = cached(replies, in: mirror) { return habits }
         let habits = ReplyHabits(
             replies.map { reply in
                 let post = reply.original.post
@@ -46,7 +46,7 @@ final class KeptHabits: @unchecked Sendable {
         return habits
     }
 
-    private func known(_ replies: [Archive.PastReply], in mirror: String) -> ReplyHabits? {
+    private func cached(_ replies: [Archive.PastReply], in mirror: String) -> ReplyHabits? {
         lock.withLock {
             guard let found = kept[mirror], found.replies == replies else { return nil }
             uses += 1

@@ -184,11 +184,11 @@ package struct MentionDecider: Sendable {
         var facts = try await read(mentions, threads: answers, now: now, midnight: midnight)
         var outcomes = Outcomes()
         var intents: [(intent: Intent, source: Archive.Original?)] = []
-        var words: [AccountWord] = []
+        var statements: [AccountWord] = []
         for mention in mentions {
-            if facts.earlier.known.contains(mention.post.id.value) { continue }
+            if facts.earlier.decided.contains(mention.post.id.value) { continue }
             let word = facts.words[mention.post.id.value]
-            if let word { words.append(word) }
+            if let word { statements.append(word) }
             // Nothing is stored about a forgotten person, not even that they wrote.
             if facts.people[mention.author.id]?.isForgotten ?? false { continue }
             if let word {
@@ -213,7 +213,7 @@ package struct MentionDecider: Sendable {
             }
         }
         let stored = try await store.propose(
-            intents.map(\.intent), now: now, also: noting(words, now: now))
+            intents.map(\.intent), now: now, also: noting(statements, now: now))
         for ((action, isNew), (_, source)) in zip(stored, intents) where isNew {
             outcomes.decided.append(Decision(of: action, asOf: facts.version, source: source))
         }
@@ -247,11 +247,11 @@ package struct MentionDecider: Sendable {
     /// The change that stores the statements of accounts in their order, for the transaction that
     /// records the mentions; nil without statements.
     private func noting(
-        _ words: [AccountWord], now: Date
+        _ statements: [AccountWord], now: Date
     ) -> (@Sendable (any StorageConnection) throws -> Void)? {
-        guard !words.isEmpty else { return nil }
+        guard !statements.isEmpty else { return nil }
         return { [mirror = configuration.mirror] connection in
-            for word in words {
+            for word in statements {
                 switch word {
                 case .proof(let match):
                     try ProofTable.prove(match, of: mirror, on: connection, now: now)
@@ -338,7 +338,7 @@ package struct MentionDecider: Sendable {
             facts.past = circumstances.past.flatMap(KnownPast.init(rawValue:))
             facts.version = circumstances.version
             let answered = mentions.filter { mention in
-                !facts.earlier.known.contains(mention.post.id.value)
+                !facts.earlier.decided.contains(mention.post.id.value)
                     && rules.refusal(of: mentionFacts(mention, facts, waiting: 0), at: present)
                         == nil
             }
@@ -416,9 +416,9 @@ package struct MentionDecider: Sendable {
         }
         // Mentions that wait for their threads are counted too, so that one person cannot take all
         // of the worker's time.
-        var known = mentionFacts(
+        var factsOfMention = mentionFacts(
             mention, facts, waiting: threads.open(of: mention.author.id, besides: mention.address))
-        if let refusal = rules.refusal(of: known, at: network.present(at: now))
+        if let refusal = rules.refusal(of: factsOfMention, at: network.present(at: now))
             ?? refusalOfNetwork(mention)
         {
             return .decided(intent.skipped(refusal))
@@ -455,8 +455,8 @@ package struct MentionDecider: Sendable {
         case .toBeAsked: return .open
         }
         intent.payload = .reply(reply)
-        known.repliesInThread = facts.earlier.replies(inThread: reply.thread)
-        if let refusal = rules.refusal(of: known, at: network.present(at: now)) {
+        factsOfMention.repliesInThread = facts.earlier.replies(inThread: reply.thread)
+        if let refusal = rules.refusal(of: factsOfMention, at: network.present(at: now)) {
             return .decided(intent.skipped(refusal))
         }
         return .decided(intent, source: source)
@@ -485,7 +485,7 @@ package struct MentionDecider: Sendable {
             mention.calledAt >= activated,
             !mention.favoriteNeedsApproval
         else { return nil }
-        let (known, today, _) = try await store.standing(
+        let (decided, today, _) = try await store.standing(
             .favorite, among: [mention.post.id.value], since: LocalMidnight.before(now, in: zone)
         ) { _ in }
         let favorite = FavoriteFacts(
@@ -494,7 +494,7 @@ package struct MentionDecider: Sendable {
             isFavorited: mention.isFavorited,
             favoritesToday: today + facts.confirmations)
         let rules = FavoriteRules(perDay: configuration.favoritesPerDay)
-        guard known.isEmpty,
+        guard decided.isEmpty,
             rules.refusalOfConfirmation(of: favorite, at: network.present(at: now)) == nil
         else {
             return nil
@@ -580,8 +580,8 @@ package struct MentionDecider: Sendable {
     /// about answers to others.
     private func knownThread(of mention: ObservedPost, _ facts: Facts) -> KnownThread {
         guard let parent = mention.replyToAddress else { return .known(mention.conversation) }
-        let known = facts.earlier.thread(ofReplyPublishedAs: parent) ?? mention.conversation
-        return known.map { .known($0) } ?? .toBeAsked
+        let thread = facts.earlier.thread(ofReplyPublishedAs: parent) ?? mention.conversation
+        return thread.map { .known($0) } ?? .toBeAsked
     }
 
     /// The reason why a mention waits for another try.
@@ -681,7 +681,7 @@ private final class ThreadQuestions: @unchecked Sendable {
 }
 
 extension Intent {
-    /// The same intent as skipped: nothing is sent.
+    /// This intent as a skipped one: nothing is sent.
     fileprivate func skipped(_ refusal: Refusal) -> Intent {
         var skipped = self
         if case .reply(var reply) = payload {

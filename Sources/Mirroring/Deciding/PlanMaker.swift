@@ -29,7 +29,7 @@ package struct PlanMaker: Sendable {
     let taste: TextTaste?
     /// How much of the human's past is known; without any there is no plan.
     private let past: @Sendable () async throws -> KnownPast?
-    private let known = KnownPlans()
+    private let plannedDays = KnownPlans()
 
     package init(
         archive: Archive, store: OutboxStore, configuration: MirrorSettings, judge: TextJudge,
@@ -85,16 +85,16 @@ package struct PlanMaker: Sendable {
         guard let drawing = try await drawing(of: day, now: now, watching: watching) else {
             return nil
         }
-        var best: (count: Int, plan: DayPlan)?
-        for draw in 0..<Self.draws where best.map({ $0.count < count }) ?? true {
+        var bestDraw: (count: Int, plan: DayPlan)?
+        for draw in 0..<Self.draws where bestDraw.map({ $0.count < count }) ?? true {
             guard let drawn = drawing.plan(seed: draw == 0 ? nil : "\(day)/\(draw)") else {
                 return nil
             }
             let open = drawn.slots.count { $0.due > instant }
-            if open > best?.count ?? -1 { best = (open, drawn) }
+            if open > bestDraw?.count ?? -1 { bestDraw = (open, drawn) }
         }
-        guard let best else { return nil }
-        return try await filled(best.plan, now: now)
+        guard let bestDraw else { return nil }
+        return try await filled(bestDraw.plan, now: now)
     }
 
     /// The plan for drawn minutes, with a text for each.
@@ -240,9 +240,9 @@ package struct PlanMaker: Sendable {
         onDrawn: @Sendable () -> Void = {}
     ) async throws -> PlannedDay? {
         // This is called often; an existing plan stays.
-        guard !known.has(day) else { return nil }
+        guard !plannedDays.has(day) else { return nil }
         guard try await store.plan(for: day) == nil else {
-            known.add(day)
+            plannedDays.add(day)
             return nil
         }
         let isFirst = activated != .distantPast && LocalTime(activated, in: zone).day == day
@@ -260,18 +260,18 @@ package struct PlanMaker: Sendable {
             planned.slots[index].reason = .outbox(.beforeStart)
         }
         let isStored = try await store.store(planned.plan, slots: planned.slots)
-        known.add(day)
+        plannedDays.add(day)
         return isStored ? planned : nil
     }
 
     /// Whether ``make(_:now:activated:watching:onDrawn:)`` has found or stored a plan of a day.
-    package func isPlanned(_ day: LocalDay) -> Bool { known.has(day) }
+    package func isPlanned(_ day: LocalDay) -> Bool { plannedDays.has(day) }
 
     /// Minute of the day from which the next day's plan is made, where plans are made ahead, so
     /// that the plans of many mirrors in one zone are not all made at midnight.
     ///
-    /// - Returns: A minute of the day's last two hours, except the last quarter; another one for
-    ///   each mirror.
+    /// - Returns: A minute between 22:00 and 23:44. It is a hash of the mirror and the day, so that
+    ///   mirrors usually differ.
     package func minuteToPlanAhead(of day: LocalDay) -> Int {
         let begin = 1_440 - 120
         let length = 105
@@ -422,7 +422,7 @@ package struct PlanMaker: Sendable {
 private final class KnownPlans: @unchecked Sendable {
     // Sendable because every access to `days` holds the lock.
     /// Today's and tomorrow's.
-    private static let kept = 2
+    private static let daysKept = 2
 
     private let lock = NSLock()
     private var days: [LocalDay] = []
@@ -430,7 +430,7 @@ private final class KnownPlans: @unchecked Sendable {
     func has(_ day: LocalDay) -> Bool { lock.withLock { days.contains(day) } }
 
     func add(_ day: LocalDay) {
-        lock.withLock { if !days.contains(day) { days = days.suffix(Self.kept - 1) + [day] } }
+        lock.withLock { if !days.contains(day) { days = days.suffix(Self.daysKept - 1) + [day] } }
     }
 }
 
@@ -469,7 +469,7 @@ struct TextPool {
     private let session: TextSession?
     /// The opinions of ``session``, by text key.
     private var opinions: [String: TextOpinion] = [:]
-    private var taken: Set<String>
+    private var takenKeys: Set<String>
     /// Keys of the plain texts that were not used too recently, by the time windows that apply.
     private var unusedPlain: [[String]: Set<String>] = [:]
     /// Whether younger posts may be used if there are no others.
@@ -491,8 +491,8 @@ struct TextPool {
         // A text that waits, is being sent or was sent today is not used twice.
         let spokenFor =
             planned + (try await maker.store.waitingPosts().filter { $0.expires >= now })
-        let left = try await maker.store.textsLeft(besides: nil, since: now - 86_400)
-        taken = Set((spokenFor.flatMap(\.texts) + left).map(TextRules.textKey))
+        let sentToday = try await maker.store.textsSent(besides: nil, since: now - 86_400)
+        takenKeys = Set((spokenFor.flatMap(\.texts) + sentToday).map(TextRules.textKey))
         filter = Archive.TextFilter(
             longest: maker.limits.maximumCharacters,
             after: configuration.maximumAgeDays.map { now - Double($0) * 86_400 } ?? .distantPast,
@@ -503,8 +503,8 @@ struct TextPool {
         counts = try await Self.counts(filter, maker, unwanted)
         used = try await maker.archive.usedTexts(since: now - Double(chooser.noRepeatDays) * 86_400)
         uses = configuration.maximumUses == nil ? [:] : try await maker.archive.uses()
-        if let most = configuration.maximumUses {
-            taken.formUnion(uses.filter { $0.value >= most }.keys)
+        if let maximumUses = configuration.maximumUses {
+            takenKeys.formUnion(uses.filter { $0.value >= maximumUses }.keys)
         }
     }
 
@@ -538,12 +538,12 @@ struct TextPool {
         let era = try await era(at: minute, of: day)
         // Demoted texts: if there are no others, the first is used; later slots may use the rest.
         var demoted: [Found] = []
-        defer { taken.subtract(demoted.map(\.choice.textKey)) }
+        defer { takenKeys.subtract(demoted.map(\.choice.textKey)) }
         for _ in 0..<Self.tries {
             let shelf = try await plainShelf(at: minute, of: day) ?? shelf(at: minute, of: day)
             guard let choice = try await choose(from: shelf, at: minute, after: era, &generator)
             else { break }
-            taken.insert(choice.textKey)
+            takenKeys.insert(choice.textKey)
             guard
                 let (wording, post) = try await wording(
                     of: choice, from: shelf, at: minute, of: day)
@@ -556,7 +556,7 @@ struct TextPool {
                 break
             }
             if let first = demoted.first, found.costsMore(than: first) {
-                taken.remove(choice.textKey)
+                takenKeys.remove(choice.textKey)
                 break
             }
             return used(found)
@@ -597,10 +597,11 @@ struct TextPool {
         let want = found.opinion.flatMap {
             $0.isDemoted ? "used for want of others: \($0.sentence)" : nil
         }
-        let words = [description, found.shelf.concession, want].compactMap(\.self).joined(
+        let sentence = [description, found.shelf.concession, want].compactMap(\.self).joined(
             separator: "; ")
         return (
-            found.wording, Explanation(words, pool: why.poolSize, windowMinutes: why.windowMinutes)
+            found.wording,
+            Explanation(sentence, pool: why.poolSize, windowMinutes: why.windowMinutes)
         )
     }
 
@@ -608,7 +609,7 @@ struct TextPool {
     /// read.
     private mutating func opinion(on found: Found) async throws -> TextOpinion? {
         guard let session else { return nil }
-        if let known = opinions[found.choice.textKey] { return known }
+        if let earlier = opinions[found.choice.textKey] { return earlier }
         do {
             let text = [(id: found.post.id, text: found.post.text)]
             guard let opinion = try await session.opinions(on: text).first else { return nil }
@@ -672,7 +673,7 @@ struct TextPool {
         let number = minutes.reduce(0, +)
         let shelf = Shelf(filter: filter, counts: minutes, isPlain: true)
         // With so many texts, at least one must be free, whichever the taken ones are.
-        if number > Self.listed, number >= used.count + taken.count + TextJudge.fewest {
+        if number > Self.listed, number >= used.count + takenKeys.count + TextJudge.fewest {
             return shelf
         }
         guard number >= TextJudge.fewest, let windows = filter.windows else { return nil }
@@ -680,7 +681,7 @@ struct TextPool {
             let texts = try await maker.archive.texts(in: minute.ranges(within: 720), filter)
             unusedPlain[windows] = Set(texts.map(\.textKey)).filter { used[$0] == nil }
         }
-        return (unusedPlain[windows] ?? []).subtracting(taken).count >= TextJudge.fewest
+        return (unusedPlain[windows] ?? []).subtracting(takenKeys).count >= TextJudge.fewest
             ? shelf : nil
     }
 
@@ -699,10 +700,10 @@ struct TextPool {
         if mode != .off { filter.windows = windows(on: day, at: minute) }
         var minutes = sum(grade, filter.windows)
         for next in [Fitness.Grade.ofItsTime, FitnessMode.loose.grade] where next > grade {
-            let more = sum(next, filter.windows)
-            guard minutes.reduce(0, +) < TextJudge.fewest, more != minutes else { continue }
+            let widerMinutes = sum(next, filter.windows)
+            guard minutes.reduce(0, +) < TextJudge.fewest, widerMinutes != minutes else { continue }
             grade = next
-            minutes = more
+            minutes = widerMinutes
         }
         filter.grade = grade.rawValue
         let isPlain = mode == .plain && grade == .fit && minutes == sum(.plain, filter.windows)
@@ -750,23 +751,24 @@ struct TextPool {
             } else if number >= TextChooser.enough || window == TextChooser.windows.last {
                 let near = candidates(try await archive.texts(in: minutes, shelf.filter))
                 let choice = chooser.choose(
-                    from: near, at: minute, within: window, now: now, excluding: taken,
+                    from: near, at: minute, within: window, now: now, excluding: takenKeys,
                     generator: &generator)
                 if let choice { return choice }
             }
         }
-        var young = shelf.filter
-        if mayRelaxAge { young.end = .distantFuture }
-        let lost = candidates(try await archive.textsOfLostTimes(young))
+        var ofAnyAge = shelf.filter
+        if mayRelaxAge { ofAnyAge.end = .distantFuture }
+        let withoutTime = candidates(try await archive.textsOfLostTimes(ofAnyAge))
         let choice = chooser.choose(
-            from: lost.filter { ($0.createdAt ?? .distantPast) <= filter.end }, at: minute,
+            from: withoutTime.filter { ($0.createdAt ?? .distantPast) <= filter.end }, at: minute,
             within: 720, now: now,
-            excluding: taken, generator: &generator)
+            excluding: takenKeys, generator: &generator)
         if let choice { return choice }
         // No text is both old enough and unused, so the least bad one is chosen among all.
-        let known = candidates(try await archive.texts(in: minute.ranges(within: 720), young))
+        let withTime = candidates(try await archive.texts(in: minute.ranges(within: 720), ofAnyAge))
         return chooser.choose(
-            from: known + lost, at: minute, now: now, excluding: taken, generator: &generator)
+            from: withTime + withoutTime, at: minute, now: now, excluding: takenKeys,
+            generator: &generator)
     }
 
     /// Chooses among the texts of an era; `nil` if too few of them may be used.
@@ -779,7 +781,7 @@ struct TextPool {
         guard filter.start <= filter.end else { return nil }
         let texts = candidates(try await maker.archive.texts(ofEra: filter))
         return chooser.choose(
-            fromEra: texts, at: minute, now: now, excluding: taken, generator: &generator)
+            fromEra: texts, at: minute, now: now, excluding: takenKeys, generator: &generator)
     }
 
     /// Draws a text that may be used, each with the same probability; nil if some draws find none.
@@ -789,18 +791,18 @@ struct TextPool {
     ) async throws -> TextChoice? {
         let number = minutes.map { shelf.counts[$0].reduce(0, +) }.reduce(0, +)
         for _ in 0..<Self.draws {
-            var rest = min(Int(generator.nextUniform() * Double(number)), number - 1)
+            var offset = min(Int(generator.nextUniform() * Double(number)), number - 1)
             var places = minutes.joined().makeIterator()
             var place = places.next()
-            while let passed = place, rest >= shelf.counts[passed] {
-                rest -= shelf.counts[passed]
+            while let passed = place, offset >= shelf.counts[passed] {
+                offset -= shelf.counts[passed]
                 place = places.next()
             }
             guard let place else { return nil }
-            let text = try await maker.archive.text(at: place, number: rest, shelf.filter)
-            // If uses count, nearly all of so many texts are unused; if not, the texts are listed
-            // in the end.
-            guard let text, !taken.contains(text.textKey), used[text.textKey] == nil,
+            let text = try await maker.archive.text(at: place, number: offset, shelf.filter)
+            // Draws again if the text is taken, or was used lately or, under a limit of uses,
+            // ever. Few of so many texts are; if every draw fails, the caller lists the texts.
+            guard let text, !takenKeys.contains(text.textKey), used[text.textKey] == nil,
                 uses[text.textKey] == nil
             else { continue }
             // A text that was posted more than once is counted for one post only.

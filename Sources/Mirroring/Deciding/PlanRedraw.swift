@@ -61,27 +61,27 @@ package struct PlanRedraw: Sendable {
         try await settle(day, now: now)
         for attempt in 0..<Self.attempts {
             let slots = try await store.slots(of: day)
-            let kept = slots.filter {
+            let keptSlots = slots.filter {
                 $0.isPinned || ![.planned, .claimed, .suggested, .skipped].contains($0.state)
             }
             let drawn = try await planner.preview(
                 day, now: now, watching: try await mirror.watchesHuman(), seed: seed,
-                firstNumber: Self.nextNumber(slots) + attempt, besides: kept)
-            guard var (plan, new) = drawn else { throw emptyArchive }
+                firstNumber: Self.nextNumber(slots) + attempt, besides: keptSlots)
+            guard var (plan, newSlots) = drawn else { throw emptyArchive }
             // The drawn times nearest to the kept slots are left out.
-            let times = kept.map(\.due)
-            for _ in 0..<min(kept.filter { $0.due > now }.count, new.count) {
-                let nearest = new.indices.min {
-                    distance(new[$0].due, times) < distance(new[$1].due, times)
+            let times = keptSlots.map(\.due)
+            for _ in 0..<min(keptSlots.filter { $0.due > now }.count, newSlots.count) {
+                let nearest = newSlots.indices.min {
+                    distance(newSlots[$0].due, times) < distance(newSlots[$1].due, times)
                 }
-                if let nearest { new.remove(at: nearest) }
+                if let nearest { newSlots.remove(at: nearest) }
             }
-            new.removeAll { $0.due <= now }
+            newSlots.removeAll { $0.due <= now }
             plan.made = now
-            if let taken = try await store.replan(
-                plan, slots: new, besides: kept.count, seen: seen, now: now)
+            if let removedCount = try await store.replan(
+                plan, slots: newSlots, besides: keptSlots.count, seen: seen, now: now)
             {
-                return (taken, new.count)
+                return (removedCount, newSlots.count)
             }
         }
         throw Self.busy(day)
@@ -99,8 +99,8 @@ package struct PlanRedraw: Sendable {
         ChangeRefusal(.busy, "\(day) is being changed by another process; try again")
     }
 
-    private func distance(_ date: Date, _ others: [Date]) -> TimeInterval {
-        others.map { abs($0.timeIntervalSince(date)) }.min() ?? .greatestFiniteMagnitude
+    private func distance(_ date: Date, _ times: [Date]) -> TimeInterval {
+        times.map { abs($0.timeIntervalSince(date)) }.min() ?? .greatestFiniteMagnitude
     }
 
     private var emptyArchive: ChangeRefusal {

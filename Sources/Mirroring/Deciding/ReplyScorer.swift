@@ -90,15 +90,15 @@ package struct ReplyScorer: Sendable {
     /// Each word is looked up once.
     private struct TellingWords {
         let habits: ReplyHabits
-        private var known: [String: Bool] = [:]
+        private var answers: [String: Bool] = [:]
 
         init(habits: ReplyHabits) { self.habits = habits }
 
         mutating func of(_ words: WordLikeness.Words) -> WordLikeness.Words {
             words.filter { word, _ in
-                if let isTelling = known[word] { return isTelling }
+                if let isTelling = answers[word] { return isTelling }
                 let isTelling = habits.isTelling(word) && !SmallFeatures.contains(word)
-                known[word] = isTelling
+                answers[word] = isTelling
                 return isTelling
             }
         }

@@ -66,10 +66,10 @@ package struct SlotHold: Sendable {
         guard let start = silence(since: last, after: now) ?? (isQuiet(at: now) ? now : nil) else {
             return .leaves
         }
-        let others = try await store.slots(of: name.day).filter {
+        let otherSlots = try await store.slots(of: name.day).filter {
             $0.id != slot.id && ![.skipped, .expired, .failed].contains($0.state)
         }
-        return time(for: slot, of: name.day, after: start, besides: others.map(\.due)).map {
+        return time(for: slot, of: name.day, after: start, besides: otherSlots.map(\.due)).map {
             .moves(to: $0)
         }
             ?? .falls
@@ -98,7 +98,9 @@ package struct SlotHold: Sendable {
 
     /// A minute of the day outside the quiet hours and not too near to another slot: one soon after
     /// `start`, or else the first one later.
-    private func time(for slot: Action, of day: LocalDay, after start: Date, besides others: [Date])
+    private func time(
+        for slot: Action, of day: LocalDay, after start: Date, besides otherTimes: [Date]
+    )
         -> Date?
     {
         let schedule = configuration.schedule
@@ -107,16 +109,17 @@ package struct SlotHold: Sendable {
         let planned = LocalTime(slot.due, in: zone).minute
         let seed = PlanSeed.text(mirror: configuration.mirror, day: day, minute: planned)
         // Gaps between slots are counted in whole minutes, whatever their seconds.
-        let taken = others.map {
+        let takenMinutes = otherTimes.map {
             Date(timeIntervalSince1970: ($0.timeIntervalSince1970 / 60).rounded(.down) * 60)
         }
-        let free = (0..<MinuteOfDay.count).compactMap { MinuteOfDay($0) }.filter {
+        let freeTimes = (0..<MinuteOfDay.count).compactMap { MinuteOfDay($0) }.filter {
             !schedule.quiet.contains($0)
         }
         .compactMap { minutes.date(of: $0) }
-        .filter { time in taken.allSatisfy { abs($0.timeIntervalSince(time)) >= gap } }
+        .filter { time in takenMinutes.allSatisfy { abs($0.timeIntervalSince(time)) >= gap } }
         .map { $0 + Double(seed % 60) }.filter { $0 >= start }.sorted()
-        let near = free.filter { $0 < start + Double(Self.spread) * 60 }
-        return near.isEmpty ? free.first : near[Int(seed / 60 % UInt64(near.count))]
+        let soonTimes = freeTimes.filter { $0 < start + Double(Self.spread) * 60 }
+        return soonTimes.isEmpty
+            ? freeTimes.first : soonTimes[Int(seed / 60 % UInt64(soonTimes.count))]
     }
 }

@@ -47,12 +47,12 @@ package struct TextJudge: Sendable {
     ///   - parts: The posts that follow it in a thread that is sent whole.
     /// - Returns: The verdict on the text with its parts.
     package func verdict(on post: Post, followedBy parts: [Post] = []) -> Fitness.Verdict {
-        var whole = post
-        whole.text = ([post] + parts).map(\.text).joined(separator: "\n")
-        whole.mentions += parts.flatMap(\.mentions).filter { $0 != post.author }
+        var joined = post
+        joined.text = ([post] + parts).map(\.text).joined(separator: "\n")
+        joined.mentions += parts.flatMap(\.mentions).filter { $0 != post.author }
         let year = LocalTime(post.createdAt, in: zone).day.components.year
         return Fitness.standard.verdict(
-            on: whole, year: year, isThread: !parts.isEmpty, words: words)
+            on: joined, year: year, isThread: !parts.isEmpty, words: words)
     }
 
     private func words(of text: String) -> [Fitness.Word]? {
@@ -124,11 +124,11 @@ package struct TextJudge: Sendable {
     private func isJudged(_ unprepared: Archive.Unprepared, _ habits: Habits?) -> Bool {
         let earlier = unprepared.earlier.rules
         let parts = unprepared.sequel.parts
-        guard let known = self.habits(in: earlier) else { return false }
+        guard let earlierHabits = self.habits(in: earlier) else { return false }
         // Which parts of a thread are judged depends on the settings.
         guard parts.isEmpty || earlier.hasPrefix(rules.version + " ") else { return false }
         let text = ([unprepared.post] + parts).map(\.text).joined()
-        return habits?.sayTheSame(of: text, as: known) ?? (known == Habits.unknown)
+        return habits?.sayTheSame(of: text, as: earlierHabits) ?? (earlierHabits == Habits.unknown)
     }
 
     private func fitness(

@@ -60,16 +60,16 @@ extension Archive {
     package func keep(_ posts: [Post], timeZone: TimeZone, limit: Int?) async throws -> StoreSummary
     {
         let muted = Muted(try await muted())
-        let wanted = posts.filter { !muted.hasWord($0.words) }
-        var summary = try await store(wanted, timeZone: timeZone, limit: limit)
-        summary.unwanted += posts.count - wanted.count
+        let unmuted = posts.filter { !muted.hasWord($0.visibleText) }
+        var summary = try await store(unmuted, timeZone: timeZone, limit: limit)
+        summary.unwanted += posts.count - unmuted.count
         return summary
     }
 }
 
 extension Post {
     /// All text of the post that a reader sees.
-    fileprivate var words: String {
+    fileprivate var visibleText: String {
         ([warning, text].compactMap(\.self) + pictures.map(\.alt)).joined(separator: "\n")
     }
 }

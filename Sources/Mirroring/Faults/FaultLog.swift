@@ -25,7 +25,7 @@ package actor FaultLog {
     private let clock: any WallClock
     private let pulse: WorkerPulse?
     private let live: LiveFaults
-    private var known: [String: WorkFault] = [:]
+    private var current: [String: WorkFault] = [:]
     /// When each stored row was written; nil before the rows were read.
     private var stored: [String: Date]?
 
@@ -54,14 +54,14 @@ package actor FaultLog {
     /// Notes that a part failed; an error of this write is ignored.
     package func fails(_ part: String, _ error: any Error) async {
         // An unreachable database is not asked again, because that would be another wait.
-        let isAway = (error as? StorageError)?.isTransient == true
-        if !isAway { await load() }
+        let isUnreachable = (error as? StorageError)?.isTransient == true
+        if !isUnreachable { await load() }
         let now = clock.now
         let fault = WorkFault(
-            part: part, since: min(known[part]?.since ?? now, now), noted: now, error: "\(error)",
+            part: part, since: min(current[part]?.since ?? now, now), noted: now, error: "\(error)",
             code: Self.code(of: error))
         note(fault, of: part)
-        guard !isAway, let stored else { return }
+        guard !isUnreachable, let stored else { return }
         if let written = stored[part], abs(now.timeIntervalSince(written)) < Self.interval {
             return
         }
@@ -89,18 +89,18 @@ package actor FaultLog {
     /// Forgets the faults of all parts except these, which are the only ones that still run.
     package func begins(_ parts: [String]) async {
         await load()
-        for part in Set(known.keys).union((stored ?? [:]).keys).subtracting(parts) {
+        for part in Set(current.keys).union((stored ?? [:]).keys).subtracting(parts) {
             await works(part)
         }
     }
 
     private func note(_ fault: WorkFault?, of part: String) {
-        known[part] = fault
+        current[part] = fault
         publish()
     }
 
     private func publish() {
-        let sorted = known.values.sorted { ($0.since, $0.part) < ($1.since, $1.part) }
+        let sorted = current.values.sorted { ($0.since, $0.part) < ($1.since, $1.part) }
         pulse?.fails(sorted, isComplete: stored != nil)
         live.set(sorted, of: mirror)
     }
@@ -114,11 +114,11 @@ package actor FaultLog {
         else { return }
         stored = Dictionary(rows.map { ($0.part, $0.noted) }) { first, _ in first }
         let now = clock.now
-        let unknown = rows.filter { known[$0.part] == nil }
+        let unknown = rows.filter { current[$0.part] == nil }
         let recent = unknown.filter { (0..<Self.memory).contains(now.timeIntervalSince($0.noted)) }
-        for row in recent { known[row.part] = row }
+        for row in recent { current[row.part] = row }
         publish()
-        for row in unknown where known[row.part] == nil { await works(row.part) }
+        for row in unknown where current[row.part] == nil { await works(row.part) }
     }
 
     /// The stable label of an error, as ``WorkFault/code`` defines it.

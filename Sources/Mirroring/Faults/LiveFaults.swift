@@ -7,7 +7,9 @@ package final class LiveFaults: @unchecked Sendable {
     private let lock = NSLock()
     private var faults: [String: [WorkFault]] = [:]
 
-    func set(_ new: [WorkFault], of mirror: String) { lock.withLock { faults[mirror] = new } }
+    func set(_ current: [WorkFault], of mirror: String) {
+        lock.withLock { faults[mirror] = current }
+    }
 
     /// Returns the faults in a mirror's work in this process, the oldest first.
     package func of(_ mirror: String) -> [WorkFault] { lock.withLock { faults[mirror] ?? [] } }

@@ -19,7 +19,7 @@ struct FeedItem: Equatable, Sendable {
         case unreadable
         /// To be tried again.
         case waiting
-        /// Not tried again.
+        /// The item is not tried again.
         case givenUp = "given-up"
     }
 

@@ -350,8 +350,8 @@ package actor FeedReader {
     {
         try await observing {
             try await load()
-            guard let left = state.left(of: limit), left > 0 else { return 0 }
-            guard try await mayGoOn() else { return left }
+            guard let remaining = state.left(of: limit), remaining > 0 else { return 0 }
+            guard try await mayGoOn() else { return remaining }
             let ending = try await read(.past(limit: limit), handle, mayGoOn, pages: max(limit, 1))
             return ending == .stopped ? state.left(of: limit) ?? 0 : 0
         }
@@ -374,9 +374,9 @@ package actor FeedReader {
     /// Changes the stored state outside a walk.
     private func change(_ body: (inout FeedProgress) -> Void) async throws {
         try await turnstile.pass {
-            let old = try await progress()
+            let former = try await progress()
             body(&state.progress)
-            _ = try await store(since: old)
+            _ = try await store(since: former)
         }
     }
 
@@ -450,7 +450,7 @@ package actor FeedReader {
         _ attempt: (FeedItem) async throws -> FeedItem.Trial
     ) async throws {
         let items =
-            if let known = pending[feed] { known } else {
+            if let loaded = pending[feed] { loaded } else {
                 try await table.pending(in: feed, version: terms.version)
             }
         pending[feed] = items
@@ -458,8 +458,8 @@ package actor FeedReader {
         for item in items where item.next ?? now <= now {
             guard mayGoOn() else { return }
             let trial = try await attempt(item)
-            if let kept = item.after(trial, version: terms.version, now: clock.now) {
-                try await table.note(kept, of: feed)
+            if let changed = item.after(trial, version: terms.version, now: clock.now) {
+                try await table.note(changed, of: feed)
             } else {
                 try await table.forget(item.name, of: feed)
             }

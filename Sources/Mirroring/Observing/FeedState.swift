@@ -132,9 +132,9 @@ struct FeedState: Sendable {
 
     /// The present, by two clocks.
     struct Moment: Sendable {
-        /// By the clock of this machine.
+        /// The time by the clock of this machine.
         let now: Date
-        /// By the clock that the items are dated with.
+        /// The time by the clock that the items are dated with.
         let present: Date
     }
 
@@ -196,7 +196,7 @@ struct FeedState: Sendable {
         switch part {
         case .arrivals:
             guard let position = progress.position else {
-                return begin(.newest(floor: wanted(terms.since, time)), at: time)
+                return begin(.newest(floor: startOfWanted(terms.since, time)), at: time)
             }
             return walk(.newer(than: position), isCareful: isBroken(at: time))
         case .newest: return walk(.newest, isCareful: isBroken(at: time))
@@ -207,12 +207,12 @@ struct FeedState: Sendable {
                 part: .sweep(floor: begun.floor ?? floor), start: .older(begun.cursor),
                 isCareful: begun.refused != nil, isUnread: isUnread)
         case .past(let limit):
-            guard let left = left(of: limit), left > 0 else { return nil }
+            guard let remaining = left(of: limit), remaining > 0 else { return nil }
             guard !isUnread, let past = progress.past else {
-                return walk(.newest, isCareful: false, left: left)
+                return walk(.newest, isCareful: false, left: remaining)
             }
             // If the last walk ended at a refused page, perhaps a single item is the cause.
-            return walk(.older(past.cursor), isCareful: past.refused != nil, left: left)
+            return walk(.older(past.cursor), isCareful: past.refused != nil, left: remaining)
         }
     }
 
@@ -255,9 +255,10 @@ struct FeedState: Sendable {
             if isOutOfPages { return Step(.over(.partial)) }
             endSweep(downTo: floor, at: time)
         case .past(let limit):
-            let left = progress.past?.remaining ?? walk.left
+            let remaining = progress.past?.remaining ?? walk.left
             progress.past = nil
-            return Step(.over(.whole), unreached: hiddenPast(afterReading: limit - (left ?? limit)))
+            return Step(
+                .over(.whole), unreached: hiddenPast(afterReading: limit - (remaining ?? limit)))
         }
         return Step(.over(.whole))
     }
@@ -269,7 +270,7 @@ struct FeedState: Sendable {
             guard isLost(error, in: walk, at: time) else { return Step(.failure(error)) }
             // The items that were read are known even without a position.
             let floor = progress.newest.map { $0 - Self.disorder } ?? terms.since
-            return Step(.walk(.newest(floor: wanted(floor, time))))
+            return Step(.walk(.newest(floor: startOfWanted(floor, time))))
         case .newest:
             if Self.isAboutPage(error) { _ = Self.hasLasted(since: &arrivalsRefused, at: time) }
             return Step(.failure(error))
@@ -300,8 +301,8 @@ struct FeedState: Sendable {
         isCaughtUp = true
         if terms.keepsPast, isUnread {
             // A training that could not begin has stored how many items it wants.
-            let wanted = progress.past?.remaining.map { max(0, $0 - page.items.count) }
-            progress.past = page.older.map { Stretch(cursor: $0, remaining: wanted) }
+            let remaining = progress.past?.remaining.map { max(0, $0 - page.items.count) }
+            progress.past = page.older.map { Stretch(cursor: $0, remaining: remaining) }
         }
         progress.position = page.newer ?? progress.position
         if let floor, let older = page.older, !Self.reaches(page, floor) {
@@ -427,14 +428,15 @@ struct FeedState: Sendable {
     // MARK: The past
 
     private mutating func tookOfPast(_ page: FeedPage, in walk: inout Walk) -> Step {
-        let left = (walk.left ?? 0) - page.items.count
-        walk.left = left
-        progress.past = left > 0 ? page.older.map { Stretch(cursor: $0, remaining: left) } : nil
+        let remaining = (walk.left ?? 0) - page.items.count
+        walk.left = remaining
+        progress.past =
+            remaining > 0 ? page.older.map { Stretch(cursor: $0, remaining: remaining) } : nil
         if walk.isUnread { progress.position = progress.position ?? page.newer }
         oldestPast = [oldestPast, page.oldest].compactMap(\.self).min()
         guard progress.past == nil else { return Step(.anotherPage) }
         guard case .past(let limit) = walk.part else { return Step(.over(.whole)) }
-        return Step(.over(.whole), unreached: hiddenPast(afterReading: limit - left))
+        return Step(.over(.whole), unreached: hiddenPast(afterReading: limit - remaining))
     }
 
     /// The time before the oldest item of the past, if the number of read items is near the
@@ -456,22 +458,24 @@ struct FeedState: Sendable {
     ///   than the newest item known, because some networks return the newest first.
     /// - Returns: The part of the change that is worth storing now.
     mutating func succeeded(isWhole: Bool, at time: Moment) -> News {
-        let old = progress
+        let former = progress
         progress.error = nil
         progress.errorCode = nil
         progress.errorSince = nil
-        if isWhole, old.gap == nil {
+        if isWhole, former.gap == nil {
             lastRead = time.now
             let isRecent =
-                old.read.map { (0..<Self.successLasts).contains(time.now.timeIntervalSince($0)) }
+                former.read.map { (0..<Self.successLasts).contains(time.now.timeIntervalSince($0)) }
                 ?? false
-            progress.newest = [old.newest, newestSeen].compactMap(\.self).max()
-            if !isRecent || old.error != nil { progress.read = time.now }
+            progress.newest = [former.newest, newestSeen].compactMap(\.self).max()
+            if !isRecent || former.error != nil { progress.read = time.now }
         }
         // The creation time of the newest item is stored with the next change: an earlier time only
         // causes more to be read again.
-        if progress.error != old.error || old.read == nil && progress.read != nil { return .change }
-        return progress.read != old.read ? .time : .nothing
+        if progress.error != former.error || former.read == nil && progress.read != nil {
+            return .change
+        }
+        return progress.read != former.read ? .time : .nothing
     }
 
     /// Records a trouble, in words for people.
@@ -526,7 +530,7 @@ struct FeedState: Sendable {
     }
 
     /// The time from which items are wanted: `floor`, or the horizon if that is later.
-    private func wanted(_ floor: Date?, _ time: Moment) -> Date? {
+    private func startOfWanted(_ floor: Date?, _ time: Moment) -> Date? {
         guard let floor, let horizon = terms.horizon else { return floor }
         return max(floor, time.present - horizon)
     }

@@ -395,12 +395,12 @@ package struct FeedTable: Sendable {
         let beginning = FeedHealth.Unreached.beginning.milliseconds
         let gaps: SQL =
             "mirror = \(mirror) AND to_ms < \(time.milliseconds) AND from_ms <> \(beginning)"
-        let old = try await storage.query(
+        let names = try await storage.query(
             "SELECT feed FROM feed_items WHERE \(items) UNION SELECT feed FROM feed_gaps WHERE \(gaps)"
         ).map { try $0.text("feed") }
-        guard !old.isEmpty else { return }
-        let known = try await feedsKnown(since: time)
-        for name in old where known.contains(FeedName.feed(of: name)) {
+        guard !names.isEmpty else { return }
+        let readFeeds = try await feedsKnown(since: time)
+        for name in names where readFeeds.contains(FeedName.feed(of: name)) {
             let batch: SQL =
                 "SELECT item FROM feed_items WHERE \(items) AND feed = \(name) LIMIT \(Self.batch)"
             let deletion: SQL =

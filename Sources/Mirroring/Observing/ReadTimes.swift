@@ -50,17 +50,19 @@ package final class ReadTimes: @unchecked Sendable {
     /// - Throws: The store's error; the times are lost then, and the next read of each feed records
     ///   a later one.
     func store(in storage: any StorageEngine) async throws {
-        let kept = lock.withLock {
+        let timesToStore = lock.withLock {
             defer { times = [:] }
             return times
         }
-        let rows = kept.sorted { ($0.key.mirror, $0.key.feed) < ($1.key.mirror, $1.key.feed) }
-            .map { key, time -> SQL in
-                """
-                (CAST(\(key.mirror) AS TEXT), CAST(\(key.feed) AS TEXT), CAST(\(time.read.milliseconds) AS BIGINT), \
-                CAST(\(time.newest?.milliseconds) AS BIGINT))
-                """
-            }
+        let rows = timesToStore.sorted {
+            ($0.key.mirror, $0.key.feed) < ($1.key.mirror, $1.key.feed)
+        }
+        .map { key, time -> SQL in
+            """
+            (CAST(\(key.mirror) AS TEXT), CAST(\(key.feed) AS TEXT), CAST(\(time.read.milliseconds) AS BIGINT), \
+            CAST(\(time.newest?.milliseconds) AS BIGINT))
+            """
+        }
         for portion in rows.portions(of: Self.feedsAtOnce) {
             try await storage.note(
                 """

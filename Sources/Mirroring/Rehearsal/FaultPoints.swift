@@ -86,10 +86,10 @@ final class FaultTrap: @unchecked Sendable {
 
     func pass(_ passed: FaultPoint) {
         guard passed == point else { return }
-        let isNow = lock.withLock { () -> Bool in
+        let isLastPassing = lock.withLock { () -> Bool in
             passingsLeft -= 1
             return passingsLeft == 0
         }
-        if isNow { kill(getpid(), signal) }
+        if isLastPassing { kill(getpid(), signal) }
     }
 }

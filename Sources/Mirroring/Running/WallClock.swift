@@ -95,10 +95,10 @@ struct Nap: Sendable {
     /// - Throws: `CancellationError` when the waiting task is cancelled.
     func sleep(until deadline: Date, on clock: some WallClock) async throws {
         let start = ContinuousClock.now
-        let whole = deadline.timeIntervalSince(clock.now) / rate
+        let duration = deadline.timeIntervalSince(clock.now) / rate
         while true {
             let slept = start.duration(to: .now).timeInterval
-            let remaining = min(deadline.timeIntervalSince(clock.now) / rate, whole - slept)
+            let remaining = min(deadline.timeIntervalSince(clock.now) / rate, duration - slept)
             guard remaining > 0 else { return }
             try await ContinuousClock().sleep(for: .seconds(min(remaining, Self.longest)))
         }

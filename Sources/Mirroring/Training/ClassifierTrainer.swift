@@ -183,11 +183,12 @@ package struct ClassifierTrainer: Sendable {
 
     /// The known names of denied people: labelled posts may name an author only by these.
     private func deniedNames() async throws -> Set<String> {
-        let known = try await mirror.people.all().filter {
+        let acquaintances = try await mirror.people.all().filter {
             $0.id.network == mirror.configuration.humanNetwork
         }
-        let stances = try await mirror.people.stances(of: known.map(\.id))
-        return Set(known.filter { stances[$0.id] == .deny }.compactMap { $0.handle?.lowercased() })
+        let stances = try await mirror.people.stances(of: acquaintances.map(\.id))
+        return Set(
+            acquaintances.filter { stances[$0.id] == .deny }.compactMap { $0.handle?.lowercased() })
     }
 
     /// The items by others who were not denied or forgotten and did not opt out, as far as the post

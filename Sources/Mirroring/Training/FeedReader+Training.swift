@@ -42,7 +42,7 @@ extension FeedReader {
         let order = Order(
             step: step, limit: limit, budget: budget, isEnough: isEnough, report: report)
         if isPaid { try await wantPast(limit) }
-        let items = try await left(order)
+        let items = try await itemsLeft(order)
         try await announcePrice(order, items: items)
         let missing = try await readAll(order, handle)
         return (missing, try await price(order, before: items))
@@ -63,7 +63,8 @@ extension FeedReader {
             if let missing = try await readPast(order, page) { return missing }
             return isNewRead ? nil : try await unpaid(order, left: nil)
         } catch let error as NetworkError where error.code == .overBudget {
-            return try await unpaid(order, left: try await left(order), until: error.retryAfter)
+            return try await unpaid(
+                order, left: try await itemsLeft(order), until: error.retryAfter)
         }
     }
 
@@ -85,7 +86,7 @@ extension FeedReader {
     }
 
     /// The number of items of the past still wanted; nil if the past was read.
-    private func left(_ order: Order) async throws -> Int? {
+    private func itemsLeft(_ order: Order) async throws -> Int? {
         if try await isUnread() { return order.limit }
         return try await past().map { min($0.remaining ?? order.limit, order.limit) }
     }
@@ -142,28 +143,29 @@ extension FeedReader {
     }
 
     private func readOn(_ order: Order, _ handle: @escaping Handler) async throws -> String? {
-        let left = try await readBack(limit: order.limit, handle) {
+        let remaining = try await readBack(limit: order.limit, handle) {
             guard !order.isEnough() else { return false }
             return try await self.mayRead(within: order.budget)
         }
-        if left > 0, order.isEnough() {
+        if remaining > 0, order.isEnough() {
             try await forgetPast()
             return nil
         }
-        return left > 0 ? try await unpaid(order, left: left) : nil
+        return remaining > 0 ? try await unpaid(order, left: remaining) : nil
     }
 
     // MARK: What is left
 
     /// The cost of the rest; nil if reading is free.
     private func price(_ order: Order, before items: Int?) async throws -> TrainingPrice? {
-        guard isPaid, let whole = gate.price(ofReading: items ?? 0, from: feed) else { return nil }
-        let left = try await left(order) ?? 0
-        let outlook = left > 0 ? try await outlook(order, until: nil) : nil
+        guard isPaid, let price = gate.price(ofReading: items ?? 0, from: feed) else { return nil }
+        let remaining = try await itemsLeft(order) ?? 0
+        let outlook = remaining > 0 ? try await outlook(order, until: nil) : nil
         return TrainingPrice(
-            what: order.step.rawValue, items: items ?? 0, dollars: whole.dollars, itemsLeft: left,
-            dollarsLeft: (gate.price(ofReading: left, from: feed) ?? .zero).dollars,
-            monthsLeft: left > 0 ? outlook?.months : 0, goesOn: outlook?.date)
+            what: order.step.rawValue, items: items ?? 0, dollars: price.dollars,
+            itemsLeft: remaining,
+            dollarsLeft: (gate.price(ofReading: remaining, from: feed) ?? .zero).dollars,
+            monthsLeft: remaining > 0 ? outlook?.months : 0, goesOn: outlook?.date)
     }
 
     /// Returns the month's plan, the number of months that all trainings still take, and when a
@@ -173,9 +175,9 @@ extension FeedReader {
     ) async throws -> (plan: MonthPlan, months: Int?, date: Date) {
         let now = clock.now
         let plan = try await order.budget.plan(at: now)
-        let rest = try await table.trainingLeft()
+        let trainingLeft = try await table.trainingLeft()
         let gate = gate
-        let months = rest.months(by: plan, of: SpendingPurpose.past(feed).part) {
+        let months = trainingLeft.months(by: plan, of: SpendingPurpose.past(feed).part) {
             gate.price(ofReading: $0, from: $1)
         }
         let opening = plan.opens(
@@ -205,20 +207,21 @@ extension FeedReader {
             plan.left(for: .past(feed)) > .zero && until != nil && until != plan.end
             ? "\(gate.name.displayName)'s share of today is spent"
             : "this month's share for them, \(share.cents) of \(plan.budget.cents), is spent"
-        let rest: String
+        let outlookText: String
         if let months {
             let span = months > 0 ? ", in about \(months) \(months == 1 ? "month" : "months")" : ""
-            rest = """
+            outlookText = """
                 mirror-bot run reads them by itself from \(date.rfc3339.prefix(10)) on\(span); a higher \(setting) is \
                 faster, and a downloaded archive costs nothing: \(order.step.command) --from ARCHIVE
                 """
         } else {
-            rest = """
+            outlookText = """
                 No month has money for them; raise \(setting), or read a downloaded archive, which costs nothing: \
                 \(order.step.command) --from ARCHIVE
                 """
         }
-        return "at most \(left) older \(order.step.things) are left\(cost): \(cause). \(rest)"
+        return
+            "at most \(left) older \(order.step.things) are left\(cost): \(cause). \(outlookText)"
     }
 }
 

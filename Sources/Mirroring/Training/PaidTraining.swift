@@ -41,15 +41,17 @@ package struct PaidTraining: Sendable {
     /// - Returns: When to look again.
     /// - Throws: The store's error. After an error of the network the next look tries again.
     package func goOn(_ classifier: Favorites?) async throws -> Date {
-        let left = try await mirror.feeds.trainingLeft()
+        let trainingLeft = try await mirror.feeds.trainingLeft()
         do {
-            if let posts = left.begun(.ownPosts), try await canPay(.ownPosts) {
+            if let posts = trainingLeft.begun(.ownPosts), try await canPay(.ownPosts) {
                 let trainer = SchedulerTrainer(mirror: mirror, zone: zone, judges: false) { _ in }
                 note(.posts, try await trainer.train(from: human, limit: posts))
             }
             var limits: [Feed: Int] = [:]
             for feed in [Feed.favorites, .home] where human.capabilities.feeds.contains(feed) {
-                if let items = left.begun(feed), try await canPay(feed) { limits[feed] = items }
+                if let items = trainingLeft.begun(feed), try await canPay(feed) {
+                    limits[feed] = items
+                }
             }
             if let classifier, !limits.isEmpty {
                 let trainer = ClassifierTrainer(mirror: mirror, favorites: classifier) { _ in }

@@ -39,14 +39,14 @@ package struct ReplyMeasure: Codable, Equatable, Sendable {
 
     /// The measure in plain words, in lower case and without a full stop.
     package var inWords: String {
-        var words =
+        var sentence =
             "the bot would have chosen the human's own text for \(same) of the last \(answers) answers"
-        words += " (\(Self.drawn(sameByChance)) if it drew)"
-        guard withKind > 0 else { return words }
-        words += ", and a reply of the same kind for \(ofKind) of \(withKind)"
-        words += " (\(Self.drawn(ofKindByChance)) if it drew)"
-        guard threshold != nil else { return words }
-        return words + "; \(held) of these hardly fitted, for which REPLIES decides"
+        sentence += " (\(Self.drawn(sameByChance)) if it drew)"
+        guard withKind > 0 else { return sentence }
+        sentence += ", and a reply of the same kind for \(ofKind) of \(withKind)"
+        sentence += " (\(Self.drawn(ofKindByChance)) if it drew)"
+        guard threshold != nil else { return sentence }
+        return sentence + "; \(held) of these hardly fitted, for which REPLIES decides"
     }
 
     private static func drawn(_ expected: Double) -> String { String(format: "%.0f", expected) }

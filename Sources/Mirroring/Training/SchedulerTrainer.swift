@@ -190,10 +190,10 @@ package struct SchedulerTrainer: Sendable {
     /// Stores that the past is known, and draws plans anew that were made from much less.
     private func learned(_ past: KnownPast, _ summary: TrainingSummary) async throws {
         let now = mirror.clock.now
-        let isMore = try await mirror.table.notePast(past, now: now)
-        let isMuch =
+        let knowsMore = try await mirror.table.notePast(past, now: now)
+        let learnedMuch =
             Double(summary.learned) >= Self.redrawnFrom * Double(try await mirror.archive.count())
-        guard summary.learned > 0, isMore || isMuch else { return }
+        guard summary.learned > 0, knowsMore || learnedMuch else { return }
         let redraw = PlanRedraw(mirror: mirror, zone: zone)
         for day in try await mirror.outbox(lease: nil).plannedDays(
             from: LocalTime(now, in: zone).day)
@@ -228,22 +228,24 @@ package struct SchedulerTrainer: Sendable {
     /// Decides when to prune the archive, at a cost that grows with its limit: only when it may
     /// exceed the limit by a quarter, so that the cost of each post does not depend on the limit.
     private final class Shelf: @unchecked Sendable {
-        // Sendable because `held` is only touched under `lock`.
+        // Sendable because `postCount` is only touched under `lock`.
         private let lock = NSLock()
         private let limit: Int
-        private var held: Int
+        private var postCount: Int
 
-        init(limit: Int, held: Int) {
+        init(limit: Int, held postCount: Int) {
             self.limit = limit
-            self.held = held
+            self.postCount = postCount
         }
 
-        var isOver: Bool { lock.withLock { held > limit } }
+        var isOver: Bool { lock.withLock { postCount > limit } }
 
-        func isFull(with more: Int) -> Bool { lock.withLock { held + more > limit + limit / 4 } }
+        func isFull(with newCount: Int) -> Bool {
+            lock.withLock { postCount + newCount > limit + limit / 4 }
+        }
 
         func add(_ stored: Archive.StoreSummary) {
-            lock.withLock { held += stored.stored - stored.pruned }
+            lock.withLock { postCount += stored.stored - stored.pruned }
         }
     }
 
@@ -255,13 +257,13 @@ package struct SchedulerTrainer: Sendable {
         /// The number of known posts since the last new one.
         private var knownInARow = 0
         /// More known posts in a row than one page has, which may be read again after a crash.
-        private static let known = 200
+        private static let enoughKnown = 200
 
         var summary: TrainingSummary { lock.withLock { sums } }
 
         /// Whether the posts that are read now are known, such as from a downloaded archive, so
         /// that older ones are not worth their price.
-        var isKnown: Bool { lock.withLock { knownInARow >= Self.known } }
+        var isKnown: Bool { lock.withLock { knownInARow >= Self.enoughKnown } }
 
         func addPicture(isKept: Bool) {
             lock.withLock {

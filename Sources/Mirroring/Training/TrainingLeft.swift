@@ -61,12 +61,12 @@ package struct TrainingLeft: Equatable, Sendable {
         var smallest: [MonthPlan.Part: Money] = [:]
         for feed in Self.feeds {
             guard let items = begun(feed) ?? toBegin(feed, by: plan),
-                let whole = price(items, feed),
-                let page = price(Self.smallestPage, feed)
+                let priceOfAll = price(items, feed),
+                let priceOfPage = price(Self.smallestPage, feed)
             else { continue }
             let part = SpendingPurpose.past(feed).part
-            costs[part] = (costs[part] ?? .zero) + whole
-            smallest[part] = max(smallest[part] ?? .zero, page)
+            costs[part] = (costs[part] ?? .zero) + priceOfAll
+            smallest[part] = max(smallest[part] ?? .zero, priceOfPage)
         }
         return plan.months(toPay: costs, smallest: smallest)[part]
     }

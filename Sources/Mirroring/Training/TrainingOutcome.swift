@@ -18,7 +18,7 @@ package struct TrainingReading: Codable, Equatable, Sendable {
     package let known: Int
     /// The number of picture files that were kept.
     package let pictures: Int
-    /// By reason.
+    /// The posts that were left out on purpose, by reason.
     package let leftOut: [LeftOut]
     /// Posts that could not be read.
     package let problemCount: Int
