@@ -128,10 +128,10 @@ import Testing
         await notifier.look(at: watch)
         #expect(beats(of: server) == 1)
         try await pass(300)
-        watch.isLively = false
+        watch.isOnTime = false
         await notifier.look(at: watch)
         #expect(beats(of: server) == 1, "its passes are late")
-        watch.isLively = true
+        watch.isOnTime = true
         await notifier.look(at: watch)
         #expect(beats(of: server) == 2)
         try await pass(601)

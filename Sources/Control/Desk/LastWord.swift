@@ -27,26 +27,26 @@ package struct LastWord: Sendable {
 
     /// Waits for the requests in flight of some actions.
     ///
-    /// - Parameter isMeant: Whether the person has forbidden an action.
+    /// - Parameter isStopped: Selects the actions to wait for: those that the person has stopped.
     /// - Returns: The actions that were in flight, as stored after the end or deadline of their
     ///   requests.
     /// - Throws: The store's error; `CancellationError`.
-    package func wait(for isMeant: @Sendable (Action) -> Bool = { _ in true }) async throws
+    package func wait(for isStopped: @Sendable (Action) -> Bool = { _ in true }) async throws
         -> [Action]
     {
         let flights = try await store.flights(now: now())
-        let leaving = try await store.actions(withIDs: flights.map(\.id)).filter {
-            isMeant($0.value)
+        let stopped = try await store.actions(withIDs: flights.map(\.id)).filter {
+            isStopped($0.value)
         }
-        var meant = flights.filter { leaving[$0.id] != nil }
+        var awaited = flights.filter { stopped[$0.id] != nil }
         var waited: Duration = .zero
-        while !meant.isEmpty {
+        while !awaited.isEmpty {
             try await clock.sleep(for: Self.interval)
             waited += Self.interval
-            let still = Set(try await store.flights(now: now()).map(\.id))
-            meant.removeAll { !still.contains($0.id) || $0.deadline <= waited }
+            let inFlight = Set(try await store.flights(now: now()).map(\.id))
+            awaited.removeAll { !inFlight.contains($0.id) || $0.deadline <= waited }
         }
-        return try await store.actions(withIDs: leaving.keys.sorted()).values.sorted {
+        return try await store.actions(withIDs: stopped.keys.sorted()).values.sorted {
             $0.id < $1.id
         }
     }

@@ -104,13 +104,13 @@ package struct Doctor: Sendable {
         let texts = StatusReport.TextState(try await mirror.unsentTexts(), mode)
         let usable = texts.fit + texts.sometimes
         let judged = texts.fit + texts.sometimes + texts.unfit
-        guard judged >= Self.fewestTexts, usable * 10 < judged, let most = texts.reasons.first
+        guard judged >= Self.fewestTexts, usable * 10 < judged, let commonest = texts.reasons.first
         else { return [] }
         return [
             .warn(
                 "texts",
-                "\(usable) of \(judged) texts may be posted; the rule \(most.reason) leaves out \(most.count), since "
-                    + ReportedReason(most.reason).text,
+                "\(usable) of \(judged) texts may be posted; the rule \(commonest.reason) leaves out \(commonest.count), since "
+                    + ReportedReason(commonest.reason).text,
                 fix: "look at them with mirror-bot texts; FITNESS, LINKS and MEDIA decide on some")
         ]
     }
@@ -175,13 +175,13 @@ package struct Doctor: Sendable {
             role.rawValue,
             "@\(account.handle) on \(network.name.displayName), with credentials from \(source)")
         let scopes = await examined("scopes") { try await self.scopes(configured) }
-        var kept: [Finding] = []
+        var serverFindings: [Finding] = []
         if role == .bot {
-            kept = try await probe(account, network)
-            kept += habits(probes ? try await current(configured) : network)
-            kept += await examined("rules") { try await rules(of: network, account.id) }
+            serverFindings = try await probe(account, network)
+            serverFindings += habits(probes ? try await current(configured) : network)
+            serverFindings += await examined("rules") { try await rules(of: network, account.id) }
         }
-        return [found] + scopes + clock(network) + kept
+        return [found] + scopes + clock(network) + serverFindings
             + (role == .bot ? profile(account, of: record, on: network) : [])
             + (await links(role, account, record, network))
     }
@@ -213,7 +213,8 @@ package struct Doctor: Sendable {
     private func habits(_ network: any SocialNetwork) -> [Finding] {
         let habits = network.serverHabits.filter { $0.promise != nil }
         if habits.isEmpty { return [] }
-        let words = habits.map { "\($0.name) \($0.value) (\($0.source))" }.joined(separator: "; ")
+        let listedHabits = habits.map { "\($0.name) \($0.value) (\($0.source))" }.joined(
+            separator: "; ")
         do {
             try network.requireAudiences()
         } catch {
@@ -226,7 +227,7 @@ package struct Doctor: Sendable {
             ]
         }
         // Mastodon itself has no special habits.
-        return network.capabilities.supportsIdempotencyKey ? [] : [.ok("server", words)]
+        return network.capabilities.supportsIdempotencyKey ? [] : [.ok("server", listedHabits)]
     }
 
     /// Returns the findings of a probe post on the bot's server, sent now or earlier.

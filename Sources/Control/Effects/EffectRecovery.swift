@@ -72,18 +72,18 @@ package struct EffectRecovery: Sendable {
                 continue
             }
             guard takingOver || effect.isDue(at: now) else { continue }
-            guard var held = try await mirror.effects.take(effect, next: now + patience) else {
+            guard var taken = try await mirror.effects.take(effect, next: now + patience) else {
                 continue
             }
-            guard held.account == account.reference else {
-                held.next = nil
-                held.error = "another account of the bot did it, so it is out of reach"
-                try await note(held)
+            guard taken.account == account.reference else {
+                taken.next = nil
+                taken.error = "another account of the bot did it, so it is out of reach"
+                try await note(taken)
                 continue
             }
-            switch held.kind {
-            case .probe: try await takeBack(held, in: &round)
-            case .profile: try await finish(held, in: &round)
+            switch taken.kind {
+            case .probe: try await takeBack(taken, in: &round)
+            case .profile: try await finish(taken, in: &round)
             }
         }
         return round
@@ -105,16 +105,16 @@ package struct EffectRecovery: Sendable {
             return try await note(effect)
         }
         // The reply first: some servers delete the replies with a post.
-        let known = [effect.answer, effect.post].compactMap(\.self)
-        var addresses = known
+        let recorded = [effect.answer, effect.post].compactMap(\.self)
+        var addresses = recorded
         do {
-            let own = try await network.ownPosts(since: effect.begun - Self.clockMargin)
-            let found = own.filter { isOurs($0, effect) }.map(\.address).filter {
-                !known.contains($0)
+            let ownPosts = try await network.ownPosts(since: effect.begun - Self.clockMargin)
+            let found = ownPosts.filter { isOurs($0, effect) }.map(\.address).filter {
+                !recorded.contains($0)
             }
             // At most one request has an unknown outcome, which must be this post.
             if !found.isEmpty { effect.sent = nil }
-            addresses = found + known
+            addresses = found + recorded
         } catch let error as NetworkError {
             failure = error
         }

@@ -8,21 +8,21 @@ import Settings
 /// A change of the bot's profile.
 private struct ProfileChange {
     let present: AccountProfile
-    let wanted: AccountProfile
+    let intended: AccountProfile
 
     /// Nil if nothing is proposed.
     init?(_ report: ProfileProposal, _ present: AccountProfile?) {
         guard let proposed = report.proposed, let present else { return nil }
         self.present = present
-        var wanted = present
-        wanted.bio = proposed.bio
-        wanted.fields = proposed.fields
-        self.wanted = wanted
+        var intended = present
+        intended.bio = proposed.bio
+        intended.fields = proposed.fields
+        self.intended = intended
     }
 
     /// A digest that identifies the change.
     var mark: String {
-        Seen(of: ["profile"] + Self.parts(present) + ["to"] + Self.parts(wanted)).description
+        Seen(of: ["profile"] + Self.parts(present) + ["to"] + Self.parts(intended)).description
     }
 
     private static func parts(_ profile: AccountProfile) -> [String] {
@@ -45,7 +45,7 @@ extension HumanMirror {
             let network = bot as? any ProfiledNetwork
         else { return false }
         let account =
-            if let known = try await table.record().bot { known } else {
+            if let bound = try await table.record().bot { bound } else {
                 try await bot.verifyAccount().id
             }
         let now = clock.now
@@ -54,7 +54,7 @@ extension HumanMirror {
             .profile, mark: change.mark, account: account, begun: bot.present(at: now), sent: now,
             next: now + patience)
         do {
-            try await network.setProfile(change.wanted, insteadOf: change.present)
+            try await network.setProfile(change.intended, insteadOf: change.present)
         } catch let error as NetworkError where error.outcome != .unknown {
             try await effects.end(effect)
             throw error
@@ -77,7 +77,7 @@ extension HumanMirror {
             return logger.notice(
                 "Profile changed by somebody else, so a change of it was not finished")
         }
-        try await network.setProfile(change.wanted, insteadOf: change.present)
+        try await network.setProfile(change.intended, insteadOf: change.present)
         try await settleProfile()
     }
 

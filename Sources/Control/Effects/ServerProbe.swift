@@ -31,8 +31,8 @@ package struct ServerProbe: Sendable {
     private let account: Account
 
     /// - Parameters:
-    ///   - network: The bot's.
-    ///   - account: The bot.
+    ///   - network: The bot's network.
+    ///   - account: The bot's account.
     package init(_ mirror: HumanMirror, network: any SocialNetwork, account: Account) {
         self.mirror = mirror
         self.network = network

@@ -205,11 +205,11 @@ extension HealthFacts {
     private var serverRules: [Obstacle] {
         guard changedRules > 0, !isElsewhere, hasBot else { return [] }
         let what = changedRules == 1 ? "1 sentence" : "\(changedRules) sentences"
-        let isAre = changedRules == 1 ? "is" : "are"
+        let verb = changedRules == 1 ? "is" : "are"
         return [
             make(
                 .rulesChanged, .note, of: [],
-                "\(what) about bots in the rules of the bot's server \(isAre) new or gone",
+                "\(what) about bots in the rules of the bot's server \(verb) new or gone",
                 .run("mirror-bot doctor", "mirror-bot doctor shows them"))
         ]
     }
@@ -281,14 +281,15 @@ extension HealthFacts {
     }
 
     private func sendingWaits(_ wait: AccountWait, _ weight: Obstacle.Weight) -> Obstacle {
-        let isOfAll = wait.scope == .everything
+        let stopsEverything = wait.scope == .everything
         let what =
-            isOfAll
+            stopsEverything
             ? "the network takes no requests of the bot" : "the network takes no posts of the bot"
         let end = wait.holdsCalls && wait.until > now ? ", and not before \(words(wait.until))" : ""
         let brief = "\(what) since \(words(wait.since))\(end)"
         return make(
-            .sendingWaits, weight, of: isOfAll ? [.sending, .hearing, .favorites] : [.sending],
+            .sendingWaits, weight,
+            of: stopsEverything ? [.sending, .hearing, .favorites] : [.sending],
             since: wait.since,
             "\(brief): \(local(wait.error))", brief: brief, by: .later)
     }
@@ -298,10 +299,12 @@ extension HealthFacts {
     /// - Parameter passes: Whether the error is one that ends by itself within minutes.
     private func weight(of feed: FeedHealth, since: Date, passes: Bool) -> Obstacle.Weight {
         let isMentions = feed.feed == FeedName.botMentions
-        let known = Self.operation(of: feed.feed).flatMap { wait(of: Self.role(of: feed.feed), $0) }
+        let accountWait = Self.operation(of: feed.feed).flatMap {
+            wait(of: Self.role(of: feed.feed), $0)
+        }
         var end = now
-        if let known, known.holdsCalls { end = max(now, known.until) }
-        let begin = min(since, known?.since ?? since)
+        if let accountWait, accountWait.holdsCalls { end = max(now, accountWait.until) }
+        let begin = min(since, accountWait?.since ?? since)
         if end.timeIntervalSince(begin) >= Self.longWait { return isMentions ? .stops : .hinders }
         guard isOld(since) else { return .note }
         return isMentions && !passes ? .stops : .hinders

@@ -196,10 +196,10 @@ struct HealthReader {
         _ networks: Set<String>, _ accounts: FoundAccounts, _ configuration: MirrorSettings
     ) -> UnverifiedPosts? {
         let human = accounts.accounts[.human]?.network.rawValue
-        let others = networks.filter { $0 != human }
-        guard !others.isEmpty, configuration.archiveTrust != true else { return nil }
+        let otherNetworks = networks.filter { $0 != human }
+        guard !otherNetworks.isEmpty, configuration.archiveTrust != true else { return nil }
         return UnverifiedPosts(
-            isAll: others == networks, isDecided: configuration.archiveTrust == false)
+            isAll: otherNetworks == networks, isDecided: configuration.archiveTrust == false)
     }
 
     /// Notes the faults of the work: those of this process, which may know better, and stored ones.
@@ -283,7 +283,7 @@ struct HealthReader {
         }
 
         private let installation: Installation
-        private var known: [Key: (settings: MirrorSettings, problem: String?)] = [:]
+        private var effectiveSettings: [Key: (settings: MirrorSettings, problem: String?)] = [:]
 
         init(installation: Installation) { self.installation = installation }
 
@@ -295,8 +295,9 @@ struct HealthReader {
         ) throws -> (MirrorSettings, String?) {
             let key = Key(
                 settings: settings, networks: networks, isNamed: installation.isNamed(name))
-            var found = try known[key] ?? parsed(key, given: installation.settings(of: name))
-            known[key] = found
+            var found =
+                try effectiveSettings[key] ?? parsed(key, given: installation.settings(of: name))
+            effectiveSettings[key] = found
             found.settings.mirror = name
             return found
         }
@@ -491,7 +492,7 @@ struct HealthReader {
             guard let prices = accounts.accounts[role]?.network.descriptor.prices else {
                 return false
             }
-            return spending.left < prices.look(feed, role, configuration)
+            return spending.left < prices.poll(feed, role, configuration)
         }
         let post = accounts.networks.compactMap { $0.descriptor.prices?.post }.min() ?? .zero
         return MoneyFact(

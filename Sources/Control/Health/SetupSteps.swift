@@ -57,7 +57,7 @@ extension HumanMirror {
         on networks: [AccountRole: NetworkName] = [:]
     ) -> [SetupStep] {
         let flags = configuration.flagWords.map { " \($0)" }.joined()
-        func command(_ words: String) -> String { "mirror-bot \(words)\(flags)" }
+        func command(_ arguments: String) -> String { "mirror-bot \(arguments)\(flags)" }
         func login(_ role: AccountRole) -> String {
             command(
                 "login \((networks[role] ?? configuration.network(of: role)).rawValue) --as \(role.rawValue)"

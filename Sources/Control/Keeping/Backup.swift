@@ -99,8 +99,8 @@ enum ScheduledBackup {
     static let start = "mirror-bot-"
     private static let end = ".sqlite"
 
-    static func name(at now: Date, besides taken: Set<String>) -> String {
-        timed(start, at: now, end: end) { taken.contains($0) }
+    static func name(at now: Date, besides existing: Set<String>) -> String {
+        timed(start, at: now, end: end) { existing.contains($0) }
     }
 
     /// Returns a file name with a time in UTC, as `START20261126T110000ZEND`, with `-2` to `-9`

@@ -115,23 +115,23 @@ package struct Restoration: Sendable {
         }
         defer { DatabaseCopy.remove(draft) }
         let mirrors = found
-        let kept = name(before: now)
+        let formerCopy = name(before: now)
         switch try await place() {
         case .readable:
             let receipts = try await Storage.open(path, beside: draft).closing { engine in
                 try await TablesUpdate.migrate(engine)
                 return try await holding(mirrors[...], in: engine) {
-                    try await engine.backup(to: kept)
+                    try await engine.backup(to: formerCopy)
                     do {
                         return try await MirrorRestore(into: engine, now: now).run(mirrors)
                     } catch {
                         // Nothing was changed, so the copy is not needed.
-                        DatabaseCopy.remove(kept)
+                        DatabaseCopy.remove(formerCopy)
                         throw error
                     }
                 }
             }
-            return try await report(file, before: kept, .read, receipts, now: now)
+            return try await report(file, before: formerCopy, .read, receipts, now: now)
         case .free:
             let (receipts, _) = try await replace(by: draft, mirrors, keeping: nil, now: now)
             return try await report(file, before: nil, .none, receipts, now: now)
@@ -143,9 +143,9 @@ package struct Restoration: Sendable {
                 )
             }
             let (receipts, isSalvaged) = try await replace(
-                by: draft, mirrors, keeping: kept, now: now)
+                by: draft, mirrors, keeping: formerCopy, now: now)
             return try await report(
-                file, before: kept, isSalvaged ? .partly : .unread, receipts, now: now)
+                file, before: formerCopy, isSalvaged ? .partly : .unread, receipts, now: now)
         }
     }
 
@@ -189,7 +189,7 @@ package struct Restoration: Sendable {
     /// - Returns: The receipts, and whether people's decisions were read from the previous
     ///   database.
     private func replace(
-        by draft: String, _ mirrors: [String], keeping kept: String?, now: Date
+        by draft: String, _ mirrors: [String], keeping formerCopy: String?, now: Date
     ) async throws -> ([MirrorRestore.Receipt], isSalvaged: Bool) {
         let fresh = "\(draft).new"
         defer { DatabaseCopy.remove(fresh) }
@@ -197,7 +197,7 @@ package struct Restoration: Sendable {
             _ = try await TablesUpdate.migrate($0)
         }
         var isSalvaged = false
-        if kept != nil {
+        if formerCopy != nil {
             do {
                 isSalvaged = try await Storage.open(fresh, beside: path).closing {
                     await MirrorRestore(into: $0, now: now).salvage()
@@ -210,10 +210,10 @@ package struct Restoration: Sendable {
             try await MirrorRestore(into: engine, now: now).run(mirrors, knowsPeople: isSalvaged)
         }
         // A database that was created meanwhile is not overwritten.
-        guard kept != nil || !FileManager.default.fileExists(atPath: path) else {
+        guard formerCopy != nil || !FileManager.default.fileExists(atPath: path) else {
             throw ChangeRefusal(.busy, "a database was made at \(path) meanwhile; call this again")
         }
-        try DatabaseCopy.publish(fresh, as: path, keeping: kept)
+        try DatabaseCopy.publish(fresh, as: path, keeping: formerCopy)
         return (receipts, isSalvaged)
     }
 
@@ -273,9 +273,9 @@ package struct Restoration: Sendable {
     private func forgetAgain(_ receipt: MirrorRestore.Receipt, in mirror: HumanMirror, now: Date)
         async throws
     {
-        let words = try await mirror.archive.muted().filter { $0.kind == "word" }
-        if !words.isEmpty {
-            let muted = Muted(words.compactMap { Muted.Entry(kind: $0.kind, value: $0.value) })
+        let mutedWords = try await mirror.archive.muted().filter { $0.kind == "word" }
+        if !mutedWords.isEmpty {
+            let muted = Muted(mutedWords.compactMap { Muted.Entry(kind: $0.kind, value: $0.value) })
             try await mirror.archive.forget(
                 try await mirror.archive.ids { text, _ in muted.hasWord(text) })
         }

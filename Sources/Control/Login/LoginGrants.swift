@@ -155,8 +155,10 @@ package struct XGrants: Sendable {
         } catch is ConfigurationError {
             other = nil
         }
-        guard let known = other?.credentials, let key = known[.consumerKey] else { return nil }
-        return (key.reveal(), known.secret(.consumerSecret))
+        guard let credentials = other?.credentials, let key = credentials[.consumerKey] else {
+            return nil
+        }
+        return (key.reveal(), credentials.secret(.consumerSecret))
     }
 
     /// Begins a login with the keys of a developer app.

@@ -83,7 +83,7 @@ extension HumanMirror {
     ///   error.
     package func opened(_ login: GrantedLogin) async throws -> OpenedLogin {
         let verified =
-            if let known = login.verified { known } else {
+            if let earlier = login.verified { earlier } else {
                 try await VerifiedLogin(login.account, for: self)
             }
         if login.account.role == .bot { try verified.network.requireAudiences() }

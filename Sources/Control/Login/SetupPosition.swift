@@ -54,14 +54,15 @@ extension HumanMirror {
         let bot = configuration.networkSetting(of: .bot) == nil ? human : nil
         let record = try await table.record()
         let isBound = try await table.isBound(.human)
-        let known = isBound ? nil : BoundAccount(record.human, called: record.humanHandle)?.name()
+        let replaceable =
+            isBound ? nil : BoundAccount(record.human, called: record.humanHandle)?.name()
         return SetupPosition(
             steps: try await setupSteps(record, accounts, on: named),
             networks: [
                 .human: configuration.network(of: .human),
                 .bot: bot ?? configuration.network(of: .bot),
             ],
-            hasHuman: human != nil, replaceableHuman: human == nil ? nil : known,
+            hasHuman: human != nil, replaceableHuman: human == nil ? nil : replaceable,
             policy: accounts.accounts[.bot]?.network.descriptor.policy,
             budget: human?.descriptor.prices?.budget,
             tomorrow: knownTimeZone(record).map { LocalTime(clock.now, in: $0).day.advanced(by: 1) }

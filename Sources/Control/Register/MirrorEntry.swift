@@ -14,7 +14,7 @@ package import Settings
 /// contains a value.
 package struct MirrorEntry: Sendable {
     package var name: String
-    /// By the names of the variables.
+    /// The values of the settings, by the names of their variables.
     package var settings: [String: String]
     package var logins: [AccountRole: StoredLogin]
 
@@ -96,7 +96,7 @@ package struct MirrorEntry: Sendable {
             throw EntryProblem(
                 "\(path)network", "is missing or no network; expected one of \(names)")
         }
-        let known = network.descriptor.fields.map(\.field)
+        let fieldsOfNetwork = network.descriptor.fields.map(\.field)
         var values: [AccountField: Secret] = [:]
         var address: String?
         var expires: Date?
@@ -116,8 +116,8 @@ package struct MirrorEntry: Sendable {
                 }
                 continue
             }
-            guard let field = known.first(where: { $0.key == key }) else {
-                let names = known.map(\.key).joined(separator: ", ")
+            guard let field = fieldsOfNetwork.first(where: { $0.key == key }) else {
+                let names = fieldsOfNetwork.map(\.key).joined(separator: ", ")
                 throw EntryProblem(
                     place, "is no credential of \(network.displayName); expected \(names)")
             }
@@ -181,7 +181,7 @@ package struct MirrorEntry: Sendable {
     package func line(withSecrets: Bool) throws -> String {
         var object: [String: EntryValue] = ["name": .text(name)]
         if !settings.isEmpty { object["settings"] = .object(settings.mapValues(EntryValue.text)) }
-        var missing: [EntryValue] = []
+        var omitted: [EntryValue] = []
         var roles: [String: EntryValue] = [:]
         for (role, login) in logins.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             var fields: [String: EntryValue] = ["network": .text(login.network.rawValue)]
@@ -194,13 +194,13 @@ package struct MirrorEntry: Sendable {
                 if withSecrets || !field.isSecret {
                     fields[field.key] = .text(value.reveal())
                 } else {
-                    missing.append(.text("credentials.\(role.rawValue).\(field.key)"))
+                    omitted.append(.text("credentials.\(role.rawValue).\(field.key)"))
                 }
             }
             roles[role.rawValue] = .object(fields)
         }
         if !roles.isEmpty { object["credentials"] = .object(roles) }
-        if !missing.isEmpty { object["missing"] = .list(missing) }
+        if !omitted.isEmpty { object["missing"] = .list(omitted) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(EntryValue.object(object)), as: UTF8.self)

@@ -161,22 +161,22 @@ package struct MirrorRegister: Sendable {
             var written = Written()
             var batch = RegisterBatch(now: now)
             for entry in entries {
-                let known = stored[entry.name]
-                if let problem = known?.problem {
+                let existing = stored[entry.name]
+                if let problem = existing?.problem {
                     throw ChangeRefusal(.changed, "mirror \(entry.name) \(problem)")
                 }
-                if onlyNew, known != nil { continue }
-                let settings = entry.settings.filter { known?.settings[$0.key] != $0.value }
+                if onlyNew, existing != nil { continue }
+                let settings = entry.settings.filter { existing?.settings[$0.key] != $0.value }
                 let vault = vault.of(entry.name)
                 let logins = try entry.logins.filter { role, login in
-                    guard let sealed = known?.logins[role] else { return true }
+                    guard let sealed = existing?.logins[role] else { return true }
                     return try !vault.opened(sealed, of: role).isSame(as: login)
                 }
-                if known != nil, settings.isEmpty, logins.isEmpty {
+                if existing != nil, settings.isEmpty, logins.isEmpty {
                     written.unchanged += 1
                     continue
                 }
-                if known == nil {
+                if existing == nil {
                     written.added.append(entry.name)
                 } else {
                     written.changed.append(entry.name)
@@ -209,13 +209,13 @@ package struct MirrorRegister: Sendable {
         for part in names.portions(of: Self.batchSize) {
             let stored = try await storage.read { try RegisterRows(of: part, on: $0) }
             for name in part {
-                guard let known = stored[name], known.problem == nil else { continue }
+                guard let row = stored[name], row.problem == nil else { continue }
                 let vault = vault.of(name)
                 var logins: [AccountRole: StoredLogin] = [:]
-                for (role, sealed) in known.logins {
+                for (role, sealed) in row.logins {
                     logins[role] = try vault.opened(sealed, of: role)
                 }
-                let entry = MirrorEntry(name: name, settings: known.settings, logins: logins)
+                let entry = MirrorEntry(name: name, settings: row.settings, logins: logins)
                 try body(try entry.line(withSecrets: withSecrets) + "\n")
                 report.mirrors += 1
                 if !withSecrets, !logins.isEmpty { report.lacking.append(name) }

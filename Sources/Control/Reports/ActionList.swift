@@ -28,7 +28,7 @@ package struct ActionTotals: Codable, Equatable, Sendable {
     }
 
     package let total: Int
-    /// In the order of kinds and states; zeros are left out.
+    /// The counts other than zero, in the order of kinds and states.
     package let counts: [Count]
 
     init(_ tallies: [ActionTally]) {
@@ -104,13 +104,13 @@ extension ActionList {
             }
             filter.place = place
         }
-        let wanted = search.words.map(SearchWords.init)
+        let searchWords = search.words.map(SearchWords.init)
         let outbox = mirror.outbox(lease: nil)
-        totals = wanted == nil ? ActionTotals(try await outbox.tallies(of: filter)) : nil
+        totals = searchWords == nil ? ActionTotals(try await outbox.tallies(of: filter)) : nil
         let found = try await outbox.history(filter, limit: search.limit + 1) { action in
             let target = action.target
             let names = [target?.text, target?.name, target?.author.value].compactMap(\.self)
-            return wanted?.occur(in: action.texts + names) ?? true
+            return searchWords?.occur(in: action.texts + names) ?? true
         }
         let shown = Array(found.prefix(search.limit))
         let persons = try await mirror.persons(of: shown)

@@ -39,12 +39,12 @@ package struct ActionNameError: Error, Equatable, Sendable, CustomStringConverti
     static func nothing(at minute: MinuteOfDay, of day: LocalDay, but times: [MinuteOfDay])
         -> ActionNameError
     {
-        let others =
+        let slots =
             times.isEmpty
             ? "no slot"
             : "no slot at \(minute), but at \(times.map(\.description).joined(separator: ", "))"
         return ActionNameError(
-            text: "\(day) has \(others); \(control: .plan(of: day)) shows the day")
+            text: "\(day) has \(slots); \(control: .plan(of: day)) shows the day")
     }
 
     /// - Parameter slots: The slots at that time.

@@ -36,7 +36,7 @@ package struct DayReport: Codable, Sendable {
     package let quiet: [Span]
     /// The pause on that day; nil for none.
     package let pause: Span?
-    /// In the order of the kinds.
+    /// The counts of ended actions, in the order of the kinds.
     package let counts: [Count]
     /// Replies and favorites that were sent, the latest first, at most `DayReporter.shown`.
     package let toOthers: [ReportedAction]
@@ -89,10 +89,10 @@ package struct DayReporter: Sendable {
             counts: ActionKind.allCases.map { kind in
                 let ended = tallies.filter { $0.kind == kind }
                 let done = ended.filter { $0.state == .done }.reduce(0) { $0 + $1.count }
-                let left = ended.filter { [.skipped, .expired].contains($0.state) }.reduce(0) {
+                let leftAlone = ended.filter { [.skipped, .expired].contains($0.state) }.reduce(0) {
                     $0 + $1.count
                 }
-                return DayReport.Count(kind: kind, done: done, leftAlone: left)
+                return DayReport.Count(kind: kind, done: done, leftAlone: leftAlone)
             },
             toOthers: toOthers.map {
                 ReportedAction($0, persons[$0.id], on: mirror.configuration.botNetwork)
@@ -110,9 +110,9 @@ package struct DayReporter: Sendable {
         var spans: [DayReport.Span] = []
         var begun: Int?
         for value in 0...MinuteOfDay.count {
-            let isIn = MinuteOfDay(value).map { minutes.contains($0) } ?? false
-            if isIn, begun == nil { begun = value }
-            if !isIn, let from = begun {
+            let isIncluded = MinuteOfDay(value).map { minutes.contains($0) } ?? false
+            if isIncluded, begun == nil { begun = value }
+            if !isIncluded, let from = begun {
                 spans.append(DayReport.Span(from: from, to: value))
                 begun = nil
             }

@@ -31,8 +31,8 @@ package struct Exposition: Equatable, Sendable {
         package mutating func add(
             _ value: Double, _ labels: KeyValuePairs<String, String> = [:], suffix: String = ""
         ) {
-            let own = labels.map { Label(name: $0.key, value: $0.value) }
-            samples.append(Sample(suffix: suffix, labels: self.labels + own, value: value))
+            let ownLabels = labels.map { Label(name: $0.key, value: $0.value) }
+            samples.append(Sample(suffix: suffix, labels: self.labels + ownLabels, value: value))
         }
     }
 

@@ -16,12 +16,12 @@ package actor KeptReports {
         var asked: Int
     }
 
-    private let most: Int
+    private let capacity: Int
     private var kept: [Key: Kept] = [:]
     private var asked = 0
 
     /// - Parameter most: The most values, at least 1; the least recently used one is dropped.
-    package init(most: Int = 64) { self.most = most }
+    package init(most: Int = 64) { self.capacity = most }
 
     /// The number of cached values.
     var count: Int { kept.count }
@@ -44,7 +44,9 @@ package actor KeptReports {
         }
         let value = try await make()
         kept[key] = Kept(stamp: stamp, value: value, asked: asked)
-        if kept.count > most, let oldest = kept.min(by: { $0.value.asked < $1.value.asked })?.key {
+        if kept.count > capacity,
+            let oldest = kept.min(by: { $0.value.asked < $1.value.asked })?.key
+        {
             kept[oldest] = nil
         }
         return value

@@ -30,9 +30,9 @@ enum MemorialLine {
     ///   - language: A BCP 47 tag; English for a language without a line, and for nil.
     static func forms(human: String, contact: String?, language: String?) -> [String] {
         let code = language?.split(whereSeparator: { "-_".contains($0) }).first?.lowercased()
-        let words = code.flatMap { byLanguage[$0] } ?? fallback
-        let whole = "\(words.start)\(human)\(words.end)"
-        let short = "\(words.start)\(human)"
+        let wording = code.flatMap { byLanguage[$0] } ?? fallback
+        let whole = "\(wording.start)\(human)\(wording.end)"
+        let short = "\(wording.start)\(human)"
         return [
             contact.map { "\(whole) (\($0))" }, whole, contact.map { "\(short) (\($0))" }, short,
         ].compactMap(\.self)

@@ -7,7 +7,8 @@ import Settings
 
 /// The numbers for the metrics of a mirror, or of all mirrors together.
 ///
-/// Add each mirror first, then the counts of its rows, or of the rows of all mirrors.
+/// First call ``add(_:_:)`` for every mirror. Then add the counts that were read from the database,
+/// of that mirror or of all of them together.
 struct MetricNumbers {
     /// The labels of a mirror's ended actions, which depend on its settings.
     struct ActionLabels {
@@ -42,21 +43,21 @@ struct MetricNumbers {
     private typealias Outcomes = [Outcome: Int]
 
     private var health = HealthTally()
-    /// By ``ActionLabels/network``.
+    /// The ended posts, by ``ActionLabels/network``.
     private var posts: [String: Outcomes] = [:]
-    /// By the reason of each outcome; empty for done actions.
+    /// The ended replies, by outcome and reason; the reason of done ones is empty.
     private var replies: [Outcome: [String: Int]] = [:]
-    /// By ``ActionLabels/mode``.
+    /// The ended favorites, by ``ActionLabels/mode``.
     private var favorites: [String: Outcomes] = [:]
     /// Nil until the time zone of a mirror is known, and with it its present day.
     private var slots: [ActionState: Int]?
     private var archivedPosts = 0
     /// Favorites of the bot that the human gave too, and those that the human did not give.
     private var judged = (right: 0, wrong: 0)
-    /// By network; empty without an account on a paid network.
+    /// The money spent, by network; empty without an account on a paid network.
     private var spent: [String: Money] = [:]
     private var budget = Money.zero
-    private var left = Money.zero
+    private var budgetLeft = Money.zero
     private var feedTimes: [String: Date] = [:]
     private var doneTimes: [ActionKind: Date] = [:]
     private var beat: Date?
@@ -70,7 +71,7 @@ struct MetricNumbers {
     ///
     /// - Parameters:
     ///   - reading: The mirror.
-    ///   - health: That of the reading.
+    ///   - health: The health that follows from the reading.
     mutating func add(_ reading: HealthReading, _ health: Health) {
         self.health.add(health)
         // A kind without an action is shown as 0.
@@ -84,7 +85,7 @@ struct MetricNumbers {
             spent[network] = (spent[network] ?? .zero) + reading.spent
         }
         budget = budget + spending.budget
-        left = left + spending.left
+        budgetLeft = budgetLeft + spending.left
     }
 
     /// Adds the times of feeds and worker; for several mirrors the oldest times are kept.
@@ -202,10 +203,10 @@ struct MetricNumbers {
         var archive = Exposition.Family(.archiveRows, of: mirror)
         archive.add(Double(archivedPosts))
         families.append(archive)
-        let known = judged.right + judged.wrong
-        if known > 0 {
+        let judgedCount = judged.right + judged.wrong
+        if judgedCount > 0 {
             var precision = Exposition.Family(.precision, of: mirror)
-            precision.add(Double(judged.right) / Double(known))
+            precision.add(Double(judged.right) / Double(judgedCount))
             families.append(precision)
         }
         return families
@@ -219,9 +220,9 @@ struct MetricNumbers {
         }
         var budget = Exposition.Family(.budget, of: mirror)
         budget.add(self.budget.dollars)
-        var left = Exposition.Family(.budgetLeft, of: mirror)
-        left.add(self.left.dollars)
-        return [costs, budget, left]
+        var budgetLeft = Exposition.Family(.budgetLeft, of: mirror)
+        budgetLeft.add(self.budgetLeft.dollars)
+        return [costs, budget, budgetLeft]
     }
 
     private func successes(of mirror: String?) -> Exposition.Family {
@@ -285,7 +286,7 @@ struct HealthTally {
     }
 
     private func count(_ state: Health.Verdict.State) -> Int {
-        verdicts.reduce(0) { $0 + ($1.key.state == state ? $1.value : 0) }
+        verdicts.filter { $0.key.state == state }.values.reduce(0, +)
     }
 
     /// The verdicts and the obstacles as metrics.
@@ -295,23 +296,24 @@ struct HealthTally {
         var well = Exposition.Family(.well, of: mirror)
         well.add(verdicts.keys.allSatisfy(\.state.isWell) ? 1 : 0)
         var state = Exposition.Family(.state, of: mirror)
-        for one in Health.Verdict.State.allCases {
-            state.add(Double(count(one)), ["state": one.rawValue])
+        for verdictState in Health.Verdict.State.allCases {
+            state.add(Double(count(verdictState)), ["state": verdictState.rawValue])
         }
-        var lost = Exposition.Family(.stopped, of: mirror)
+        var stoppedFamily = Exposition.Family(.stopped, of: mirror)
         for work in Obstacle.Work.allCases {
-            lost.add(Double(stopped[work] ?? 0), ["work": work.rawValue])
+            stoppedFamily.add(Double(stopped[work] ?? 0), ["work": work.rawValue])
         }
-        var held = Exposition.Family(.obstacle, of: mirror)
+        var obstacleFamily = Exposition.Family(.obstacle, of: mirror)
         for code in Obstacle.Code.allCases {
             for weight in Obstacle.Weight.allCases {
                 guard let number = conditions[Condition(code: code, weight: weight)] else {
                     continue
                 }
-                held.add(Double(number), ["code": code.rawValue, "weight": weight.rawValue])
+                obstacleFamily.add(
+                    Double(number), ["code": code.rawValue, "weight": weight.rawValue])
             }
         }
-        let families = [well, state, lost, held]
+        let families = [well, state, stoppedFamily, obstacleFamily]
         return mirror == nil ? [decisive] + families : families
     }
 

@@ -33,8 +33,9 @@ extension MetricsReport {
             }
         }
 
-        /// The description of a sample, and of a total; without the second for a metric that does
-        /// not belong to a single mirror.
+        /// The description of a mirror's sample, and of the total of all mirrors.
+        ///
+        /// The total is nil for a metric that does not belong to a mirror.
         fileprivate var help: (sample: String, total: String?) {
             switch self {
             case .buildInfo: ("The program, as a constant 1.", nil)

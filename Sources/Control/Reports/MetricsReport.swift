@@ -142,17 +142,17 @@ extension Exposition {
 extension MirrorOwnership {
     /// Which workers hold the mirrors, as metrics.
     fileprivate var families: [Exposition.Family] {
-        var held = Exposition.Family(.mirrorsOwned)
+        var ownedFamily = Exposition.Family(.mirrorsOwned)
         for (worker, count) in owned.sorted(by: { $0.key < $1.key }) {
-            held.add(Double(count), ["worker": worker])
+            ownedFamily.add(Double(count), ["worker": worker])
         }
-        var free = Exposition.Family(.mirrorsUnowned)
-        free.add(Double(unowned))
-        var late = Exposition.Family(.passesLate)
+        var unownedFamily = Exposition.Family(.mirrorsUnowned)
+        unownedFamily.add(Double(unowned))
+        var latenessFamily = Exposition.Family(.passesLate)
         for (worker, seconds) in lateness.sorted(by: { $0.key < $1.key }) {
-            late.add(seconds, ["worker": worker])
+            latenessFamily.add(seconds, ["worker": worker])
         }
-        return [held, free, late]
+        return [ownedFamily, unownedFamily, latenessFamily]
     }
 }
 
@@ -211,7 +211,7 @@ private struct MetricsRows {
                 AND examples.post_id = actions.subject AND examples.state
             """
         // The index of the favorites begins with the mirror.
-        let wanted: SQL = mirrors.map { "\(list: $0)" } ?? "(SELECT mirror FROM mirrors)"
+        let mirrorNames: SQL = mirrors.map { "\(list: $0)" } ?? "(SELECT mirror FROM mirrors)"
         let rows = try await storage.query(
             """
             SELECT mirror,
@@ -219,7 +219,7 @@ private struct MetricsRows {
                     AS liked,
                 CAST(SUM(CASE WHEN state = 'skipped' OR EXISTS (\(seen) = 'seen') THEN 1 ELSE 0 END) AS BIGINT)
                     AS passed
-            FROM actions WHERE mirror IN \(wanted) AND kind = 'favorite'
+            FROM actions WHERE mirror IN \(mirrorNames) AND kind = 'favorite'
                 AND (state IN ('done', 'undone') OR state = 'skipped' AND reason = \(Action.Reason.dismissed))
             GROUP BY mirror
             """)
@@ -262,8 +262,8 @@ private struct CountedMirrors {
             total.add(ending.tally, labels)
             guard ending.isDone, !paused.contains(ending.mirror) else { continue }
             let kind = ending.tally.kind
-            let known = lastDone[ending.mirror]?[kind] ?? ending.last
-            lastDone[ending.mirror, default: [:]][kind] = max(known, ending.last)
+            let lastTime = lastDone[ending.mirror]?[kind] ?? ending.last
+            lastDone[ending.mirror, default: [:]][kind] = max(lastTime, ending.last)
         }
         for (kind, time) in lastDone.values.joined() { total.add(lastDone: time, kind) }
         for states in try await OutboxStore.allSlotStates(on: days, in: storage).values {

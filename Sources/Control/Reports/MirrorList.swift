@@ -53,10 +53,10 @@ extension MirrorList {
     /// - Throws: The store's error.
     package init(in storage: any StorageEngine, _ search: Search = Search(), now: Date) async throws
     {
-        let wanted = search.words.map(SearchWords.init)
+        let searchWords = search.words.map(SearchWords.init)
         let found = try await MirrorTable.all(in: storage).filter { name, record in
             name > search.cursor ?? ""
-                && wanted?.occur(
+                && searchWords?.occur(
                     in: [name, record.humanHandle, record.botHandle].compactMap(\.self)) ?? true
         }
         let shown = found.prefix(search.limit)

@@ -47,7 +47,7 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         package var areAsking = false
         /// The name after which the page begins, instead of ``page``; nil for none.
         package var after: String?
-        /// From 1.
+        /// The number of the page, from 1.
         package var page = 1
         /// Mirrors on a page.
         package var size = 50
@@ -86,7 +86,8 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
     /// The number of pages; 1 without a mirror.
     package let pages: Int
     package let check: Check
-    /// By name; nil in reports of earlier versions.
+    /// The workers that cannot do their work, in the order of their names; nil in reports of
+    /// earlier versions.
     package let unableWorkers: [UnableWorker]?
 }
 
@@ -97,9 +98,9 @@ extension MirrorsStatus {
     ///
     /// - Throws: The store's error.
     package init(of installation: Installation, _ query: Query = Query(), now: Date) async throws {
-        let words = query.words.map(SearchWords.init)
+        let searchWords = query.words.map(SearchWords.init)
         let asked = try await MirrorTable.all(in: installation.storage).filter { name, record in
-            words?.occur(in: [name, record.humanHandle, record.botHandle].compactMap(\.self))
+            searchWords?.occur(in: [name, record.humanHandle, record.botHandle].compactMap(\.self))
                 ?? true
         }
         let reader = HealthReader(installation, silence: query.silence)
@@ -123,9 +124,14 @@ extension MirrorsStatus {
         total = found.count
         page = query.page
         pages = max(1, (found.count + size - 1) / size)
-        let skipped =
-            query.after.map { name in (found.firstIndex { $0.name == name } ?? -1) + 1 }
-            ?? (max(1, min(query.page, pages + 1)) - 1) * size
+        let skipped: Int
+        if let name = query.after {
+            // The page begins after the mirror with that name, or with the first one.
+            skipped = found.firstIndex { $0.name == name }.map { $0 + 1 } ?? 0
+        } else {
+            let shownPage = max(1, min(query.page, pages + 1))
+            skipped = (shownPage - 1) * size
+        }
         let shown = found.dropFirst(skipped).prefix(size)
         next = found.count > skipped + shown.count ? shown.last?.name : nil
         mirrors = shown.map(\.line)
@@ -142,12 +148,12 @@ extension MirrorsStatus.UnableWorker {
         -> [Self]
     {
         let living = workers.filter { $0.silence(at: now) < silence }
-        let least = living.filter(\.isSharing).map(\.severity).min() ?? 0
+        let leastSeverity = living.filter(\.isSharing).map(\.severity).min() ?? 0
         return living.compactMap { worker in
             guard let disability = worker.disability else { return nil }
             // A disability that all workers share, such as a missing dictionary, is reported by the
             // affected mirrors.
-            guard disability.extent == .all || worker.severity > least else { return nil }
+            guard disability.extent == .all || worker.severity > leastSeverity else { return nil }
             return Self(
                 worker: worker.worker, since: disability.since, isIdle: disability.extent == .all,
                 reason: disability.reason, mirrors: worker.mirrors)
@@ -208,10 +214,10 @@ extension MirrorsStatus.Check {
             return
         }
         let names = ill.prefix(Self.listed).map(\.name).joined(separator: ", ")
-        let rest = ill.count > Self.listed ? " and \(ill.count - Self.listed) more" : ""
+        let unlisted = ill.count > Self.listed ? " and \(ill.count - Self.listed) more" : ""
         failure = worst.health.failure
         text =
-            "\(ill.count) of \(standings.count) mirrors do not work: \(names)\(rest); "
+            "\(ill.count) of \(standings.count) mirrors do not work: \(names)\(unlisted); "
             + "\(worst.name): \(worst.health.verdict.text)"
     }
 }

@@ -44,7 +44,7 @@ package struct MonthForecast: Equatable, Sendable {
 
     private static let days = 30
 
-    /// In the order of priority; without free items.
+    /// The expenses in the order of priority, without free items.
     package let lines: [Line]
     package let budget: Money
     /// The cost of the bot's daily work, without training.

@@ -48,8 +48,8 @@ struct NameResolver: Sendable {
         }
     }
 
-    /// The same, unless it is a further part of a thread, which has neither a time nor a text to
-    /// choose.
+    /// Returns the slot with a typed name, unless it is a further part of a thread, which has
+    /// neither a time nor a text to choose.
     func firstPart(_ word: String, now: Date) async throws -> Action {
         let slot = try await slot(word, now: now)
         guard slot.parent == nil else {
@@ -72,7 +72,7 @@ struct NameResolver: Sendable {
         try only(await mirror.archive.posts(named: word), word)
     }
 
-    /// The same, unless it answers somebody: answers are not judged.
+    /// Returns the post with a typed name, unless it answers somebody: answers are not judged.
     func postOfItsOwn(_ word: String) async throws -> Post {
         let post = try await post(word)
         guard !post.isReply else {
@@ -115,7 +115,8 @@ struct NameResolver: Sendable {
         }
     }
 
-    /// The same, to change something: the plan of a slot's day is stored.
+    /// Returns the post that ``text(named:now:)`` finds, for a change: the plan of a slot's day is
+    /// stored.
     func postOrSlotText(_ word: String, now: Date) async throws -> Post {
         try await postOrSlotText(word, now: now) { try await slot($0, now: now) }
     }

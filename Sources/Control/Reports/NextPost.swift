@@ -36,7 +36,7 @@ struct NextPost {
     ///   - today: The previewed posts of today; nil if they are unknown or today has a plan.
     /// - Throws: The store's error.
     func foreseen(
-        before stored: Date?, within days: Int = usualDays, today known: [Action]? = nil
+        before stored: Date?, within days: Int = usualDays, today previewed: [Action]? = nil
     ) async throws -> Action? {
         let today = LocalTime(now, in: zone).day
         let end = min(
@@ -48,8 +48,8 @@ struct NextPost {
         while day < end {
             if !planned.contains(day) {
                 let next =
-                    if day == today, let known {
-                        known.first { $0.comes(after: now) }
+                    if day == today, let previewed {
+                        previewed.first { $0.comes(after: now) }
                     } else {
                         try await reporter.firstPost(of: day, now: now)
                     }

@@ -5,13 +5,13 @@ import Settings
 
 /// The people that a mirror knows, by their typed names.
 package struct PeopleBook: Sendable {
-    private let known: [People.Person]
+    private let acquaintances: [People.Person]
     private let localHost: String?
     private let network: NetworkName
 
     /// - Throws: The store's error; `ConfigurationError` for an unusable login.
     package init(mirror: HumanMirror) async throws {
-        known = try await mirror.people.all()
+        acquaintances = try await mirror.people.all()
         localHost = try await mirror.botHost()
         network = mirror.configuration.botNetwork
     }
@@ -24,9 +24,9 @@ package struct PeopleBook: Sendable {
         let isPlain = name.utf8.allSatisfy { (0x21...0x7E).contains($0) } && !name.contains(":")
         guard !network.traits.namesAreIdentities, isPlain, !name.isEmpty else {
             let id = try account(text)
-            return (id, known.first { $0.id == id }?.handle ?? id.value)
+            return (id, acquaintances.first { $0.id == id }?.handle ?? id.value)
         }
-        let named = known.first {
+        let named = acquaintances.first {
             $0.id.network == network && $0.handle?.lowercased() == name.lowercased()
         }
         return (named?.id ?? AccountID(network: network, value: name), name)
@@ -48,7 +48,7 @@ package struct PeopleBook: Sendable {
         guard !id.network.traits.namesAreIdentities, !id.network.traits.isIdentity(id.value) else {
             return id
         }
-        let named = known.first {
+        let named = acquaintances.first {
             $0.id.network == id.network && $0.handle?.lowercased() == id.value.lowercased()
         }
         guard let named else {

@@ -53,7 +53,7 @@ package struct PeopleList: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/people/1"
     package let counts: Counts
     package let people: [Line]
-    /// Only on the first page.
+    /// The denied servers; empty on all pages but the first.
     package let servers: [Server]
     /// The cursor of the next page; nil for the last page.
     package let next: String?
@@ -90,14 +90,16 @@ extension PeopleList {
     /// - Throws: `ChangeRefusal` for an invalid cursor; the store's error.
     package init(of mirror: HumanMirror, _ search: Search) async throws {
         let everybody = try await mirror.people.all()
-        let known = everybody.filter { !$0.isForgotten }
+        let remembered = everybody.filter { !$0.isForgotten }
         let byID = Dictionary(everybody.map { ($0.id, $0) }) { first, _ in first }
         let denied = try await mirror.people.deniedServers()
         let replies = Dictionary(
             try await mirror.archive.repliedAuthors(limit: .max).map { ($0.author, $0.replies) }
         ) { first, _ in first }
-        let noted = known.filter { ($0.stance != .none || $0.link != nil) && replies[$0.id] == nil }
-            .map(\.id)
+        let noted = remembered.filter {
+            ($0.stance != .none || $0.link != nil) && replies[$0.id] == nil
+        }
+        .map(\.id)
         let standing = try await PeopleStanding(
             replies: replies, noted: noted, isAnyServerDenied: !denied.isEmpty, byID, mirror)
         let forgotten = everybody.filter(\.isForgotten).map(\.id).sorted {
@@ -110,10 +112,10 @@ extension PeopleList {
         var ids =
             search.stance == .forgotten
             ? forgotten : standing.ids.filter { standing.includes($0, search.stance) }
-        if let words = search.words.map(SearchWords.init) {
+        if let searchWords = search.words.map(SearchWords.init) {
             let names = try await mirror.handles(of: ids)
             ids = ids.filter {
-                words.occur(in: [$0.shown, $0.reference, names[$0]].compactMap(\.self))
+                searchWords.occur(in: [$0.shown, $0.reference, names[$0]].compactMap(\.self))
             }
         }
         if let cursor = search.cursor {
@@ -132,7 +134,8 @@ extension PeopleList {
         people = shown.map { id in
             let person = byID[id]
             let same =
-                person?.link.map { link in known.filter { $0.link == link && $0.id != id } } ?? []
+                person?.link.map { link in remembered.filter { $0.link == link && $0.id != id } }
+                ?? []
             let server = ServerName.covering(id).first(where: denied.contains)
             let hasStance = person.map { $0.stance != .none } ?? false
             return Line(
@@ -191,7 +194,7 @@ private struct PeoplePlace: Comparable {
 /// The people of a list in its order, with their stances.
 private struct PeopleStanding {
     let ids: [AccountID]
-    private let known: [AccountID: People.Person]
+    private let records: [AccountID: People.Person]
     /// The effective stance of each account, by links and servers too; a missing account has none.
     private let stances: [AccountID: People.Stance]
 
@@ -200,17 +203,17 @@ private struct PeopleStanding {
     ///   - noted: Other people with a stance.
     init(
         replies: [AccountID: Int], noted: [AccountID], isAnyServerDenied: Bool,
-        _ known: [AccountID: People.Person],
+        _ records: [AccountID: People.Person],
         _ mirror: HumanMirror
     ) async throws {
         ids = (Array(replies.keys) + noted).map { ($0, PeoplePlace($0, replies)) }.sorted {
             $0.1 < $1.1
         }.map(\.0)
-        self.known = known
+        self.records = records
         // A stance affects other accounts only through a link or a server.
         let affected =
             isAnyServerDenied
-            ? ids : ids.filter { known[$0].map { $0.stance != .none || $0.link != nil } ?? false }
+            ? ids : ids.filter { records[$0].map { $0.stance != .none || $0.link != nil } ?? false }
         stances = try await mirror.people.stances(of: affected)
     }
 
@@ -222,7 +225,7 @@ private struct PeopleStanding {
         case .allowed: holds(id) == .allow
         case .denied: holds(id) == .deny
         case .none:
-            known[id].map { $0.stance == People.Stance.none } ?? true
+            records[id].map { $0.stance == People.Stance.none } ?? true
                 && holds(id) == People.Stance.none
         case .forgotten: false
         }

@@ -77,7 +77,7 @@ extension PersonReport {
         async throws
     {
         let ids = try await mirror.people.linked(to: person)
-        let gone = try await mirror.people.forgotten(among: ids)
+        let forgotten = try await mirror.people.forgotten(among: ids)
         let servers = try await mirror.people.deniedServers()
         let handles = try await mirror.handles(
             of: ids.filter { !$0.network.traits.namesAreIdentities })
@@ -88,15 +88,15 @@ extension PersonReport {
         mentions = []
         learned = []
         for id in ids {
-            let known = try await mirror.people.person(id)
+            let record = try await mirror.people.person(id)
             accounts.append(
                 KnownAccount(
-                    account: id.reference, handle: known?.handle ?? handles[id],
-                    stance: known.flatMap { $0.stance == .none ? nil : $0.stance.rawValue },
-                    reason: known?.reason,
+                    account: id.reference, handle: record?.handle ?? handles[id],
+                    stance: record.flatMap { $0.stance == .none ? nil : $0.stance.rawValue },
+                    reason: record?.reason,
                     onDenied: ServerName.covering(id).first(where: servers.contains)?.reference,
-                    lastContact: known?.lastContact, isForgotten: gone.contains(id),
-                    seen: known?.seen ?? People.Person.seen(id)))
+                    lastContact: record?.lastContact, isForgotten: forgotten.contains(id),
+                    seen: record?.seen ?? People.Person.seen(id)))
             mentions += try await mirror.people.posts(about: id).map {
                 Mention(
                     post: $0.id.webAddress ?? $0.id.value, written: $0.createdAt,

@@ -49,11 +49,12 @@ package struct ProfileProposal: Codable, Sendable {
 
     /// Variants of our line, of which the first that fits is used.
     static func lines(human: String, contact: String?) -> [String] {
-        let whole = "\(start)\(human)"
+        let mirrorOf = "\(start)\(human)"
         let stop = "Reply \"stop\" and it leaves you alone."
-        let run = contact.map { "\(whole), run by \($0)." }
-        return [run.map { "\($0) \(stop)" }, "\(whole). \(stop)", run, "\(whole)."].compactMap(
-            \.self)
+        let runBy = contact.map { "\(mirrorOf), run by \($0)." }
+        return [runBy.map { "\($0) \(stop)" }, "\(mirrorOf). \(stop)", runBy, "\(mirrorOf)."]
+            .compactMap(
+                \.self)
     }
 
     /// Variants of the line of a retired mirror.
@@ -137,8 +138,8 @@ extension HumanMirror {
             )
         }
         let botHandle: String
-        if let known = record.botHandle {
-            botHandle = known
+        if let handle = record.botHandle {
+            botHandle = handle
         } else {
             botHandle = try await bot.verifyAccount().handle
         }
@@ -161,22 +162,24 @@ extension HumanMirror {
             return (report, bot, nil)
         }
         report.present = .init(bio: present.bio, fields: present.fields)
-        var wanted = present
+        var proposed = present
         if let bio = ProfileProposal.bio(present.bio, with: lines, within: present.limits) {
-            wanted.bio = bio
+            proposed.bio = bio
         } else {
             report.notes.append(
                 "the bio has no room for our line; shorten it, or put the line into it by hand")
         }
         if present.limits.fields > 0, let page = try await humanPage(human) {
-            wanted.fields = ProfileProposal.fields(
+            proposed.fields = ProfileProposal.fields(
                 present.fields, page: page, within: present.limits)
-            if !wanted.fields.contains(where: { $0.name == ProfileProposal.fieldName }) {
+            if !proposed.fields.contains(where: { $0.name == ProfileProposal.fieldName }) {
                 report.notes.append(
                     "the table has no room for a row \"\(ProfileProposal.fieldName)\"")
             }
         }
-        if wanted != present { report.proposed = .init(bio: wanted.bio, fields: wanted.fields) }
+        if proposed != present {
+            report.proposed = .init(bio: proposed.bio, fields: proposed.fields)
+        }
         return (report, bot, present)
     }
 
@@ -193,7 +196,7 @@ extension HumanMirror {
 
     /// The human's name; that of the login if none was verified yet.
     private func humanHandle(_ record: MirrorRecord) async throws -> String? {
-        if let known = record.humanHandle { return known }
+        if let handle = record.humanHandle { return handle }
         return try await network(of: .human)?.verifyAccount().handle
     }
 

@@ -16,10 +16,10 @@ package struct ReportedReason: Codable, Equatable, Sendable {
     ///   - code: A code; one that this version does not know is its own text.
     ///   - text: What is known more exactly than the code says.
     package init(_ code: ReasonCode, text: String? = nil) {
-        let known = KnownReason(code)
+        let knownReason = KnownReason(code)
         self.code = code
-        self.text = text ?? known?.sentence ?? code.rawValue
-        setting = known?.setting?.name
+        self.text = text ?? knownReason?.sentence ?? code.rawValue
+        setting = knownReason?.setting?.name
     }
 
     /// - Parameters:
@@ -40,10 +40,9 @@ extension Action {
         }
         // What a mention is skipped for is explained where that was decided; what failed, by the
         // network.
-        let exact =
-            explanation?.outcome
-            ?? (kind == .reply && state == .skipped ? explanation?.summary : nil)
-        return ReportedReason(reason, text: exact)
+        let isSkippedMention = kind == .reply && state == .skipped
+        let cause = isSkippedMention ? explanation?.summary : nil
+        return ReportedReason(reason, text: explanation?.outcome ?? cause)
     }
 }
 

@@ -51,7 +51,7 @@ package struct ReportedAction: Codable, Equatable, Sendable {
 extension ReportedAction {
     /// - Parameters:
     ///   - person: The person that it concerns.
-    ///   - network: The bot's.
+    ///   - network: The bot's network.
     init(_ action: Action, _ person: ReportedPerson?, on network: NetworkName) {
         let published = action.kind == .favorite ? nil : action.remoteID
         let telling =

@@ -51,8 +51,8 @@ package struct ServerRuleReport: Codable, Equatable, Sendable {
             lines.append("\(host) says of bots, found by a list of words; read the rest there:")
         }
         for rule in rules {
-            let mark = rule.state == .gone ? "no longer: " : ""
-            lines.append("  \(mark)\(rule.text)")
+            let prefix = rule.state == .gone ? "no longer: " : ""
+            lines.append("  \(prefix)\(rule.text)")
             lines += rule.proposals.map {
                 "    → \($0.text)" + ($0.command.map { ": \($0)" } ?? "")
             }
@@ -134,11 +134,11 @@ extension HumanMirror {
         of network: any SocialNetwork, account: AccountID, now: Date
     ) async throws -> ServerRuleReport {
         let texts = try await ServerRuleReader.read(network)
-        let look = try await serverRules.note(texts, of: account, isShown: true, now: now)
-        let most = configuration.schedule.maximumPerDay
+        let noted = try await serverRules.note(texts, of: account, isShown: true, now: now)
+        let maxPerDay = configuration.schedule.maximumPerDay
         return ServerRuleReport(
             host: network.host,
-            rules: look.sentences.map { ServerRuleReport.Rule($0, maxPerDay: most) },
+            rules: noted.sentences.map { ServerRuleReport.Rule($0, maxPerDay: maxPerDay) },
             policy: network.name.descriptor.policy?.summary)
     }
 }

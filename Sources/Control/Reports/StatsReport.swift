@@ -163,7 +163,7 @@ package struct StatsReport: Codable, Sendable {
     package var wordsProblem: String?
     /// The quality of the classifier, by the last `mirror-bot score`; nil if it was never measured.
     package var measure: ClassifierMeasure?
-    /// In the order of the parts, the most frequent first.
+    /// The counts of what was left out, in the order of the parts, the most frequent first.
     package var leftOut: [LeftOut]
     package var stored: [Stored]
 
@@ -283,7 +283,7 @@ package struct StatsReporter: Sendable {
 
     /// The results that depend on the examples alone.
     private struct Learned: Sendable {
-        /// By the name, with `@`.
+        /// The learned posts of each author, by the name with `@`.
         let authors: [String: FeatureCount]
         /// The displayed number of names with the most favorites.
         let firstAuthors: [String]
@@ -305,11 +305,11 @@ package struct StatsReporter: Sendable {
                 let authors = features.filter { FeatureGroup(of: $0.key) == .author }
                 let strongestFor = Self.strongest(features, model, isFor: true)
                 let strongestAgainst = Self.strongest(features, model, isFor: false)
-                let wanted = Dictionary(
+                let directions = Dictionary(
                     strongestFor.map { ($0.feature, true) }
                         + strongestAgainst.map { ($0.feature, false) }
                 ) { first, _ in first }
-                let texts = try await favorites.texts(with: wanted)
+                let texts = try await favorites.texts(with: directions)
                 func words(_ strongest: [(feature: String, word: StatsReport.Word)]) -> [StatsReport
                     .Word]
                 {
@@ -357,11 +357,13 @@ package struct StatsReporter: Sendable {
         }
         for name in learned?.firstAuthors ?? [] { add(name, given: 0) }
         let outbox = mirror.outbox(lease: nil)
-        let given = try await kept.value(
+        let givenByAuthor = try await kept.value(
             "favorites given", of: mirror.name, stamp: try await outbox.changeStamp()
         ) { try await outbox.favoritesGiven() }
-        let names = try await mirror.names(of: Array(given.keys))
-        for (id, number) in given { add((names[id] ?? id.value).lowercased(), given: number) }
+        let names = try await mirror.names(of: Array(givenByAuthor.keys))
+        for (id, number) in givenByAuthor {
+            add((names[id] ?? id.value).lowercased(), given: number)
+        }
         let sorted = authors.values.sorted { first, second in
             if first.favorites != second.favorites { return first.favorites > second.favorites }
             return first.given == second.given
@@ -374,7 +376,7 @@ package struct StatsReporter: Sendable {
     private static func strongest(
         _ features: [String: FeatureCount], _ model: FavoriteModel, isFor: Bool
     ) -> [(feature: String, word: StatsReport.Word)] {
-        let words = features.filter { feature, count in
+        let weighted = features.filter { feature, count in
             count.favorite + count.normal >= fewestPosts && FeatureGroup(of: feature) == .words
                 && !SmallFeatures.contains(feature) && !SmallFeatures.hasSign(feature)
         }.map { feature, count in
@@ -383,7 +385,7 @@ package struct StatsReporter: Sendable {
                 logOdds: model.believedEvidence(ofWord: feature, count))
             return (feature: feature, word: word)
         }.filter { isFor ? $0.word.logOdds > 0 : $0.word.logOdds < 0 }
-        let sorted = words.sorted { first, second in
+        let sorted = weighted.sorted { first, second in
             (abs(second.word.logOdds), first.word.word) < (
                 abs(first.word.logOdds), second.word.word
             )
@@ -498,8 +500,8 @@ package struct StatsReporter: Sendable {
 
 extension StatsReport.Likeness {
     /// - Parameters:
-    ///   - human: When the human posted.
-    ///   - bot: When the bot did.
+    ///   - human: The times of the human's posts.
+    ///   - bot: The times of the bot's posts.
     init(_ human: [LocalTime], _ bot: [LocalTime]) {
         let shares = Self.shares(human)
         share = Self.sum(shares, Self.shares(bot))

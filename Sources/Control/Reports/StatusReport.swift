@@ -223,9 +223,9 @@ package struct StatusReport: Codable, Sendable {
         /// text.
         package var commonest: String {
             let shown = 3
-            let rest = reasons.dropFirst(shown).reduce(0) { $0 + $1.count }
+            let others = reasons.dropFirst(shown).reduce(0) { $0 + $1.count }
             return reasons.prefix(shown).map { "\($0.count) \($0.reason)" }.joined(separator: ", ")
-                + (rest > 0 ? " and \(rest) others" : "")
+                + (others > 0 ? " and \(others) others" : "")
         }
     }
 
@@ -524,9 +524,9 @@ package struct StatusReporter: Sendable {
         .TrainingState?
     {
         guard let prices = accounts.accounts[.human]?.network.descriptor.prices else { return nil }
-        let left = try await mirror.feeds.trainingLeft()
+        let trainingLeft = try await mirror.feeds.trainingLeft()
         let plan = try await mirror.spending.plan(at: now)
-        return StatusReport.TrainingState(left, plan, now: now) {
+        return StatusReport.TrainingState(trainingLeft, plan, now: now) {
             [settings = mirror.configuration] items, feed in
             prices.read(items, feed, .human, settings)
         }

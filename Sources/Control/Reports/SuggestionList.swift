@@ -30,7 +30,7 @@ package struct SuggestionList: Codable, Sendable {
         package let threshold: Double?
         /// The words and the author with the most weight for or against a favorite.
         package let features: [String]
-        /// Those with positive weight.
+        /// The ones among ``features`` with positive weight.
         package let words: [String]
         /// How it was chosen, in one sentence.
         package let why: String?
@@ -98,16 +98,16 @@ extension SuggestionList {
         }
         let learned = try await Favorites.texts(
             of: unknown, learnedBy: mirror.name, in: mirror.storage)
-        if let words = search.words.map(SearchWords.init) {
+        if let searchWords = search.words.map(SearchWords.init) {
             actions.removeAll { action in
-                let about = action.target?.text ?? action.targetPost.flatMap { learned[$0] }
-                return !words.occur(
-                    in: action.texts + [about, persons[action.id]?.name].compactMap(\.self))
+                let answeredText = action.target?.text ?? action.targetPost.flatMap { learned[$0] }
+                return !searchWords.occur(
+                    in: action.texts + [answeredText, persons[action.id]?.name].compactMap(\.self))
             }
         }
-        let isMore = actions.count > search.limit && search.limit > 0
+        let hasMore = actions.count > search.limit && search.limit > 0
         next =
-            isMore
+            hasMore
             ? OutboxStore.SuggestionPlace(actions[search.limit - 1], in: search.order).text : nil
         actions = Array(actions.prefix(search.limit))
         total = try await store.suggestionCount()

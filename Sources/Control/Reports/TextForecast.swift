@@ -53,7 +53,7 @@ struct TextStock: Equatable {
     /// Plain texts that reach the minimum age each day.
     var gained = 0.0
     /// Days between two uses of a text.
-    let rest: Int
+    let restDays: Int
     /// The most uses of a text; `nil` without a limit.
     let mostUses: Int?
 
@@ -69,25 +69,27 @@ struct TextStock: Equatable {
         var free = free
         var resting = resting
         var due = 0.0
-        var new = 0.0
+        var newTexts = 0.0
         // After a full rest period the first used texts become free again: then as many return as
         // are used.
-        for day in 0...(mostUses == nil ? rest : Self.longest) {
-            for (left, count) in resting.removeValue(forKey: day) ?? [:] {
-                free[left, default: 0] += count
+        for day in 0...(mostUses == nil ? restDays : Self.longest) {
+            for (usesLeft, count) in resting.removeValue(forKey: day) ?? [:] {
+                free[usesLeft, default: 0] += count
             }
-            new += gained
-            if new >= 1 {
-                free[mostUses ?? .max, default: 0] += Int(new)
-                new -= new.rounded(.down)
+            newTexts += gained
+            if newTexts >= 1 {
+                free[mostUses ?? .max, default: 0] += Int(newTexts)
+                newTexts -= newTexts.rounded(.down)
             }
             if free.values.reduce(0, +) < fewest { return day }
             due += perDay
-            while due >= 1, let left = free.keys.max() {
+            while due >= 1, let usesLeft = free.keys.max() {
                 due -= 1
-                free[left] = free[left].flatMap { $0 > 1 ? $0 - 1 : nil }
-                let then = left == .max ? left : left - 1
-                if then > 0 { resting[day + max(1, rest), default: [:]][then, default: 0] += 1 }
+                free[usesLeft] = free[usesLeft].flatMap { $0 > 1 ? $0 - 1 : nil }
+                let usesAfter = usesLeft == .max ? usesLeft : usesLeft - 1
+                if usesAfter > 0 {
+                    resting[day + max(1, restDays), default: [:]][usesAfter, default: 0] += 1
+                }
             }
         }
         return nil
@@ -128,48 +130,51 @@ extension HumanMirror {
         filter.end = now - Double(configuration.minimumAgeDays) * 86_400
         filter.start =
             configuration.maximumAgeDays.map { now - Double($0) * 86_400 } ?? .distantPast
-        let rest = configuration.noRepeatDays
-        let used = try await archive.usedTexts(since: now - Double(rest) * 86_400)
-        let needed = Int(perDay * Double(rest)) + TextJudge.fewest
+        let restDays = configuration.noRepeatDays
+        let used = try await archive.usedTexts(since: now - Double(restDays) * 86_400)
+        let needed = Int(perDay * Double(restDays)) + TextJudge.fewest
         let isLimited = configuration.maximumUses != nil || configuration.maximumAgeDays != nil
         if plain > Self.listed, !isLimited, plain - used.count >= needed {
             return TextForecast(free: plain - used.count, perDay: perDay)
         }
-        let stock = try await stock(filter, used, rest: rest, isFollowed: isFollowed, now: now)
+        let stock = try await stock(filter, used, rest: restDays, isFollowed: isFollowed, now: now)
         guard let days = stock.days(perDay: perDay, fewest: TextJudge.fewest) else {
             return TextForecast(free: stock.freeCount, perDay: perDay)
         }
-        let more =
+        let consequence =
             others > 0
             ? "then the \(others) others that stand for themselves are posted too"
             : "then those that name a day or speak to somebody are posted too"
         let end =
             configuration.maximumUses == nil
-            ? ", until plain ones were not used for \(rest) days" : ""
+            ? ", until plain ones were not used for \(restDays) days" : ""
         return TextForecast(
-            free: stock.freeCount, perDay: perDay, until: today.advanced(by: days), then: more + end
+            free: stock.freeCount, perDay: perDay, until: today.advanced(by: days),
+            then: consequence + end
         )
     }
 
     /// Lists each plain text once, from any of its posts.
     private func stock(
-        _ filter: Archive.TextFilter, _ used: [String: Date], rest: Int, isFollowed: Bool, now: Date
+        _ filter: Archive.TextFilter, _ used: [String: Date], rest restDays: Int, isFollowed: Bool,
+        now: Date
     ) async throws -> TextStock {
-        let most = configuration.maximumUses
-        let uses = most == nil ? [:] : try await archive.uses()
-        var stock = TextStock(rest: rest, mostUses: most)
+        let mostUses = configuration.maximumUses
+        let uses = mostUses == nil ? [:] : try await archive.uses()
+        var stock = TextStock(restDays: restDays, mostUses: mostUses)
         var keys: Set<String> = []
         var gained = 0
         for text in try await archive.texts(in: [0...MinuteOfDay.count - 1], filter) {
             guard keys.insert(text.textKey).inserted else { continue }
             if text.createdAt > filter.end - Double(Self.gainedDays) * 86_400 { gained += 1 }
-            let left = most.map { max(0, $0 - uses[text.textKey, default: 0]) } ?? .max
-            guard left > 0 else { continue }
+            let usesLeft = mostUses.map { max(0, $0 - uses[text.textKey, default: 0]) } ?? .max
+            guard usesLeft > 0 else { continue }
             if let last = used[text.textKey] {
-                let days = Int(((last.timeIntervalSince(now) / 86_400) + Double(rest)).rounded(.up))
-                stock.resting[max(1, days), default: [:]][left, default: 0] += 1
+                let days = Int(
+                    ((last.timeIntervalSince(now) / 86_400) + Double(restDays)).rounded(.up))
+                stock.resting[max(1, days), default: [:]][usesLeft, default: 0] += 1
             } else {
-                stock.free[left, default: 0] += 1
+                stock.free[usesLeft, default: 0] += 1
             }
         }
         // A human who is not followed adds no posts.

@@ -17,9 +17,9 @@ package struct TextList: Codable, Equatable, Sendable {
             case fit
             /// Posted on some days or at some hours only.
             case sometimes
-            /// Not posted by itself.
+            /// The bot does not post the text by itself.
             case unfit
-            /// Not looked at yet; the worker does it soon.
+            /// The text is not judged yet; the worker does it soon.
             case unjudged
             /// An answer to somebody, which may be sent to them again.
             case answer
@@ -49,7 +49,7 @@ package struct TextList: Codable, Equatable, Sendable {
         package let isFit: Bool?
         /// The stable code of why it may not; nil where it may.
         package let unfit: String?
-        /// The same in plain words.
+        /// ``unfit`` in plain words.
         package let unfitText: String?
         /// When it is posted and why only then, in plain words; nil for what is posted at any time
         /// or never.
@@ -125,10 +125,10 @@ extension TextList {
                     .unusable, "\"\(cursor.prefix(60))\" is no place in the list of texts")
             }
         }
-        let wanted = search.words.map(SearchWords.init)
+        let searchWords = search.words.map(SearchWords.init)
         let found = try await mirror.archive.kept(
             after: place, limit: search.limit + 1, by: mirror.textFilter(), search.filter
-        ) { wanted?.occur(in: [$0.post.text, $0.post.warning].compactMap(\.self)) ?? true }
+        ) { searchWords?.occur(in: [$0.post.text, $0.post.warning].compactMap(\.self)) ?? true }
         let shown = Array(found.prefix(search.limit))
         texts = try await Text.all(shown, of: mirror)
         next = found.count > shown.count ? shown.last.map { Archive.Place($0.post).text } : nil
@@ -144,10 +144,10 @@ extension TextList.Text {
     package init(of mirror: HumanMirror, named word: String, zone: TimeZone) async throws {
         let post = try await NameResolver(mirror: mirror, zone: zone).text(
             named: word, now: mirror.clock.now)
-        guard let kept = try await mirror.archive.kept(post.id, by: mirror.textFilter()) else {
+        guard let archived = try await mirror.archive.kept(post.id, by: mirror.textFilter()) else {
             throw ChangeRefusal(.unknown, "that post has left the archive")
         }
-        self = try await Self.all([kept], of: mirror)[0]
+        self = try await Self.all([archived], of: mirror)[0]
     }
 
     /// Archived texts with what is planned, learned and was said of them.

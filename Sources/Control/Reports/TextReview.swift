@@ -37,12 +37,12 @@ package struct TextReview: Codable, Equatable, Sendable {
             filter.grade = grade
             ids = try await Self.ids(of: mirror, filter).filter { labels[$0] == nil }
         }
-        var kept: [Archive.Kept] = []
-        for id in ids where kept.count < number {
+        var shown: [Archive.Kept] = []
+        for id in ids where shown.count < number {
             let text = try await mirror.archive.kept(id, by: mirror.textFilter())
-            if let text, text.use == .fit { kept.append(text) }
+            if let text, text.use == .fit { shown.append(text) }
         }
-        texts = try await TextList.Text.all(kept, of: mirror)
+        texts = try await TextList.Text.all(shown, of: mirror)
         self.labels = labels.count
         needed = TextTaste.fewest
     }
@@ -55,9 +55,9 @@ package struct TextReview: Codable, Equatable, Sendable {
         func place(_ text: Archive.StoredText) -> UInt64 {
             StableHash.fnv1a("review/1 \(mirror.name) \(text.textKey)")
         }
-        var known: Set<String> = []
+        var listedKeys: Set<String> = []
         return texts.map { (place: place($0), text: $0) }
             .sorted { ($0.place, $0.text.id.value) < ($1.place, $1.text.id.value) }
-            .filter { known.insert($0.text.textKey).inserted }.map(\.text.id)
+            .filter { listedKeys.insert($0.text.textKey).inserted }.map(\.text.id)
     }
 }

@@ -40,10 +40,10 @@ package struct PauseMirror: PersonOperation {
         }
         let pause = try await desk.mirror.table.pause(
             until: end, reason: reason, seen: seen, now: now)
-        let left = try await LastWord(mirror: desk.mirror).wait()
+        let underWay = try await LastWord(mirror: desk.mirror).wait()
         return PauseChange(
             desk.mirror.name, pause, in: desk.spokenZone, wasPaused: nil,
-            left: left.map(LeftAction.init))
+            left: underWay.map(LeftAction.init))
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> PauseChange? {
@@ -94,7 +94,7 @@ package struct PauseChange: PersonOutcome {
     package let since: Date?
     /// The end of the pause; nil to wait until a person resumes the mirror.
     package let until: Date?
-    /// The same by the human's clock, such as `2026-11-24 18:30`.
+    /// The end by the human's clock, such as `2026-11-24 18:30`.
     package let untilLocal: String?
     package let reason: String?
     /// Whether the mirror was paused before a resumption.

@@ -22,16 +22,16 @@ extension PersonOperation where Outcome == StanceChange {
         let mirror = desk.mirror
         switch try await NamedPeople(text, in: mirror) {
         case .person(let person):
-            guard let known = try await mirror.people.person(person), known.stance == stance,
-                known.reason == People.byOperator
+            guard let record = try await mirror.people.person(person), record.stance == stance,
+                record.reason == People.byOperator
             else { return nil }
             return .person(try await PersonChange(of: person, by: mirror))
         case .server(let server):
             guard try await mirror.people.deniedServers().contains(server) == (stance == .deny)
             else { return nil }
-            let known = try await mirror.people.known(on: .usual).filter(server.covers).count
+            let count = try await mirror.people.known(on: .usual).filter(server.covers).count
             return .server(
-                try await ServerChange(of: server, by: mirror, isNew: false, known: known))
+                try await ServerChange(of: server, by: mirror, isNew: false, known: count))
         }
     }
 }
@@ -74,9 +74,9 @@ package struct DenyPeople: PersonOperation {
             .deny, for: person, reason: wish?.rawValue ?? People.byOperator, seen: seen,
             at: desk.now)
         let unlearned = try await mirror.forgetLearning(of: person, now: desk.now)
-        let left = try await mirror.leaving(for: [person])
+        let underWay = try await mirror.leaving(for: [person])
         return try await PersonChange(
-            of: person, by: mirror, isKnown: isKnown, unlearned: unlearned, left: left,
+            of: person, by: mirror, isKnown: isKnown, unlearned: unlearned, left: underWay,
             wayBack: .allowing(person.reference))
     }
 
@@ -87,25 +87,25 @@ package struct DenyPeople: PersonOperation {
         let people = mirror.people
         try NamedPeople.requireServers(of: mirror)
         let isNew = try await people.deny(server, seen: seen, at: desk.now)
-        let known = try await people.known(on: .usual).filter(server.covers)
-        let unlearned = try await mirror.unlearn(server, known, now: desk.now)
-        let stances = try await people.stances(of: Array(known))
+        let peopleOnServer = try await people.known(on: .usual).filter(server.covers)
+        let unlearned = try await mirror.unlearn(server, peopleOnServer, now: desk.now)
+        let stances = try await people.stances(of: Array(peopleOnServer))
         let allowed = Set(stances.filter { $0.value == .allow }.keys)
         // A person of whom nothing is stored yet may be being answered at this moment.
         var denied: Set<AccountID> = []
-        for person in known.subtracting(allowed) {
+        for person in peopleOnServer.subtracting(allowed) {
             denied.formUnion(try await people.linked(to: person))
         }
-        let left = try await LastWord(mirror: mirror).wait { [denied] action in
+        let underWay = try await LastWord(mirror: mirror).wait { [denied] action in
             guard let author = action.target?.author, !allowed.contains(author) else {
                 return false
             }
             return denied.contains(author) || server.covers(author)
         }
         return try await ServerChange(
-            of: server, by: mirror, isNew: isNew, known: known.count, allowed: allowed,
+            of: server, by: mirror, isNew: isNew, known: peopleOnServer.count, allowed: allowed,
             unlearned: unlearned,
-            left: left.map(LeftAction.init),
+            left: underWay.map(LeftAction.init),
             wayBack: isNew ? .allowing(server.reference) : nil)
     }
 }
@@ -115,7 +115,8 @@ extension HumanMirror {
     /// theirs.
     ///
     /// - Returns: The number of these posts.
-    fileprivate func unlearn(_ server: ServerName, _ known: Set<AccountID>, now: Date) async throws
+    fileprivate func unlearn(_ server: ServerName, _ onServer: Set<AccountID>, now: Date)
+        async throws
         -> Int
     {
         var names: [AccountID: Set<String>] = [:]
@@ -130,7 +131,7 @@ extension HumanMirror {
             else { continue }
             names[id, default: []].formUnion([author.name].compactMap(\.self))
         }
-        let learned = Array(known.union(names.keys))
+        let learned = Array(onServer.union(names.keys))
         let stances = try await people.stances(of: learned)
         var unlearned = 0
         for person in learned where stances[person] == .deny {
@@ -167,10 +168,10 @@ package struct AllowPeople: PersonOperation {
                     wayBack: before == .deny ? .denying(person.reference) : nil))
         case .server(let server):
             let isNew = try await people.lift(server, seen: seen)
-            let known = try await people.known(on: .usual).filter(server.covers).count
+            let count = try await people.known(on: .usual).filter(server.covers).count
             return .server(
                 try await ServerChange(
-                    of: server, by: mirror, isNew: isNew, known: known,
+                    of: server, by: mirror, isNew: isNew, known: count,
                     wayBack: isNew ? .denying(server.reference) : nil))
         }
     }
@@ -249,10 +250,10 @@ package struct UnlinkPerson: PersonOperation {
     package func perform(at desk: Desk, seen: Seen?) async throws -> PersonChange {
         let people = desk.mirror.people
         let id = try await PeopleBook(mirror: desk.mirror).account(account)
-        let others = try await people.linked(to: id).filter { $0 != id }
+        let linked = try await people.linked(to: id).filter { $0 != id }
         try await people.unlink(id, seen: seen)
         return try await PersonChange(
-            of: id, by: desk.mirror, wayBack: others.first.map { .linking($0, id) })
+            of: id, by: desk.mirror, wayBack: linked.first.map { .linking($0, id) })
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> PersonChange? {

@@ -43,7 +43,7 @@ package struct ServerChange: PersonOutcome {
     package let below: [String]
     /// The number of known people on it: those in contact with the bot, or answered by the human.
     package let known: Int
-    /// Those of them for whom another stance has precedence, so that they are not left alone.
+    /// The people on it for whom another stance has precedence, so that they are not left alone.
     package let allowed: [String]
     /// Posts of people on it that were unlearned.
     package let unlearned: Int
@@ -93,7 +93,7 @@ extension ServerChange {
     ///
     /// - Parameters:
     ///   - known: The number of known people on it.
-    ///   - allowed: Those of them for whom another stance has precedence.
+    ///   - allowed: The people on it for whom another stance has precedence.
     /// - Throws: The store's error.
     init(
         of server: ServerName, by mirror: HumanMirror, isNew: Bool, known: Int,

@@ -84,13 +84,13 @@ package struct SkipSlot: PersonOperation {
 
     private func skip(_ slot: Action, at desk: Desk, seen: Seen?, now: Date) async throws -> Action
     {
-        let note = desk.mirror.labelling(.skipped, now: now)
+        let note = desk.mirror.labelWriter(.skipped, now: now)
         if let skipped = try await desk.outbox.skip(slot.id, seen: seen, now: now, note) {
             return skipped
         }
         // What did not arrive after all can be skipped still.
-        let left = try await LastWord(mirror: desk.mirror).wait { $0.id == slot.id }
-        if !left.isEmpty, let skipped = try await desk.outbox.skip(slot.id, now: now, note) {
+        let underWay = try await LastWord(mirror: desk.mirror).wait { $0.id == slot.id }
+        if !underWay.isEmpty, let skipped = try await desk.outbox.skip(slot.id, now: now, note) {
             return skipped
         }
         throw try await desk.refusal(ofChanging: slot)
@@ -117,12 +117,12 @@ package struct RestoreSlot: PersonOperation {
         let now = desk.now
         let slot = try await desk.names().slot(slot, now: now)
         let planned = try await desk.outbox.restore(
-            slot.id, seen: seen, now: now, desk.mirror.unlabelling(.skipped, .takenBack))
+            slot.id, seen: seen, now: now, desk.mirror.labelRemover(.skipped, .takenBack))
         guard let planned else { throw try await refusal(of: slot, at: desk) }
-        let others = try await desk.replacement().giveWay(to: planned, now: now)
+        let yielding = try await desk.replacement().giveWay(to: planned, now: now)
         let restored = ChangedSlot(planned, in: zone)
         return SlotsChange(
-            [restored] + others.map { ChangedSlot($0, in: zone) }, wayBack: .skipping(restored))
+            [restored] + yielding.map { ChangedSlot($0, in: zone) }, wayBack: .skipping(restored))
     }
 
     private func refusal(of slot: Action, at desk: Desk) async throws -> ChangeRefusal {
@@ -248,7 +248,7 @@ package struct PinSlot: PersonOperation {
         why?.movedFrom = nil
         let pinned = try await desk.outbox.pin(
             slot.id, nil, explanation: why, seen: seen, now: now,
-            desk.mirror.labelling(.kept, now: now))
+            desk.mirror.labelWriter(.kept, now: now))
         guard let pinned else { throw try await desk.refusal(ofChanging: slot) }
         return pinned
     }
@@ -259,7 +259,7 @@ package struct PinSlot: PersonOperation {
         let wording = try await desk.names().wording(ofPost: post)
         let pinned = try await desk.outbox.pin(
             slot.id, wording, explanation: Explanation("chosen by a person"), seen: seen, now: now,
-            desk.mirror.labelling(.posted, now: now))
+            desk.mirror.labelWriter(.posted, now: now))
         guard let pinned else { throw try await desk.refusal(ofChanging: slot) }
         try await desk.replacement().giveWay(to: pinned, now: now)
         return pinned
@@ -279,7 +279,7 @@ package struct PinSlot: PersonOperation {
 /// get another text.
 package struct PublishPost: PersonOperation {
     package static let name = "post"
-    /// Its address or id.
+    /// The address or the id of the post.
     package var post: String
 
     /// A person who saw a text does not want it twice within so many seconds.

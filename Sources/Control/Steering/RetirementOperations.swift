@@ -29,20 +29,23 @@ package struct RetireMirror: PersonOperation {
         let wish = try await self.wish(at: desk)
         let mirror = desk.mirror
         try await mirror.table.retire(wish.retirement, seen: seen, now: desk.now)
-        let left =
+        let underWay =
             wish.retirement.isDue(at: desk.now) ? try await LastWord(mirror: mirror).wait() : []
         return RetirementChange(
             mirror.name, wish.retirement, saying: wish.words, in: desk.spokenZone, isNew: true,
-            left: left.map(LeftAction.init))
+            left: underWay.map(LeftAction.init))
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> RetirementChange? {
-        guard let known = try await desk.mirror.table.record().retirement else { return nil }
+        guard let planned = try await desk.mirror.table.record().retirement else { return nil }
         let wish = try await self.wish(at: desk)
         // A date such as 3d is another instant when the button is pressed again.
-        guard known.last == wish.retirement.last, known.takesBack == takesBack else { return nil }
+        guard planned.last == wish.retirement.last, planned.takesBack == takesBack else {
+            return nil
+        }
         return RetirementChange(
-            desk.mirror.name, known, saying: wish.words, in: desk.spokenZone, isNew: false, left: []
+            desk.mirror.name, planned, saying: wish.words, in: desk.spokenZone, isNew: false,
+            left: []
         )
     }
 
@@ -101,7 +104,7 @@ package struct RetirementChange: PersonOutcome {
     package let isRetiring: Bool
     /// The time of the end; nil if the mirror goes on.
     package let date: Date?
-    /// The same by the human's clock, such as `2026-12-31 18:00`.
+    /// The end by the human's clock, such as `2026-12-31 18:00`.
     package let dateLocal: String?
     /// The last post as it would be sent now; nil if there is none.
     package let last: String?

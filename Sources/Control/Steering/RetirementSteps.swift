@@ -139,10 +139,10 @@ extension HumanMirror {
         else {
             return report.notes.first.map { "\($0): \(report.line)" }
         }
-        var wanted = present
-        wanted.bio = proposed.bio
-        wanted.fields = proposed.fields
-        try await network.setProfile(wanted, insteadOf: present)
+        var intended = present
+        intended.bio = proposed.bio
+        intended.fields = proposed.fields
+        try await network.setProfile(intended, insteadOf: present)
         return report.notes.first
     }
 }

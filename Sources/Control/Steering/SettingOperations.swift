@@ -24,9 +24,9 @@ package struct SetValues: PersonOperation {
     /// - Returns: Nil if nothing differs, or if only some of the names had a value.
     private func wayBack(to before: [String: String]) -> WayBack? {
         let changed = values.filter { before[$0.key] != $0.value }.keys.sorted()
-        let former = before.filter { changed.contains($0.key) }
-        guard !former.isEmpty else { return changed.isEmpty ? nil : .unsetting(changed) }
-        return former.count == changed.count ? .setting(former) : nil
+        let formerValues = before.filter { changed.contains($0.key) }
+        guard !formerValues.isEmpty else { return changed.isEmpty ? nil : .unsetting(changed) }
+        return formerValues.count == changed.count ? .setting(formerValues) : nil
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SettingsChange? {
@@ -49,9 +49,10 @@ package struct UnsetValues: PersonOperation {
         let table = SettingTable(storage: desk.mirror.storage, mirror: desk.mirror.name)
         let before = try await table.all()
         let removed = try await table.remove(names, seen: seen)
-        let former = before.filter { removed.contains($0.key) }
+        let formerValues = before.filter { removed.contains($0.key) }
         return try await SettingsChange(
-            of: desk.mirror, changed: removed, wayBack: former.isEmpty ? nil : .setting(former))
+            of: desk.mirror, changed: removed,
+            wayBack: formerValues.isEmpty ? nil : .setting(formerValues))
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SettingsChange? {
@@ -63,8 +64,8 @@ package struct UnsetValues: PersonOperation {
 extension WayBack {
     /// - Parameter values: By the names of their variables.
     fileprivate static func setting(_ values: [String: String]) -> WayBack {
-        let words = values.map { "\($0)=\($1)" }.sorted()
-        return WayBack(SetValues(values), ["set"] + words)
+        let assignments = values.map { "\($0)=\($1)" }.sorted()
+        return WayBack(SetValues(values), ["set"] + assignments)
     }
 
     fileprivate static func unsetting(_ names: [String]) -> WayBack {
@@ -138,11 +139,11 @@ package struct SettingForecast: Codable, Equatable, Sendable {
         var sentences = ["\(name) from \(from ?? "nothing") to \(to ?? "nothing")."]
         if from == to { sentences = ["\(name) is \(to ?? "not set") already."] }
         if let postsToCome {
-            let most =
+            let limitOfTomorrow =
                 name == Setting.maxPerDay.name
                 ? to.map { "; tomorrow will have at most \($0)" } : nil
             sentences.append(
-                "Today stays as planned (\(postsToCome) to come)\(most ?? "; later days go by it")."
+                "Today stays as planned (\(postsToCome) to come)\(limitOfTomorrow ?? "; later days go by it")."
             )
         }
         // The effect says the same of today's plan.

@@ -19,9 +19,9 @@ package struct StopMirroring: PersonOperation {
             throw ChangeRefusal(.unusable, "\(account) is not the account that is mirrored")
         }
         try await table.stop(now: desk.now)
-        let left = try await LastWord(mirror: desk.mirror).wait()
+        let underWay = try await LastWord(mirror: desk.mirror).wait()
         return MirrorStop(
-            mirror: desk.mirror.name, since: desk.now, left: left.map(LeftAction.init))
+            mirror: desk.mirror.name, since: desk.now, left: underWay.map(LeftAction.init))
     }
 }
 

@@ -53,7 +53,7 @@ package struct SuggestionReview: Sendable {
         if action.kind == .favorite { try await requireFavorites(action) }
         let approved = try await store.approve(
             action.id, seen: seen, now: now, expires: now + Self.patience,
-            mirror.labelling(.kept, now: now))
+            mirror.labelWriter(.kept, now: now))
         guard approved != nil else { throw notWaiting(id) }
         return try await decision(
             action, .approved,
@@ -142,7 +142,7 @@ package struct SuggestionReview: Sendable {
     {
         let action = try await suggestion(id, in: .suggested, seen)
         let dismissed = try await store.dismiss(
-            action.id, seen: seen, now: now, mirror.labelling(.declined, now: now))
+            action.id, seen: seen, now: now, mirror.labelWriter(.declined, now: now))
         guard dismissed != nil else { throw notWaiting(id) }
         return try await decision(
             action, .dismissed, notLearned: try await notLearned(of: action, now: now) { .seen($0) }
@@ -165,7 +165,7 @@ package struct SuggestionReview: Sendable {
                 .over, saying: "\(control: .action(action.id)) is no dismissed suggestion")
         }
         guard
-            try await store.reopen(action.id, seen: seen, now: now, mirror.unlabelling(.declined))
+            try await store.reopen(action.id, seen: seen, now: now, mirror.labelRemover(.declined))
                 != nil
         else {
             throw ChangeRefusal(

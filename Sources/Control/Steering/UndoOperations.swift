@@ -17,14 +17,15 @@ package struct AskUndo: PersonOperation {
     package func perform(at desk: Desk, seen: Seen?) async throws -> UndoWishes {
         // Undoing very many actions at once is no judgement of single texts.
         guard ids.count <= PersonLabel.mostAtOnce else {
-            return try await ask(at: desk, seen: seen) { _, _ in }
+            return try await ask(at: desk, seen: seen, storing: { _, _ in })
         }
-        return try await ask(at: desk, seen: seen, desk.mirror.labelling(.takenBack, now: desk.now))
+        let label = desk.mirror.labelWriter(.takenBack, now: desk.now)
+        return try await ask(at: desk, seen: seen, storing: label)
     }
 
     /// - Parameter note: See `OutboxStore.askUndos(_:reason:seen:now:_:)`.
     fileprivate func ask(
-        at desk: Desk, seen: Seen?, _ note: @escaping OutboxStore.Note
+        at desk: Desk, seen: Seen?, storing note: @escaping OutboxStore.Note
     ) async throws -> UndoWishes {
         let answers = try await desk.outbox.askUndos(ids, seen: seen, now: desk.now, note)
         // The worker's publisher may sleep for hours.
@@ -71,7 +72,8 @@ package struct AskUndoEverything: PersonOperation {
         if seen != nil { try seen.require(try await undoing.outlookOnEverything().seen) }
         let actions = try await undoing.actions(
             .everything, kinds: ActionKind.allCases, now: desk.now)
-        return try await AskUndo(ids: actions.map(\.id)).ask(at: desk, seen: nil) { _, _ in }
+        return try await AskUndo(ids: actions.map(\.id)).ask(
+            at: desk, seen: nil, storing: { _, _ in })
     }
 }
 

@@ -118,11 +118,11 @@ package struct RemoveZone: PersonOperation {
         let line = ZonesReport.Line(span)
         let again = AddZone(
             zone: line.timeZone, from: line.from?.description, to: line.to?.description)
-        let days =
-            (again.from.map { ["--from", $0] } ?? []) + (again.to.map { ["--to", $0] } ?? [])
+        let from = again.from.map { ["--from", $0] } ?? []
+        let to = again.to.map { ["--to", $0] } ?? []
         return try await ZonesChange(
             span, at: desk, moved: try await archive.rewriteTimes(in: try await desk.zone()),
-            wayBack: WayBack(again, ["zones", "add", line.timeZone] + days))
+            wayBack: WayBack(again, ["zones", "add", line.timeZone] + from + to))
     }
 
     /// - Returns: Nil if the day still has an entry, and if a zone was named instead of a day.

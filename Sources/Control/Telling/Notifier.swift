@@ -18,7 +18,7 @@ package actor Notifier {
         /// Notices about other mirrors are sent by the processes that hold them.
         package var pulses: [String: WorkerPulse]
         /// Whether the process does its work in time.
-        package var isLively = true
+        package var isOnTime = true
         /// Whether a process without a mirror counts as working.
         package var mayBeIdle = false
 
@@ -80,7 +80,7 @@ package actor Notifier {
                 return isLively && Health(reading.facts).verdict.isWell
             }
             if configuration.tells { try await tell(of: readings, watch, now: now) }
-            if watch.isLively, readings.isEmpty ? watch.mayBeIdle : works { await beat() }
+            if watch.isOnTime, readings.isEmpty ? watch.mayBeIdle : works { await beat() }
         } catch is CancellationError {
             return
         } catch is StorageError {
