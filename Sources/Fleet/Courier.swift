@@ -111,18 +111,20 @@ package actor Courier {
     ///
     /// - Parameters:
     ///   - heard: When the mentions were last read completely; nil for never.
-    ///   - known: The result of ``attention(_:heard:)`` for the same kinds, read just now; nil to
-    ///     read it.
+    ///   - readBefore: The result of ``attention(_:heard:)`` for the same kinds, read just now; nil
+    ///     to read it.
     /// - Returns: The time of the next work; nil for none.
     /// - Throws: ``UnusableAccount`` after the bot's credentials are given up; the store's error.
     @discardableResult
     func deliverDue(
         _ kinds: [ActionKind], heard: Date? = .distantFuture,
-        knowing known: OutboxStore.Attention? = nil
+        knowing readBefore: OutboxStore.Attention? = nil
     ) async throws -> Date? {
         try await passing {
             let attention =
-                if let known { known } else { try await self.attention(kinds, heard: heard) }
+                if let readBefore { readBefore } else {
+                    try await self.attention(kinds, heard: heard)
+                }
             guard let next = attention.next, next <= clock.now else {
                 // Credentials are verified when that is due, even if no other work is.
                 _ = try await bot.isOpen()
@@ -202,8 +204,8 @@ package actor Courier {
             if bot.pause(at: clock.now) != nil { return }
             do {
                 let circumstances = action.kind == .post ? try await planner.circumstances() : nil
-                if let held = try await heldBack(action, circumstances) {
-                    await log(held)
+                if let postponed = try await heldBack(action, circumstances) {
+                    await log(postponed)
                     continue
                 }
                 let sent = try await WorkStage.deliver.traced(
@@ -298,10 +300,10 @@ package actor Courier {
         guard case .reply(var payload) = reply.payload, payload.wording?.note != nil else {
             return reply
         }
-        let known = try await people.acquaintance(with: person)
-        let accounts = known?.accounts ?? [person]
+        let acquaintance = try await people.acquaintance(with: person)
+        let accounts = acquaintance?.accounts ?? [person]
         let wasAnswered =
-            if known?.wasAnswered == true { true } else {
+            if acquaintance?.wasAnswered == true { true } else {
                 try await store.hasAnswered(accounts, besides: reply)
             }
         guard wasAnswered else { return reply }
@@ -397,20 +399,20 @@ package actor Courier {
         planner.limits = try await bot.limits()
         // A person may have sent the text while this post waited; a further part of a thread
         // belongs to the first.
-        let left =
-            action.parent == nil
-            ? Set(
-                try await store.textsLeft(besides: action, since: action.created).map(
-                    TextRules.textKey)) : []
+        var sentKeys: Set<String> = []
+        if action.parent == nil {
+            let sentTexts = try await store.textsSent(besides: action, since: action.created)
+            sentKeys = Set(sentTexts.map(TextRules.textKey))
+        }
         var search = TextSearch(for: action)
         var step = TextSearch.Step.judge
         while true {
             switch step {
             case .judge:
                 let candidate = search.candidate
-                let isSaid = candidate.texts.contains { left.contains(TextRules.textKey($0)) }
+                let wasSent = candidate.texts.contains { sentKeys.contains(TextRules.textKey($0)) }
                 let reason: ReasonCode? =
-                    isSaid
+                    wasSent
                     ? .outbox(.saidMeanwhile) : try await reasonAgainstText(of: candidate, unwanted)
                 step = search.judged(reason)
             case .draw:
@@ -440,11 +442,11 @@ package actor Courier {
         }
         // A thread begins only if all its parts may be sent; after that each part is checked at its
         // turn.
-        let rest = action.parent == nil ? wording.rest : []
+        let laterParts = action.parent == nil ? wording.rest : []
         if let reason = try await reasonAgainst(original, of: action, wording, unwanted) {
             return reason
         }
-        for part in rest {
+        for part in laterParts {
             let original = try await archive.original(part.source)
             if let reason = try await reasonAgainst(
                 original, of: action, part: part, part.wording, unwanted)

@@ -17,18 +17,18 @@ struct FirstPostLook: Sendable {
     let bot: AccountGate
     let clock: any WallClock
     let logger: Logger
-    private let known = KnownLook()
+    private let state = LookState()
 
     /// - Throws: The store's error. After an error of the network, the check is repeated with the
     ///   next post.
     func look(at action: Action) async throws {
-        guard !known.isOver, action.kind == .post, action.state == .done,
+        guard !state.isOver, action.kind == .post, action.state == .done,
             action.wording?.visibility.isOpen == true,
             let address = action.remoteAddress
         else { return }
         // A stored result may be "unknown"; then the post is looked at again.
         let stored = try await mirror.probes.findings(of: account)?.kept[.open] ?? nil
-        if stored != nil { return known.end() }
+        if stored != nil { return state.end() }
         let isShown: Bool?
         do {
             isShown = try await bot.isShownToAnybody(address)
@@ -40,7 +40,7 @@ struct FirstPostLook: Sendable {
         // If it is unknown, the check is repeated with the next post.
         guard let isShown else { return }
         try await mirror.probes.note([.open: isShown], of: account, now: clock.now)
-        known.end()
+        state.end()
         guard !isShown else { return }
         logger.warning("Mirror pauses, because its first post cannot be seen without a login")
         try await mirror.table.pause(
@@ -55,7 +55,7 @@ struct FirstPostLook: Sendable {
 }
 
 /// Whether the check was made; never reset.
-private final class KnownLook: @unchecked Sendable {
+private final class LookState: @unchecked Sendable {
     // Sendable because every access to `isMade` holds the lock.
     private let lock = NSLock()
     private var isMade = false

@@ -75,7 +75,7 @@ struct LifeState: Sendable {
     private(set) var phase = Phase.starting
     private(set) var isOver = false
     /// The settings and logins that the mirror uses; nil before a start has read them.
-    private(set) var known: MirrorStamp?
+    private(set) var knownStamp: MirrorStamp?
     /// Whether the settings must be read again before the next start.
     private(set) var isOutdated = true
     /// The number of starts that failed in a row.
@@ -93,7 +93,7 @@ struct LifeState: Sendable {
     /// - Parameters:
     ///   - waitsForPerson: Whether the mirror waits for a change by a person after an error that
     ///     needs one; else it ends.
-    ///   - version: The last known `MirrorVersion`.
+    ///   - version: The last knownStamp `MirrorVersion`.
     init(waitsForPerson: Bool, version: Int64) {
         self.waitsForPerson = waitsForPerson
         self.version = version
@@ -114,8 +114,8 @@ struct LifeState: Sendable {
         with error: (any Error)?, verified roles: Set<AccountRole>
     ) -> Sequel {
         verified = nil
-        if error is MirrorChanged, let known {
-            verified = Verified(roles: roles, credentials: known.credentials)
+        if error is MirrorChanged, let knownStamp {
+            verified = Verified(roles: roles, credentials: knownStamp.credentials)
         }
         failures = 0
         nextTry = nil
@@ -123,10 +123,10 @@ struct LifeState: Sendable {
         phase = .starting
         switch error {
         case let error as OutboxError where error.code == .paused && !isOver:
-            known = nil
+            knownStamp = nil
             return .startAfterPause
         case is MirrorChanged where !isOver:
-            known = nil
+            knownStamp = nil
             isOutdated = true
             return .startAnew
         default:
@@ -142,7 +142,7 @@ struct LifeState: Sendable {
     /// - Parameter stamp: The settings that led to the error; nil if they cannot be read, so that
     ///   the next check starts the mirror again.
     mutating func waits(with stamp: MirrorStamp?) {
-        known = stamp
+        knownStamp = stamp
         phase = .waiting
     }
 
@@ -168,8 +168,8 @@ struct LifeState: Sendable {
     /// Whether settings or accounts that are read now differ from those of the start or the last
     /// end.
     func isChanged(by stamp: MirrorStamp) -> Bool {
-        guard let known else { return phase == .waiting }
-        return phase == .starting ? !stamp.isSame(as: known) : stamp != known
+        guard let knownStamp else { return phase == .waiting }
+        return phase == .starting ? !stamp.isSame(as: knownStamp) : stamp != knownStamp
     }
 
     // MARK: The start
@@ -182,9 +182,9 @@ struct LifeState: Sendable {
     }
 
     /// The time of the next check while a start waits for its retry.
-    func nextLook(before retry: Date, at now: Date) -> Date {
+    func nextCheck(before retry: Date, at now: Date) -> Date {
         // Without a stamp, every try reads the settings itself.
-        known == nil ? retry : min(retry, now + Self.changesLast)
+        knownStamp == nil ? retry : min(retry, now + Self.changesLast)
     }
 
     /// The mirror was opened with its present settings.
@@ -194,7 +194,7 @@ struct LifeState: Sendable {
     ///
     /// - Returns: The roles that need not be verified again.
     mutating func began(with stamp: MirrorStamp) -> Set<AccountRole> {
-        known = stamp
+        knownStamp = stamp
         defer { verified = nil }
         guard let verified, verified.credentials == stamp.credentials else { return [] }
         return verified.roles
@@ -205,8 +205,8 @@ struct LifeState: Sendable {
     /// - Returns: False if they differ from those that it used: then it starts anew.
     mutating func works(with stamp: MirrorStamp) -> Bool {
         // A first start binds the accounts itself.
-        guard let known, stamp.isSame(as: known) else { return false }
-        self.known = stamp
+        guard let knownStamp, stamp.isSame(as: knownStamp) else { return false }
+        self.knownStamp = stamp
         phase = .working
         return true
     }
@@ -234,8 +234,8 @@ struct LifeState: Sendable {
     /// The time of the next check during a pause.
     ///
     /// - Parameter undo: The time of the next request to undo.
-    func nextLook(in pause: Pause, undo: Date, at now: Date) -> Date {
-        min(nextLook(before: undo, at: now, atLeast: 1), pause.until ?? .distantFuture)
+    func nextCheck(in pause: Pause, undo: Date, at now: Date) -> Date {
+        min(nextCheck(before: undo, at: now, atLeast: 1), pause.until ?? .distantFuture)
     }
 
     /// Decides about the stored retirement; nil for none.
@@ -251,11 +251,11 @@ struct LifeState: Sendable {
     }
 
     /// The time of the next check while a retirement waits.
-    func nextLook(inRetirement next: Date, at now: Date) -> Date {
-        nextLook(before: next, at: now, atLeast: 1)
+    func nextCheck(inRetirement next: Date, at now: Date) -> Date {
+        nextCheck(before: next, at: now, atLeast: 1)
     }
 
-    private func nextLook(before next: Date, at now: Date, atLeast wait: TimeInterval) -> Date {
+    private func nextCheck(before next: Date, at now: Date, atLeast wait: TimeInterval) -> Date {
         min(max(next, now + wait), now + Self.changesLast)
     }
 }

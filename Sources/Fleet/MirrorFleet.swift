@@ -49,7 +49,7 @@ package final class MirrorFleet: Service {
     private let selection: Selection
     /// The worker of the only mirror, whose end ends the process; nil for a fleet of any number of
     /// mirrors.
-    private let own: Worker?
+    private let onlyWorker: Worker?
     private let manager: ServiceManager?
     private let clock: any WallClock
     /// When the work ends by the clock, once it holds a mirror; nil for no limit.
@@ -64,7 +64,8 @@ package final class MirrorFleet: Service {
     private let upkeep = Mutex<PassGroup?>(nil)
     /// The mirrors held by other workers for which that was logged.
     private let awaited = Mutex<Set<String>>([])
-    /// Whether the settings of ``own`` are current: until it begins, or waits for another worker.
+    /// Whether the settings of ``onlyWorker`` are current: until it begins, or waits for another
+    /// worker.
     private let isOwnCurrent = Mutex(true)
     /// When the mirrors were last processed, in real time.
     private let lastKept = Mutex<ContinuousClock.Instant?>(nil)
@@ -81,7 +82,8 @@ package final class MirrorFleet: Service {
         manager: ServiceManager? = nil
     ) {
         self.init(
-            installation, selection, own: nil, until: nil, rehearsal: rehearsal, manager: manager)
+            installation, selection, onlyWorker: nil, until: nil, rehearsal: rehearsal,
+            manager: manager)
     }
 
     /// Creates a fleet of one mirror, whose worker has opened it.
@@ -91,20 +93,20 @@ package final class MirrorFleet: Service {
     package convenience init(of worker: Worker, until end: Date? = nil) {
         let mirror = worker.mirror
         self.init(
-            mirror.installation, .named([mirror.name]), own: worker, until: end,
+            mirror.installation, .named([mirror.name]), onlyWorker: worker, until: end,
             rehearsal: mirror.rehearsal,
             manager: worker.manager)
     }
 
     private init(
-        _ installation: Installation, _ selection: Selection, own: Worker?, until end: Date?,
+        _ installation: Installation, _ selection: Selection, onlyWorker: Worker?, until end: Date?,
         rehearsal: Rehearsal,
         manager: ServiceManager?
     ) {
         let clock = rehearsal.clock ?? installation.clock
         self.installation = installation
         self.selection = selection
-        self.own = own
+        self.onlyWorker = onlyWorker
         self.manager = manager
         self.clock = clock
         self.rehearsal = rehearsal
@@ -115,7 +117,7 @@ package final class MirrorFleet: Service {
         claims = Claims(
             storage: installation.storage, version: Version.current,
             scope: selection == .all ? .shared : .listed,
-            timing: timing, lateness: { [rounds] in rounds.latest },
+            timing: timing, lateness: { [rounds] in rounds.worstLateness },
             disability: { [ability] in ability.disability },
             now: { clock.now })
     }
@@ -132,14 +134,14 @@ package final class MirrorFleet: Service {
     ///   database. In a fleet of one also an error of its mirror that needs a person:
     ///   `ConfigurationError` or refused credentials.
     package func run() async throws {
-        if own == nil { ProcessHeap.divide() }
+        if onlyWorker == nil { ProcessHeap.divide() }
         clock.join()
         defer { clock.leave() }
         installation.readTimes.beginCollecting()
         do {
             // A clock that jumps belongs to a rehearsal, which sends no notices.
             if !clock.jumps, let herald = Herald(installation, clock: clock) {
-                try await herald.accompany({ [self] in watch }, endsFor: own?.mirror.name) {
+                try await herald.accompany({ [self] in watch }, endsFor: onlyWorker?.mirror.name) {
                     try await work()
                 }
             } else {
@@ -147,11 +149,12 @@ package final class MirrorFleet: Service {
             }
         } catch {
             await giveBack()
-            throw own == nil ? error : Worker.cause(of: error)
+            throw onlyWorker == nil ? error : Worker.cause(of: error)
         }
         await giveBack()
-        if let own {
-            own.logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(own.mirror.name)"])
+        if let onlyWorker {
+            onlyWorker.logger.info(
+                "Worker stopped", metadata: [LogKeys.mirror: "\(onlyWorker.mirror.name)"])
         }
     }
 
@@ -177,11 +180,11 @@ package final class MirrorFleet: Service {
     /// The state that the notifier checks.
     var watch: Notifier.Watch {
         var watch = Notifier.Watch(crew.pulses)
-        watch.isLively = rounds.latest < Self.latenessAllowed
+        watch.isOnTime = rounds.worstLateness < Self.latenessAllowed
         let isKept = lastKept.withLock {
             $0.map { $0.duration(to: .now) < timing.patience } ?? false
         }
-        watch.mayBeIdle = own == nil && isKept && claims.unowned == 0
+        watch.mayBeIdle = onlyWorker == nil && isKept && claims.unowned == 0
         return watch
     }
 
@@ -279,16 +282,16 @@ package final class MirrorFleet: Service {
     private func keepOnce() async throws {
         ability.tell(isSharing: selection == .all)
         for mirror in try await claims.beat() { await end(mirror, with: OutboxError.leaseLost) }
-        let wanted = try await wanted()
-        let turn = try await claims.claim(wanted.keys.sorted())
+        let eligible = try await eligibleMirrors()
+        let turn = try await claims.claim(eligible.keys.sorted())
         try await forgetPasses(of: turn.taken.keys.sorted())
         for (mirror, lease) in turn.taken.sorted(by: { $0.key < $1.key }) {
-            await begin(mirror, under: lease, version: wanted[mirror] ?? 0)
+            await begin(mirror, under: lease, version: eligible[mirror] ?? 0)
         }
-        try await tellOfWaiting(wanted)
-        let gone = crew.names.subtracting(wanted.keys)
-        for mirror in gone.union(turn.surplus) { await end(mirror) }
-        await lookForNews(among: wanted)
+        try await tellOfWaiting(eligible)
+        let ineligible = crew.names.subtracting(eligible.keys)
+        for mirror in ineligible.union(turn.surplus) { await end(mirror) }
+        await lookForNews(among: eligible)
         let ended = crew.takeEnded()
         guard !ended.isEmpty else { return }
         try await claims.release(ended)
@@ -298,7 +301,7 @@ package final class MirrorFleet: Service {
     /// Checks for changes between two heartbeats; an unreadable database is read again later.
     private func lookForNews() async {
         do {
-            await lookForNews(among: try await wanted())
+            await lookForNews(among: try await eligibleMirrors())
         } catch {
             logger.debug("Changes could not be read", metadata: [LogKeys.error: "\(error)"])
         }
@@ -307,15 +310,17 @@ package final class MirrorFleet: Service {
     /// Notifies mirrors of changes.
     private func lookForNews(among versions: [String: Int64]) async {
         for (mirror, life) in crew.changed(to: versions) {
-            await life.look(at: versions[mirror] ?? 0)
+            await life.note(version: versions[mirror] ?? 0)
         }
     }
 
     /// The mirrors that this process may work for, with their versions.
-    private func wanted() async throws -> [String: Int64] {
-        if let own {
+    private func eligibleMirrors() async throws -> [String: Int64] {
+        if let onlyWorker {
             // A mirror that is paused or removed notices that itself.
-            return [own.mirror.name: try await own.mirror.outbox(lease: nil).wishVersion()]
+            return [
+                onlyWorker.mirror.name: try await onlyWorker.mirror.outbox(lease: nil).wishVersion()
+            ]
         }
         let names: [String]? = if case .named(let names) = selection { names } else { nil }
         return try await MirrorTable.versionsOfLiving(
@@ -332,16 +337,16 @@ package final class MirrorFleet: Service {
     /// Logs once for each named mirror that another process works for it.
     ///
     /// - Throws: In a fleet of one an error that needs a person, so that nobody waits in vain.
-    private func tellOfWaiting(_ wanted: [String: Int64]) async throws {
+    private func tellOfWaiting(_ eligible: [String: Int64]) async throws {
         guard selection != .all else { return }
-        let others = Set(wanted.keys).subtracting(claims.held.keys)
+        let heldElsewhere = Set(eligible.keys).subtracting(claims.held.keys)
         let news = awaited.withLock { awaited in
-            defer { awaited = others }
-            return others.subtracting(awaited)
+            defer { awaited = heldElsewhere }
+            return heldElsewhere.subtracting(awaited)
         }
         for mirror in news.sorted() {
             isOwnCurrent.withLock { $0 = false }
-            try await own?.checkSettings()
+            try await onlyWorker?.checkSettings()
             installation.logger(of: mirror).notice("Another worker holds this mirror, waiting")
         }
     }
@@ -349,21 +354,21 @@ package final class MirrorFleet: Service {
     private func begin(_ mirror: String, under lease: Lease, version: Int64) async {
         rehearsal.faultPoints.pass(.leaseTaken)
         let logger = installation.logger(of: mirror)
-        let pulse = own?.pulse ?? WorkerPulse()
+        let pulse = onlyWorker?.pulse ?? WorkerPulse()
         pulse.holdsMirror = true
         let faults =
-            own?.faults ?? FaultLog(of: mirror, in: installation, clock: clock, pulse: pulse)
+            onlyWorker?.faults ?? FaultLog(of: mirror, in: installation, clock: clock, pulse: pulse)
         let isCurrent = isOwnCurrent.withLock { isCurrent in
             defer { isCurrent = false }
             return isCurrent
         }
         let life = MirrorLife(
-            lease: lease, rounds: rounds, faults: faults, waitsForPerson: own == nil,
+            lease: lease, rounds: rounds, faults: faults, waitsForPerson: onlyWorker == nil,
             version: version,
             flags: installation.flagWords(of: mirror), clock: clock, logger: logger
-        ) { [installation, own, manager] last in
-            if let own, last == nil, isCurrent { return own }
-            if let last = last ?? own { return try await last.withCurrentSettings() }
+        ) { [installation, onlyWorker, manager] last in
+            if let onlyWorker, last == nil, isCurrent { return onlyWorker }
+            if let last = last ?? onlyWorker { return try await last.withCurrentSettings() }
             return Worker(
                 mirror: try await installation.mirror(named: mirror), cadence: nil,
                 manager: manager, pulse: pulse,
@@ -391,10 +396,10 @@ package final class MirrorFleet: Service {
         }
         crew.remove(mirror, lease, isToRelease: !isLost)
         if crew.names.isEmpty { await endUpkeep() }
-        guard let own else { return }
-        own.pulse.holdsMirror = false
+        guard let onlyWorker else { return }
+        onlyWorker.pulse.holdsMirror = false
         guard let error, !isLost else { return }
-        await own.noteEnd(error)
+        await onlyWorker.noteEnd(error)
         ending.finish(throwing: error)
     }
 

@@ -45,7 +45,7 @@ package actor MirrorLife {
     ///   - rounds: The rounds in which the passes run.
     ///   - faults: The mirror's faults, which include errors that need a person.
     ///   - waitsForPerson: Whether the mirror then waits for a change by a person; else it ends.
-    ///   - version: The last known `MirrorVersion`; see ``look(at:)``.
+    ///   - version: The last known `MirrorVersion`; see ``note(version:)``.
     ///   - flags: The flags that commands in the log need to name this mirror.
     ///   - clock: The clock of waits.
     ///   - logger: The logger of the mirror.
@@ -110,7 +110,8 @@ package actor MirrorLife {
 
     private func waitForPerson(because error: any Error) async {
         let cause = Worker.cause(of: error)
-        logger.error("This mirror waits for a person", metadata: [LogKeys.error: "\(words(cause))"])
+        logger.error(
+            "This mirror waits for a person", metadata: [LogKeys.error: "\(text(of: cause))"])
         await faults.fails(WorkFault.end, cause)
         // Without a stamp the next check starts the mirror again.
         let stamp = try? await worker?.mirror.stamp()
@@ -119,7 +120,7 @@ package actor MirrorLife {
     }
 
     /// An error's text, with the flags of this mirror added to its commands.
-    private func words(_ error: any Error) -> String { CommandWords.adding(flags, to: "\(error)") }
+    private func text(of error: any Error) -> String { CommandWords.adding(flags, to: "\(error)") }
 
     /// Checks for changes to a mirror that waits for a person.
     private func waitForPerson() async throws -> Date? {
@@ -134,7 +135,7 @@ package actor MirrorLife {
 
     /// Runs the passes that depend on a person's changes, if the mirror's `MirrorVersion` differs
     /// from the last one.
-    func look(at version: Int64) {
+    func note(version: Int64) {
         guard let group, state.notes(version: version) else { return }
         for name in [Self.startName, Self.waitName, Self.changesName, WorkFault.publisher] {
             rounds.hurry(name, of: group)
@@ -146,7 +147,7 @@ package actor MirrorLife {
     /// - Throws: ``MirrorChanged`` if the settings or accounts differ from those of its start or
     ///   its last end.
     private func lookForChanges() async throws {
-        guard let worker, state.known != nil else {
+        guard let worker, state.knownStamp != nil else {
             if state.phase == .waiting { throw MirrorChanged() }
             // The start compares by itself.
             return
@@ -168,7 +169,7 @@ package actor MirrorLife {
             let worker = try await currentWorker()
             await worker.faults.works(WorkFault.end)
             let stamp =
-                if let known = state.known { known } else { try await worker.mirror.stamp() }
+                if let known = state.knownStamp { known } else { try await worker.mirror.stamp() }
             gates.note(state.began(with: stamp))
             let record = try await worker.mirror.table.record()
             if let end = try await endOfPause(worker, record) { return end }
@@ -200,22 +201,22 @@ package actor MirrorLife {
         logger.warning(
             "Start failed, trying again",
             metadata: [
-                LogKeys.error: "\(words(error))", LogKeys.attempt: "\(state.failures)",
+                LogKeys.error: "\(text(of: error))", LogKeys.attempt: "\(state.failures)",
                 LogKeys.until: "\(next)",
             ])
-        return state.nextLook(before: next, at: clock.now)
+        return state.nextCheck(before: next, at: clock.now)
     }
 
     /// The time of the next check while a start waits for its retry; changed settings or logins are
     /// tried at once.
     private func timeToWait(until next: Date) async throws -> Date {
         // A stamp that cannot be read is compared at the next check.
-        if state.known != nil, let stamp = try? await worker?.mirror.stamp(),
+        if state.knownStamp != nil, let stamp = try? await worker?.mirror.stamp(),
             state.isChanged(by: stamp)
         {
             throw MirrorChanged()
         }
-        return state.nextLook(before: next, at: clock.now)
+        return state.nextCheck(before: next, at: clock.now)
     }
 
     /// Returns when to check a pause again; nil if there is none.
@@ -238,7 +239,7 @@ package actor MirrorLife {
             }
             let undo = try await takeBack(worker)
             worker.notePause()
-            return state.nextLook(in: pause, undo: undo, at: clock.now)
+            return state.nextCheck(in: pause, undo: undo, at: clock.now)
         }
     }
 
@@ -253,7 +254,7 @@ package actor MirrorLife {
             await worker.faults.begins([])
             if let next = try await Retiring(worker, lease: lease, gates: gates).carryOut(record) {
                 worker.notePause()
-                return state.nextLook(inRetirement: next, at: clock.now)
+                return state.nextCheck(inRetirement: next, at: clock.now)
             }
             step = state.afterRetirement(at: clock.now)
         }
@@ -280,11 +281,14 @@ package actor MirrorLife {
         guard due <= clock.now else { return due }
         try await mirror.table.requireHere()
         do {
-            let bot = await gates.gate(
+            let gate = await gates.gate(
                 before: try await mirror.confirmedBotNetwork(), .bot, of: worker)
-            guard try await bot.isOpen() else { return bot.pause(at: clock.now) ?? .distantFuture }
-            let account = try await mirror.table.record().bot
-            _ = try await Recall(mirror, network: bot, lease: lease, bot: account).carryOut()
+            guard try await gate.isOpen() else {
+                return gate.pause(at: clock.now) ?? .distantFuture
+            }
+            let botAccount = try await mirror.table.record().bot
+            let recall = Recall(mirror, network: gate, lease: lease, bot: botAccount)
+            _ = try await recall.carryOut()
         } catch let error as NetworkError where !error.stopsActor {
             logger.warning("Nothing taken back yet", metadata: [LogKeys.error: "\(error)"])
             return .distantFuture
@@ -316,7 +320,7 @@ package actor MirrorLife {
 
     private func passes(_ worker: Worker, _ passes: Passes) -> [Rounds.Pass] {
         let clock = clock
-        let own = passes.all.map { pass in
+        let workPasses = passes.all.map { pass in
             upkeep(worker, pass.name, pass.lane) {
                 let next = try await pass.run()
                 if pass.sends { worker.pulse.works(uptime: clock.uptime) }
@@ -328,7 +332,7 @@ package actor MirrorLife {
             try await passes.clean()
             return clock.now + wait
         }
-        return own + [tidying]
+        return workPasses + [tidying]
     }
 
     private func wait(betweenTidyingsOf worker: Worker) -> TimeInterval {

@@ -120,7 +120,7 @@ package struct NetworkDeliverer: Deliverer {
             guard let wording = action.wording, !wording.text.isEmpty else {
                 return .undecided(detail: Self.nothingToLookFor)
             }
-            let known = Set(others.compactMap(\.remoteID))
+            let knownIDs = Set(others.compactMap(\.remoteID))
             var posts = try await network.ownPosts(since: departure - Self.clockMargin)
             // Evaluated here, because the network knows its server's program only after a read.
             let isListed = network.capabilities.listedVisibilities.contains(wording.visibility)
@@ -128,7 +128,7 @@ package struct NetworkDeliverer: Deliverer {
                 posts += try await network.ownAnswers(to: address)
             }
             let candidates = posts.distinct.filter {
-                stands($0, where: action) && !known.contains($0.post.id.value)
+                stands($0, where: action) && !knownIDs.contains($0.post.id.value)
             }
             let outcome = find(wording.published, in: candidates, where: action, among: others)
             guard case .absent = outcome, !isListed else { return outcome }
@@ -253,10 +253,10 @@ package struct NetworkDeliverer: Deliverer {
         return draft
     }
 
-    private static func incomplete(_ action: Action, lacking what: String) -> RequestPreparation {
+    private static func incomplete(_ action: Action, lacking part: String) -> RequestPreparation {
         .refused(
             reason: .outbox(.incomplete),
-            detail: "the \(action.kind.rawValue) has no \(what), so nothing was sent")
+            detail: "the \(action.kind.rawValue) has no \(part), so nothing was sent")
     }
 
     /// Returns the result for an action whose preparation failed, before its request.
@@ -322,9 +322,9 @@ private struct SentText {
     private let keyWithoutHosts: String
 
     init(_ text: String) {
-        let words = CustomEmoji.leftOut(of: text)
-        key = TextRules.textKey(words)
-        keyWithoutHosts = TextRules.textKey(words, ignoringHosts: true)
+        let textWithoutEmoji = CustomEmoji.leftOut(of: text)
+        key = TextRules.textKey(textWithoutEmoji)
+        keyWithoutHosts = TextRules.textKey(textWithoutEmoji, ignoringHosts: true)
     }
 
     /// Whether the texts are equal except for links and custom emoji.

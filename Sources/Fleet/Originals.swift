@@ -63,15 +63,15 @@ actor Originals {
     private let planner: PlanMaker
     /// Learns from the human's deletions; nil if texts are not judged.
     private let taste: TextTaste?
-    /// Records for undone copies that the human caused it.
-    private let labelling: @Sendable (Date) -> OutboxStore.Note
+    /// Returns the note that labels the texts of copies as taken back by the human, at a time.
+    private let labelWriter: @Sendable (Date) -> OutboxStore.Note
     private let configuration: MirrorSettings
     /// Whether the operator trusts the archive while posts cannot be checked.
     nonisolated let trustsArchive: Bool
     private let clock: any WallClock
     private let logger: Logger
     /// The archived posts that the human's network denied, with the time of the last check.
-    private var gone: [PostID: Date] = [:]
+    private var doubts: [PostID: Date] = [:]
     /// When the human's network first denied posts that the archive does not contain any more.
     private var firstDenials: [PostID: Date] = [:]
     private var knowsEarlierDenials = false
@@ -104,7 +104,7 @@ actor Originals {
         people = mirror.people
         feeds = mirror.feeds
         taste = mirror.textTaste()
-        labelling = { mirror.labelling(.takenBack, now: $0) }
+        labelWriter = { mirror.labelWriter(.takenBack, now: $0) }
         configuration = mirror.configuration
         clock = mirror.clock
         logger = mirror.logger
@@ -128,11 +128,12 @@ actor Originals {
         _ post: Post, mayBeDenied: Bool = true, for action: Action? = nil, part: Action.Part? = nil
     ) async throws -> Finding {
         guard let human, human.name == post.id.network else { return unverified }
-        if gone[post.id] != nil { gone[post.id] = clock.now }
+        if doubts[post.id] != nil { doubts[post.id] = clock.now }
         let found: ObservedPost
         do {
             switch try await ask(human, for: post) {
-            case .shown(let shown) where shown.post.isOpen: found = shown.knowingPictures(of: post)
+            case .shown(let shown) where shown.post.isOpen:
+                found = shown.withArchivedPictures(from: post)
             case .shown, .denied:
                 if try await isGoneForGood(post.id, from: human) { try await letGo(post.id) }
                 return .withheld
@@ -161,7 +162,7 @@ actor Originals {
         // that ended right after it.
         guard finding == .kept, let action, bot != nil else { return finding }
         let isPart = part != nil || action.parent != nil
-        let present = try await words(of: found.post, for: action, isPart: isPart)
+        let present = try await currentWording(of: found.post, for: action, isPart: isPart)
         let (text, warning) =
             part.map { ($0.text, $0.warning) } ?? (action.text, action.wording?.warning)
         return present?.text == text && present?.warning == warning ? .kept : .edited
@@ -223,11 +224,11 @@ actor Originals {
         let now = clock.now
         // A worker that runs once leaves the confirmation to the next one.
         guard let first = try await archive.denial(of: id) ?? firstDenials[id], first <= now else {
-            if gone.count >= Self.mostRemembered {
-                gone = [:]
+            if doubts.count >= Self.mostRemembered {
+                doubts = [:]
                 firstDenials = [:]
             }
-            gone[id] = now
+            doubts[id] = now
             firstDenials[id] = now
             try await archive.noteDenial(of: id, at: now)
             return false
@@ -236,7 +237,7 @@ actor Originals {
         do {
             _ = try await human.verifyAccount()
             guard try await showsAnother(than: id, human) else {
-                gone[id] = now
+                doubts[id] = now
                 try await ask(about: id)
                 return false
             }
@@ -281,11 +282,11 @@ actor Originals {
     /// The post that was checked last is moved to the end.
     private func putOffDoubts() {
         let soon = clock.now - Self.secondAnswer + Self.doubtsRest
-        gone = gone.mapValues { max($0, soon) }
+        doubts = doubts.mapValues { max($0, soon) }
     }
 
     private func clearDoubt(about id: PostID) {
-        gone[id] = nil
+        doubts[id] = nil
         firstDenials[id] = nil
     }
 
@@ -302,17 +303,17 @@ actor Originals {
     }
 
     /// Whether there are posts for ``askAgain()``.
-    var hasDoubts: Bool { !gone.isEmpty || !knowsEarlierDenials }
+    var hasDoubts: Bool { !doubts.isEmpty || !knowsEarlierDenials }
 
     /// Checks again posts that seemed to be gone a while ago, so that deleted posts do not stay
     /// archived.
     func askAgain() async throws {
         try await readDoubts()
-        var left = Self.requestsAtOnce
-        for id in gone.keys where left > 0 {
-            guard let asked = gone[id], clock.now.timeIntervalSince(asked) >= Self.secondAnswer
+        var requestsLeft = Self.requestsAtOnce
+        for id in doubts.keys where requestsLeft > 0 {
+            guard let asked = doubts[id], clock.now.timeIntervalSince(asked) >= Self.secondAnswer
             else { continue }
-            left -= 1
+            requestsLeft -= 1
             if let post = try await archive.post(id) {
                 _ = try await find(post)
             } else {
@@ -325,7 +326,7 @@ actor Originals {
     private func readDoubts() async throws {
         if !knowsEarlierDenials, let human {
             let denied = try await archive.denials(on: human.name, limit: Self.mostRemembered)
-            gone.merge(denied) { known, _ in known }
+            doubts.merge(denied) { earlier, _ in earlier }
         }
         knowsEarlierDenials = true
     }
@@ -383,8 +384,9 @@ actor Originals {
                 try await readOwnList(of: human, from: survey, &pass)
                 continue
             }
-            let most = max(human.capabilities.lookUpsAtOnce, Self.requestsAtOnce)
-            let due = try await store.originalsToFollow(on: human.name, now: clock.now, limit: most)
+            let batchSize = max(human.capabilities.lookUpsAtOnce, Self.requestsAtOnce)
+            let due = try await store.originalsToFollow(
+                on: human.name, now: clock.now, limit: batchSize)
             guard let first = due.first else { return }
             if let position = try await surveyStart(human, due) {
                 try await readOwnList(of: human, from: position, beginningWith: first, &pass)
@@ -446,7 +448,7 @@ actor Originals {
     {
         // A post that the network denied is not confirmed by a list.
         let open = shown.filter {
-            $0.post.id.network == human.name && $0.post.isOpen && gone[$0.post.id] == nil
+            $0.post.id.network == human.name && $0.post.isOpen && doubts[$0.post.id] == nil
         }
         let archived = try await archive.posts(open.map(\.post.id))
         let edited = open.compactMap { item in item.editedAt.map { (id: item.post.id, edited: $0) }
@@ -478,10 +480,10 @@ actor Originals {
         // An estimate, because counting the archive would read all of it.
         let posts = min(configuration.archiveLimit, human.capabilities.depths[.ownPosts] ?? .max)
         let isCheaper: Bool
-        if let each = human.priceOfOwnPost,
-            let whole = human.price(ofReading: posts, from: .ownPosts)
+        if let priceOfOne = human.priceOfOwnPost,
+            let priceOfList = human.price(ofReading: posts, from: .ownPosts)
         {
-            isCheaper = whole < each * number
+            isCheaper = priceOfList < priceOfOne * number
         } else {
             isCheaper = posts / largestPage < number / atOnce
         }
@@ -523,9 +525,9 @@ actor Originals {
     /// A list decides nothing: each changed post is requested by itself, once for each new text.
     func noteShown(_ items: [ObservedPost]) async throws {
         guard let human, human.price(ofReading: 1, from: .ownPosts) == nil else { return }
-        let own = items.filter { $0.post.id.network == human.name }
-        let archived = try await archive.dates(of: own.map(\.post.id))
-        for item in own where archived[item.post.id] != nil {
+        let humansItems = items.filter { $0.post.id.network == human.name }
+        let archived = try await archive.dates(of: humansItems.map(\.post.id))
+        for item in humansItems where archived[item.post.id] != nil {
             let id = item.post.id
             guard human.pause(at: clock.now) == nil, let post = try await archive.post(id),
                 !TextRules.readAlike(item.post, post)
@@ -544,7 +546,7 @@ actor Originals {
     /// Its text cannot be compared any more.
     private func findForgotten(_ id: PostID) async throws -> Finding {
         guard let human, human.name == id.network else {
-            gone[id] = nil
+            doubts[id] = nil
             return .kept
         }
         do {
@@ -594,15 +596,18 @@ actor Originals {
             try await store.noteEdited(copy.id, at: edited)
             return true
         }
-        let words = try await words(of: post, for: copy, isPart: copy.parent != nil)
+        let currentWording = try await currentWording(
+            of: post, for: copy, isPart: copy.parent != nil)
         let hasSamePictures = copy.wording?.pictures.map(\.alt) == post.pictures.map(\.alt)
-        if let words, words.text == copy.text, words.warning == copy.wording?.warning,
+        if let currentWording, currentWording.text == copy.text,
+            currentWording.warning == copy.wording?.warning,
             hasSamePictures
         {
             try await store.noteEdited(copy.id, at: edited)
             return true
         }
-        guard configuration.editRule == .edit, let words, let bot, bot.capabilities.canEdit,
+        guard configuration.editRule == .edit, let currentWording, let bot,
+            bot.capabilities.canEdit,
             let address = copy.remoteAddress, let wording = copy.wording,
             // An edit would drop the attachments, or leave them unchanged.
             hasSamePictures, wording.pictures.isEmpty
@@ -612,7 +617,7 @@ actor Originals {
         }
         do {
             let shown = try await bot.shown(
-                words.text, warning: words.warning, from: post.id.network)
+                currentWording.text, warning: currentWording.warning, from: post.id.network)
             let draft = Draft(
                 text: wording.published(shown.text), visibility: wording.visibility,
                 language: post.language,
@@ -649,7 +654,8 @@ actor Originals {
                 return false
             }
         }
-        try await store.noteEdited(copy.id, text: words.text, warning: words.warning, at: edited)
+        try await store.noteEdited(
+            copy.id, text: currentWording.text, warning: currentWording.warning, at: edited)
         let metadata = await people.metadata(of: copy)
         logger.info("Change of the human's post followed", metadata: metadata)
         return true
@@ -657,7 +663,7 @@ actor Originals {
 
     /// Returns the text and the warning that an action, or a further part of a thread, would have
     /// now; `nil` if it would not be published any more.
-    private func words(
+    private func currentWording(
         of post: Post, for action: Action, isPart: Bool
     ) async throws -> (text: String, warning: String?)? {
         guard let bot, try await planner.objection(to: post) == nil else { return nil }
@@ -693,9 +699,9 @@ actor Originals {
             metadata[LogKeys.reason] = "\(reason.rawValue)"
             logger.info("Taking back", metadata: metadata)
         }
-        let others = Array(ids.dropFirst(allowed))
-        guard !others.isEmpty else { return }
-        try await store.leaveToPerson(others, reason: reason, logger)
+        let excess = Array(ids.dropFirst(allowed))
+        guard !excess.isEmpty else { return }
+        try await store.leaveToPerson(excess, reason: reason, logger)
     }
 
     /// Undoes posts of the bot that the human favorited, if that is configured as a way to delete
@@ -707,7 +713,7 @@ actor Originals {
         guard !actions.isEmpty else { return }
         let now = clock.now
         _ = try await store.askUndos(
-            actions.map(\.id), reason: .humanFavorite, now: now, labelling(now))
+            actions.map(\.id), reason: .humanFavorite, now: now, labelWriter(now))
         wishes += 1
         logger.info(
             "Taking back what the human favorited", metadata: [LogKeys.count: "\(actions.count)"])
@@ -717,21 +723,21 @@ actor Originals {
 extension ObservedPost {
     /// Whether the post is shown as archived, so that its copies need no change.
     fileprivate func isAsArchived(_ archived: Post) -> Bool {
-        let known = knowingPictures(of: archived).post
-        return TextRules.readAlike(known, archived) && known.warning == archived.warning
-            && known.isQuote == archived.isQuote && known.isSensitive == archived.isSensitive
-            && known.pictures.map(\.alt) == archived.pictures.map(\.alt)
+        let shown = withArchivedPictures(from: archived).post
+        return TextRules.readAlike(shown, archived) && shown.warning == archived.warning
+            && shown.isQuote == archived.isQuote && shown.isSensitive == archived.isSensitive
+            && shown.pictures.map(\.alt) == archived.pictures.map(\.alt)
     }
 
     /// The post with the archived pictures, if its network does not return pictures, or charges for
     /// them.
-    fileprivate func knowingPictures(of archived: Post) -> ObservedPost {
+    fileprivate func withArchivedPictures(from archived: Post) -> ObservedPost {
         guard !post.id.network.traits.tellsPictures, post.hasMedia, post.pictures.isEmpty else {
             return self
         }
-        var known = self
-        known.post.pictures = archived.pictures
-        return known
+        var completed = self
+        completed.post.pictures = archived.pictures
+        return completed
     }
 }
 

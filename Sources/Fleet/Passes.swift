@@ -62,31 +62,29 @@ final class Passes: Sendable {
         // If mentions are not read, replies do not wait for them.
         var heard: Date? = .distantFuture
         if let mentions = parts.feeds.mentions { heard = await mentions.lastRead }
-        let known = try await parts.courier.attention(ActionKind.allCases, heard: heard)
+        let attention = try await parts.courier.attention(ActionKind.allCases, heard: heard)
         // The start that follows carries out the retirement.
-        if let end = known.retirement, end <= parts.clock.now { throw MirrorChanged() }
-        waitsForMentions.withLock { $0 = known.waitsForMentions }
-        if let post = known.post, post <= parts.clock.now { try await lookAtHuman() }
+        if let end = attention.retirement, end <= parts.clock.now { throw MirrorChanged() }
+        waitsForMentions.withLock { $0 = attention.waitsForMentions }
+        if let post = attention.post, post <= parts.clock.now { try await lookAtHuman() }
         // A look-up may find that a copy was sent, so it counts as one.
-        if let next = known.next, next <= parts.clock.now { tellOfCopy() }
+        if let next = attention.next, next <= parts.clock.now { tellOfCopy() }
         let delivered = try await parts.courier.deliverDue(
-            ActionKind.allCases, heard: heard, knowing: known)
-        let effect = try await recoverEffects(due: known.effect)
-        let attention = [delivered, effect].compactMap(\.self).min()
+            ActionKind.allCases, heard: heard, knowing: attention)
+        let effect = try await recoverEffects(due: attention.effect)
+        let nextWork = [delivered, effect].compactMap(\.self).min()
         let now = parts.clock.now
         let hasQuestions: Bool =
-            if known.waitsForMentions { true } else { await parts.originals.hasDoubts }
+            if attention.waitsForMentions { true } else { await parts.originals.hasDoubts }
         let cadence = parts.cadence
-        let wait =
-            now
-            + (hasQuestions ? cadence.publisher : cadence.idlePublisher ?? cadence.publisher)
-            .timeInterval
-        let planning = hasTomorrowsPlan ? wait : min(wait, nextPlan(after: now))
-        let latest = min(planning, known.retirement ?? .distantFuture)
+        let pace = hasQuestions ? cadence.publisher : cadence.idlePublisher ?? cadence.publisher
+        let nextPass = now + pace.timeInterval
+        let planning = hasTomorrowsPlan ? nextPass : min(nextPass, nextPlan(after: now))
+        let latest = min(planning, attention.retirement ?? .distantFuture)
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
         // The mentions may have been read since.
-        if known.waitsForMentions, await parts.feeds.mentions?.lastRead != heard { return now }
-        return min(max(attention ?? latest, now + 1), latest)
+        if attention.waitsForMentions, await parts.feeds.mentions?.lastRead != heard { return now }
+        return min(max(nextWork ?? latest, now + 1), latest)
     }
 
     /// Undoes or completes the effects of interrupted commands.
@@ -332,10 +330,10 @@ final class Passes: Sendable {
         // Before the archive stores them, because an edit is noticed by comparison with it.
         try await noteShown(items)
         let posts = items.map(\.post)
-        let kept = try await parts.archive.keep(
+        let archived = try await parts.archive.keep(
             posts, timeZone: parts.zone, limit: parts.configuration.archiveLimit)
         try await parts.hold.note(posts, now: parts.clock.now)
-        if kept.stored > 0 { onTexts() }
+        if archived.stored > 0 { onTexts() }
         onNews()
         return []
     }
@@ -404,7 +402,7 @@ final class Passes: Sendable {
     /// The passes that the worker repeats, the publisher first.
     var all: [Pass] { [publisher] + bot + human }
 
-    /// The same passes in the order in which a single run of each leaves no work for a later one.
+    /// All passes in the order in which a single run of each leaves no work for a later one.
     var inOrder: [Pass] { human + bot + [publisher] }
 
     private var publisher: Pass {
@@ -442,9 +440,9 @@ final class Passes: Sendable {
                     var mayHaveAsked = true
                     defer { if mayHaveAsked { onNews() } }
                     try await parts.standing?.lookIfDue()
-                    let look = try await parts.originals.look()
-                    mayHaveAsked = look.count > 0
-                    return look.next
+                    let check = try await parts.originals.look()
+                    mayHaveAsked = check.count > 0
+                    return check.next
                 }
             },
             parts.training.map { training in

@@ -80,7 +80,7 @@ extension NetworkDeliverer {
             return .refused(reason: .outbox(.incomplete), detail: "no pictures are sent")
         }
         do {
-            if let known = try await progress(of: place, action) { return known }
+            if let uploaded = try await progress(of: place, action) { return uploaded }
             let found = try await pictures.find(
                 place, of: wording, maximumBytes: network.capabilities.largestPicture)
             switch found {
@@ -115,10 +115,10 @@ extension NetworkDeliverer {
 
     /// The upload state of a picture; nil if it is not uploaded.
     private func progress(of place: Int, _ action: Action) async throws -> UploadOutcome? {
-        guard let known = action.uploads.last(where: { $0.place == place }) else { return nil }
+        guard let upload = action.uploads.last(where: { $0.place == place }) else { return nil }
         do {
             return .uploaded(
-                reference: known.reference, isReady: try await network.isReady(known.reference))
+                reference: upload.reference, isReady: try await network.isReady(upload.reference))
         } catch let error as NetworkError where error.code == .notFound {
             return nil
         }

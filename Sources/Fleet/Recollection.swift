@@ -31,13 +31,13 @@ struct Recollection: Sendable {
             guard
                 let source = try await mirror.archive.source(of: TextRules.textKey(post.post.text))
             else { continue }
-            let left = bot.local(post.post.createdAt)
+            let sent = bot.local(post.post.createdAt)
             found.append(
                 OutboxStore.Published(
                     Action.Wording(
                         source: source, text: post.post.text, language: post.post.language,
                         visibility: post.post.visibility),
-                    on: LocalTime(left, in: zone).day, at: left, remoteID: post.post.id.value,
+                    on: LocalTime(sent, in: zone).day, at: sent, remoteID: post.post.id.value,
                     remoteAddress: post.address)
             )
         }

@@ -80,8 +80,8 @@ struct WorkPatience {
         let isRefusalByDatabase = (error as? StorageError)?.code == .authentication
         refusedSince = isRefusalByDatabase ? refusedSince ?? now : nil
         let rule = refusedSince == nil ? RetryRule.work : .databaseLogin
-        let isPatient = refusedSince != nil && !rule.isOver(since: refusedSince, now: now)
-        if Retry.isInVain(error), !isPatient { throw error }
+        let waitsForDatabase = refusedSince != nil && !rule.isOver(since: refusedSince, now: now)
+        if Retry.isInVain(error), !waitsForDatabase { throw error }
         failures += 1
         return (failures, rule)
     }

@@ -58,11 +58,14 @@ package final class Rounds: @unchecked Sendable {
     private let lock = NSLock()
     private var heap = Heap<Entry>()
     private var time = SteadyTime()
-    private var entries = 0
-    private var tickets = 0
+    /// The number of entries made so far; numbers the entries.
+    private var entryCount = 0
+    /// The number of passes begun so far; numbers their tickets.
+    private var ticketCount = 0
     /// The number of running passes.
     private var running = 0
-    private var young: Set<Int> = []
+    /// The tickets of the passes that count against ``limit``.
+    private var youngTickets: Set<Int> = []
     /// The begun passes, in that order; ended ones are removed lazily.
     private var begun: Deque<(ticket: Int, uptime: TimeInterval)> = []
     private var lateness = Lateness()
@@ -126,12 +129,12 @@ package final class Rounds: @unchecked Sendable {
             return isWaiting
         }
         if isLeft { clock.join() }
-        forget()
+        dropEntries()
     }
 
-    /// Drops entries that will not begin any more, because entries and their groups retain each
-    /// other.
-    private func forget() {
+    /// Drops the entries that will not begin any more, to break the cycle of entries and groups
+    /// that retain each other.
+    private func dropEntries() {
         lock.withLock {
             for entry in heap.unordered { entry.group.entries = [:] }
             heap = Heap()
@@ -145,7 +148,7 @@ package final class Rounds: @unchecked Sendable {
     }
 
     /// The most seconds by which a pass began late within the last minute, or is late now.
-    package var latest: TimeInterval {
+    package var worstLateness: TimeInterval {
         lock.withLock {
             let uptime = clock.uptime
             let present = time.milliseconds(now: clock.now, uptime: uptime)
@@ -224,10 +227,10 @@ package final class Rounds: @unchecked Sendable {
             let present = time.milliseconds(now: now, uptime: uptime)
             awaited = nil
             while let first = begun.first,
-                first.uptime + Self.youth <= uptime || !young.contains(first.ticket)
+                first.uptime + Self.youth <= uptime || !youngTickets.contains(first.ticket)
             {
                 begun.removeFirst()
-                young.remove(first.ticket)
+                youngTickets.remove(first.ticket)
             }
             while let first = heap.min {
                 guard first.isCurrent else {
@@ -244,18 +247,19 @@ package final class Rounds: @unchecked Sendable {
                     first.group.waiting.append(heap.removeMin())
                     continue
                 }
-                if young.count >= limit, let oldest = begun.first {
+                if youngTickets.count >= limit, let oldest = begun.first {
                     return .wait(now + (oldest.uptime + Self.youth - uptime))
                 }
-                tickets += 1
+                ticketCount += 1
                 running += 1
                 first.group.entries[first.pass.name] = nil
                 news = nil
-                young.insert(tickets)
-                begun.append((tickets, uptime))
-                first.group.running[tickets] = Running(name: first.pass.name, lane: first.pass.lane)
+                youngTickets.insert(ticketCount)
+                begun.append((ticketCount, uptime))
+                first.group.running[ticketCount] = Running(
+                    name: first.pass.name, lane: first.pass.lane)
                 lateness.note(Double(present - first.place) / 1_000, at: uptime)
-                return .begin(heap.removeMin(), ticket: tickets)
+                return .begin(heap.removeMin(), ticket: ticketCount)
             }
             awaited = (.distantFuture, .distantFuture)
             return running == 0 ? .idle : .wait(.distantFuture)
@@ -266,17 +270,19 @@ package final class Rounds: @unchecked Sendable {
     /// meanwhile.
     private static func deadline(of entry: Entry, present: Int64, now: Date) -> Date {
         // Both are rounded.
-        let rest = Double(entry.place - present + 1) / 1_000
-        return entry.due.timeIntervalSince(now) - rest > 0.002 ? now + rest : entry.due
+        let secondsLeft = Double(entry.place - present + 1) / 1_000
+        return entry.due.timeIntervalSince(now) - secondsLeft > 0.002
+            ? now + secondsLeft : entry.due
     }
 
     /// Call under the lock.
     private func push(_ pass: Pass, of group: PassGroup, due: Date, at now: Date) {
-        entries += 1
+        entryCount += 1
         let present = time.milliseconds(now: now, uptime: clock.uptime)
-        let rest = min(max(due.timeIntervalSince(now), 0), Double(Int32.max)) * 1_000
+        let delayMilliseconds = min(max(due.timeIntervalSince(now), 0), Double(Int32.max)) * 1_000
         let entry = Entry(
-            place: present + Int64(rest.rounded()), number: entries, due: due, pass: pass,
+            place: present + Int64(delayMilliseconds.rounded()), number: entryCount, due: due,
+            pass: pass,
             group: group)
         group.entries[pass.name] = entry
         heap.insert(entry)
@@ -295,7 +301,7 @@ package final class Rounds: @unchecked Sendable {
             task.cancel()
         }
         let end = finish(entry, ticket, result)
-        if let (onEnd, error) = end.told { await onEnd(error) }
+        if let (onEnd, error) = end.groupEnd { await onEnd(error) }
         if end.isNews { wake(by: .end) }
         // Last of all, because a clock that jumps waits for this.
         clock.leave()
@@ -305,7 +311,7 @@ package final class Rounds: @unchecked Sendable {
     private struct End {
         /// The group's end callback and its error; `nil` unless this was the last pass of an ended
         /// group.
-        let told: (onEnd: @Sendable ((any Error)?) async -> Void, error: (any Error)?)?
+        let groupEnd: (onEnd: @Sendable ((any Error)?) async -> Void, error: (any Error)?)?
         /// Whether a pass may begin earlier than was known.
         let isNews: Bool
     }
@@ -316,7 +322,7 @@ package final class Rounds: @unchecked Sendable {
             let group = entry.group
             let hasWaiting = !group.waiting.isEmpty
             running -= 1
-            young.remove(ticket)
+            youngTickets.remove(ticket)
             group.running[ticket] = nil
             for waiting in group.waiting
             where waiting.pass.lane == entry.pass.lane && waiting.isCurrent {
@@ -337,7 +343,7 @@ package final class Rounds: @unchecked Sendable {
                 awaited.map { $0.end <= clock.now || (heap.min?.due ?? .distantFuture) < $0.due }
                 ?? true
             return End(
-                told: group.isEnded && group.running.isEmpty ? (group.onEnd, group.error) : nil,
+                groupEnd: group.isEnded && group.running.isEmpty ? (group.onEnd, group.error) : nil,
                 isNews: clock.jumps || hasWaiting || isEarlier)
         }
     }
@@ -453,28 +459,28 @@ package final class PassGroup: @unchecked Sendable {
 /// The largest delay noted within a minute.
 private struct Lateness {
     /// Half of the period, in seconds; a value counts for one to two of these.
-    private static let half: TimeInterval = 30
+    private static let halfPeriod: TimeInterval = 30
 
     private var begin: TimeInterval = -.infinity
-    private var last: TimeInterval = 0
-    private var present: TimeInterval = 0
+    private var formerWorst: TimeInterval = 0
+    private var currentWorst: TimeInterval = 0
 
     mutating func note(_ seconds: TimeInterval, at uptime: TimeInterval) {
         _ = worst(at: uptime)
-        present = max(present, seconds)
+        currentWorst = max(currentWorst, seconds)
     }
 
     mutating func worst(at uptime: TimeInterval) -> TimeInterval {
-        if uptime - begin >= 2 * Self.half {
-            last = 0
-            present = 0
+        if uptime - begin >= 2 * Self.halfPeriod {
+            formerWorst = 0
+            currentWorst = 0
             begin = uptime
-        } else if uptime - begin >= Self.half {
-            last = present
-            present = 0
-            begin = begin + Self.half
+        } else if uptime - begin >= Self.halfPeriod {
+            formerWorst = currentWorst
+            currentWorst = 0
+            begin = begin + Self.halfPeriod
         }
-        return max(last, present)
+        return max(formerWorst, currentWorst)
     }
 }
 

@@ -32,7 +32,9 @@ final class ServerRuleLook: Sendable {
     /// - Throws: The store's error. After an error of the network, it tries again the next day.
     func lookIfDue() async throws {
         let now = clock.now
-        if let known = next.withLock(\.self), now < known, known <= now + ServerRuleTable.interval {
+        if let nextLook = next.withLock(\.self), now < nextLook,
+            nextLook <= now + ServerRuleTable.interval
+        {
             return
         }
         if let last = try await rules.lastLook(of: account), last <= now,
@@ -42,9 +44,9 @@ final class ServerRuleLook: Sendable {
         }
         do {
             let texts = try await ServerRuleReader.read(bot)
-            let look = try await rules.note(texts, of: account, isShown: false, now: now)
+            let noted = try await rules.note(texts, of: account, isShown: false, now: now)
             next.withLock { $0 = now + ServerRuleTable.interval }
-            guard look.hasNews else { return }
+            guard noted.hasNews else { return }
             logger.notice("Rules of the bot's server are new or changed; doctor shows them")
         } catch let error as NetworkError {
             next.withLock { $0 = now + Self.retry }

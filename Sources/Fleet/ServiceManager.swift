@@ -45,9 +45,9 @@ package final class ServiceManager: Sendable {
         self.address = address
         let prefix = MemoryLayout<sockaddr_un>.size - MemoryLayout.size(ofValue: address.sun_path)
         addressLength = socklen_t(prefix + bytes.count)
-        let isMeant = environment["WATCHDOG_PID"].map { $0 == String(getpid()) } ?? true
+        let isForThisProcess = environment["WATCHDOG_PID"].map { $0 == String(getpid()) } ?? true
         patience = environment["WATCHDOG_USEC"].flatMap(Int64.init)
-            .flatMap { isMeant && $0 > 0 ? .microseconds($0) : nil }
+            .flatMap { isForThisProcess && $0 > 0 ? .microseconds($0) : nil }
     }
 
     /// Sends a message, without waiting.
@@ -77,8 +77,8 @@ package final class ServiceManager: Sendable {
     /// Sends a keepalive, unless a pass has been running for longer than the manager's timeout.
     func giveSign(at now: ContinuousClock.Instant = .now) {
         guard let patience else { return }
-        let isLively = lock.withLock { passes.values.allSatisfy { now - $0 <= patience } }
-        if isLively { tell(.alive) }
+        let areInTime = lock.withLock { passes.values.allSatisfy { now - $0 <= patience } }
+        if areInTime { tell(.alive) }
     }
 }
 

@@ -25,9 +25,9 @@ final class StandingLook: Sendable {
     private let store: OutboxStore
     private let clock: any WallClock
     private let logger: Logger
-    private let known: Mutex<Known>
+    private let lastCheck: Mutex<Check>
 
-    private struct Known {
+    private struct Check {
         /// When the account was last checked; on a mirror without a check, when this began.
         var last: Date
         /// Whether the state of the account held the mirror at that time.
@@ -35,8 +35,8 @@ final class StandingLook: Sendable {
     }
 
     /// - Parameters:
-    ///   - account: The human's.
-    ///   - last: When it was last checked; on a mirror without a check, when this begins.
+    ///   - account: The human's account.
+    ///   - last: When the account was last checked; on a mirror without a check, when this begins.
     ///   - isHold: Whether the state of the account holds the mirror.
     init(
         of mirror: HumanMirror, account: AccountID, human: AccountGate, store: OutboxStore,
@@ -48,7 +48,7 @@ final class StandingLook: Sendable {
         self.account = account
         self.human = human
         self.store = store
-        known = Mutex(Known(last: last, isHold: isHold))
+        lastCheck = Mutex(Check(last: last, isHold: isHold))
     }
 
     /// Checks the account if that is due.
@@ -56,14 +56,14 @@ final class StandingLook: Sendable {
     /// - Throws: The store's error. If the network does not answer, it tries again later.
     func lookIfDue() async throws {
         let now = clock.now
-        let before = known.withLock(\.self)
+        let before = lastCheck.withLock(\.self)
         let wait = human.refusal == nil && !before.isHold ? Self.interval : Self.soon
         guard !(0..<wait).contains(now.timeIntervalSince(before.last)) else { return }
         do {
             let standing = try await look(at: now)
-            known.withLock { $0 = Known(last: now, isHold: standing?.isHold ?? false) }
+            lastCheck.withLock { $0 = Check(last: now, isHold: standing?.isHold ?? false) }
         } catch let error as NetworkError {
-            known.withLock { $0.last = now - wait + Self.soon }
+            lastCheck.withLock { $0.last = now - wait + Self.soon }
             logger.debug(
                 "State of the human's account not read", metadata: [LogKeys.error: "\(error)"])
         } catch is SeenChanged {
@@ -79,9 +79,10 @@ final class StandingLook: Sendable {
         let standing = try await table.noteStanding(
             found, seen: HumanStanding.seen(record.standing), now: now)
         if standing != record.standing {
-            let words = standing?.words ?? "the human's account is active again"
+            let description = standing?.words ?? "the human's account is active again"
             logger.warning(
-                "State of the human's account changed", metadata: [LogKeys.reason: "\(words)"])
+                "State of the human's account changed", metadata: [LogKeys.reason: "\(description)"]
+            )
         }
         if let standing, standing.isToBeFollowed { try await askAboutCopies(standing, now: now) }
         return standing

@@ -26,7 +26,7 @@ private struct VerifiedAccounts {
     /// The account as just returned by the network; nil if it was not asked.
     let botAccount: Account?
     /// The accounts of human and bot.
-    let own: Set<AccountID>
+    let ownAccounts: Set<AccountID>
     /// The human's handle; nil if unknown.
     let human: String?
     /// The mirror's row, read after the accounts were stored in it.
@@ -134,7 +134,7 @@ extension Worker {
             people: mirror.people,
             classifiers: classifiers, bot: bot, human: human,
             learnable: Learnable(
-                people: mirror.people, own: accounts.own, onOptOut: unlearning.forget),
+                people: mirror.people, own: accounts.ownAccounts, onOptOut: unlearning.forget),
             store: store,
             planner: planner,
             // A clock that jumps waits until a pass has ended.
@@ -150,12 +150,13 @@ extension Worker {
             originals: originals,
             mentionDecider: MentionDecider(
                 of: mirror, finder: mirror.replyFinder(on: bot), store: store, network: bot,
-                zone: zone, bot: accounts.bot, own: accounts.own, activated: activated,
+                zone: zone, bot: accounts.bot, own: accounts.ownAccounts, activated: activated,
                 human: accounts.human,
                 onOptOut: unlearning.forget),
             favoriteDecider: FavoriteDecider(
                 store: store, network: bot,
-                configuration: configuration, zone: zone, own: accounts.own, activated: activated),
+                configuration: configuration, zone: zone, own: accounts.ownAccounts,
+                activated: activated),
             feeds: feeds, feedTable: mirror.feeds, proofs: mirror.proofs,
             serverRules: deliverer == nil
                 ? ServerRuleLook(of: mirror, account: accounts.bot, bot: bot) : nil,
@@ -164,7 +165,9 @@ extension Worker {
                 ? EffectRecovery(mirror, network: bot, account: accounts.bot) : nil,
             // A dry run makes no paid requests that the day's plan does not need.
             training: deliverer == nil
-                ? network.flatMap { PaidTraining(mirror, zone: zone, human: $0, own: accounts.own) }
+                ? network.flatMap {
+                    PaidTraining(mirror, zone: zone, human: $0, own: accounts.ownAccounts)
+                }
                 : nil,
             goOnForgetting: unlearning.goOnForgetting)
     }
@@ -204,13 +207,13 @@ extension Worker {
             }
             return zone
         }
-        let missing = try await mirror.missingTimeZone()
+        let zoneError = try await mirror.missingTimeZone()
         // Without the human's account, a person must train from an archive and restart the worker.
         guard try await mirror.table.record().past == nil, try await mirror.account(.human) != nil
         else {
-            throw missing
+            throw zoneError
         }
-        throw AwaitsTraining(cause: missing)
+        throw AwaitsTraining(cause: zoneError)
     }
 
     // MARK: Accounts
@@ -225,11 +228,11 @@ extension Worker {
     private func verifiedAccounts(
         bot: AccountGate, human: AccountGate?, _ gates: Gates
     ) async throws -> VerifiedAccounts {
-        let known = try await mirror.table.record()
-        let botAccount = try await account(bot, .bot, isKnown: known.bot != nil, gates)
+        let earlier = try await mirror.table.record()
+        let botAccount = try await account(bot, .bot, isKnown: earlier.bot != nil, gates)
         let humanAccount: Account? =
             if let human {
-                try await account(human, .human, isKnown: known.human != nil, gates)
+                try await account(human, .human, isKnown: earlier.human != nil, gates)
             } else { nil }
         try await mirror.bind(human: humanAccount, bot: botAccount, now: clock.now)
         try await mirror.tellContact()
@@ -239,9 +242,9 @@ extension Worker {
                 Setting.mirror.name,
                 "has no account for its bot; its database was changed meanwhile")
         }
-        let own = [id, stored.bot, humanAccount?.id, stored.human].compactMap(\.self)
+        let ids = [id, stored.bot, humanAccount?.id, stored.human].compactMap(\.self)
         return VerifiedAccounts(
-            bot: id, botAccount: botAccount, own: Set(own),
+            bot: id, botAccount: botAccount, ownAccounts: Set(ids),
             human: humanAccount?.handle ?? stored.humanHandle,
             record: stored)
     }
@@ -331,10 +334,10 @@ extension Worker {
 
 /// The gates of both accounts, which outlive a failed start.
 package final class Gates: @unchecked Sendable {
-    // Sendable because every access to `known` holds the lock.
+    // Sendable because every access to `gates` holds the lock.
     private let patience: AccountGate.Patience
     private let lock = NSLock()
-    private var known: [AccountRole: AccountGate] = [:]
+    private var gates: [AccountRole: AccountGate] = [:]
     private var roles: Set<AccountRole> = []
     private var beginning: TimeInterval?
 
@@ -360,15 +363,16 @@ package final class Gates: @unchecked Sendable {
         -> AccountGate
     {
         let refusals = worker.mirror.refusals
-        let isFirst = lock.withLock { known[role] == nil }
-        let kept = isFirst ? await refusals.waits(of: role, at: worker.clock.now) : []
+        let isFirst = lock.withLock { gates[role] == nil }
+        let storedWaits = isFirst ? await refusals.waits(of: role, at: worker.clock.now) : []
         return lock.withLock {
             let gate = AccountGate(
                 network, account: role.rawValue, patience: role == .bot ? patience : .endless,
-                after: known[role],
+                after: gates[role],
                 now: { [clock = worker.clock] in clock.now }, logger: worker.logger,
                 tally: worker.mirror.requests,
-                kept: kept, onWait: { scope, wait in await refusals.note(wait, scope, of: role) }
+                kept: storedWaits,
+                onWait: { scope, wait in await refusals.note(wait, scope, of: role) }
             ) { [clock = worker.clock] error in
                 if let error {
                     await refusals.note(error, of: role, at: clock.now)
@@ -376,23 +380,23 @@ package final class Gates: @unchecked Sendable {
                     await refusals.clear(role)
                 }
             }
-            known[role] = gate
+            gates[role] = gate
             return gate
         }
     }
 
     /// Fails after the bot's credentials are given up.
-    func check() throws { try lock.withLock { known[.bot] }?.check() }
+    func check() throws { try lock.withLock { gates[.bot] }?.check() }
 }
 
 /// Unlearns people who must not be learned from, each once an hour at most.
 private final class Unlearning: Sendable {
-    // Sendable because `known` is only touched under `lock`.
+    // Sendable because `searched` is only touched under `lock`.
     private let mirror: HumanMirror
     private let clock: any WallClock
     private let logger: Logger
     private let lock = NSLock()
-    private nonisolated(unsafe) var known: [AccountID: Date] = [:]
+    private nonisolated(unsafe) var searched: [AccountID: Date] = [:]
     /// Seconds before a person's learned posts are searched again, because a denied person may be
     /// allowed meanwhile.
     private static let memory: TimeInterval = 3_600
@@ -413,12 +417,12 @@ private final class Unlearning: Sendable {
     /// Unlearns the posts of a person; without a dictionary that is done later.
     @Sendable func forget(_ person: AccountID, _ handle: String) async throws {
         let now = clock.now
-        let last = lock.withLock { known[person] }
+        let last = lock.withLock { searched[person] }
         if let last, (0..<Self.memory).contains(now.timeIntervalSince(last)) { return }
         do {
             let number = try await mirror.forgetLearning(of: person, handle: handle, now: now)
             if number > 0 { logger.info("Posts unlearned", metadata: [LogKeys.count: "\(number)"]) }
-            lock.withLock { known[person] = now }
+            lock.withLock { searched[person] = now }
         } catch let error as MeCabError {
             logger.warning("Posts not unlearned yet", metadata: [LogKeys.error: "\(error)"])
         }

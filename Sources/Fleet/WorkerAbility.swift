@@ -15,9 +15,9 @@ import Transport
 /// are configured, it can do a part: favorites and learning pause. `Claims` publishes the result to
 /// the other workers, and shares mirrors accordingly.
 ///
-/// A disability lasts for at least ``rest`` seconds after another worker has taken the mirrors, so
-/// that an unstable connection does not move them back and forth. Then a probe checks whether a
-/// server answers again, without a mirror.
+/// A disability lasts for at least ``probeDelay`` seconds after another worker has taken the
+/// mirrors, so that an unstable connection does not move them back and forth. Then a probe checks
+/// whether a server answers again, without a mirror.
 final class WorkerAbility: Sendable {
     /// A resource, apart from the networks, that the work needs.
     struct Part: Sendable {
@@ -36,7 +36,7 @@ final class WorkerAbility: Sendable {
     private struct State {
         var failing: [String: Failing] = [:]
         /// The extent of the last logged disability; nil for none.
-        var told: String?
+        var loggedExtent: String?
     }
 
     /// Seconds between two checks.
@@ -46,7 +46,7 @@ final class WorkerAbility: Sendable {
     private static let patience: TimeInterval = 60
     /// Seconds from the beginning of a disability to the first probe, or to the end of a partial
     /// one.
-    static let rest: TimeInterval = 300
+    static let probeDelay: TimeInterval = 300
 
     private let reach: NetworkReach
     private let client: HTTPClient
@@ -115,7 +115,7 @@ final class WorkerAbility: Sendable {
             }
         }
         guard isIdle, let failure = reach.failure(at: clock.uptime),
-            clock.uptime - failure.began >= Self.rest
+            clock.uptime - failure.began >= Self.probeDelay
         else { return }
         await cancelWhenGracefulShutdown { [reach, client, clock] in
             await reach.probe(with: client, uptime: { clock.uptime }, now: { clock.now })
@@ -127,7 +127,7 @@ final class WorkerAbility: Sendable {
         state.withLock { state in
             guard let failing = state.failing[part.name] else { return }
             let age = uptime - failing.began
-            guard age < Self.patience || age >= Self.rest else { return }
+            guard age < Self.patience || age >= Self.probeDelay else { return }
             state.failing[part.name] = nil
         }
     }
@@ -135,9 +135,9 @@ final class WorkerAbility: Sendable {
     private func fails(_ part: Part, _ error: any Error) {
         let instant = (uptime: clock.uptime, date: clock.now)
         state.withLock { state in
-            let known = state.failing[part.name]
+            let earlier = state.failing[part.name]
             state.failing[part.name] = Failing(
-                since: known?.since ?? instant.date, began: known?.began ?? instant.uptime,
+                since: earlier?.since ?? instant.date, began: earlier?.began ?? instant.uptime,
                 reason: "\(error)")
         }
     }
@@ -147,10 +147,10 @@ final class WorkerAbility: Sendable {
     /// - Parameter isSharing: Whether the mirrors move to more able workers.
     func tell(isSharing: Bool) {
         let disability = disability
-        let words = disability?.extent.rawValue
+        let extent = disability?.extent.rawValue
         let isNews = state.withLock { state in
-            defer { state.told = words }
-            return state.told != words
+            defer { state.loggedExtent = extent }
+            return state.loggedExtent != extent
         }
         guard isNews else { return }
         if let disability {

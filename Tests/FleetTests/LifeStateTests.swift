@@ -64,7 +64,7 @@ import Testing
         let sequel = state.passesEnded(with: MirrorChanged(), verified: [])
         #expect(name(sequel) == "start anew")
         #expect(state.isOutdated)
-        #expect(state.known == nil)
+        #expect(state.knownStamp == nil)
         #expect(state.phase == .starting)
     }
 
@@ -73,7 +73,7 @@ import Testing
         let sequel = state.passesEnded(with: OutboxError.paused, verified: [])
         #expect(name(sequel) == "start after pause")
         #expect(!state.isOutdated)
-        #expect(state.known == nil)
+        #expect(state.knownStamp == nil)
     }
 
     @Test func anErrorThatNeedsAPersonIsWaitedForInAProcessOfSeveralMirrors() {
@@ -168,7 +168,7 @@ import Testing
             waits.append(next.timeIntervalSince(Self.now))
             let waiting = state.retry(at: Self.now)
             #expect(waiting == next)
-            let look = state.nextLook(before: next, at: Self.now)
+            let look = state.nextCheck(before: next, at: Self.now)
             #expect(look == min(next, Self.now + LifeState.changesLast))
             let over = state.retry(at: next)
             #expect(over == nil)
@@ -180,7 +180,7 @@ import Testing
         #expect(state.failures == 0)
         // Without a stamp, the retry itself reads the settings.
         let next = Self.now + 600
-        #expect(state.nextLook(before: next, at: Self.now) == next)
+        #expect(state.nextCheck(before: next, at: Self.now) == next)
     }
 
     // MARK: Changes
@@ -216,7 +216,7 @@ import Testing
     @Test func aPauseIsLookedAtWhenItEndsAndWhenSomethingIsToBeUndone() {
         let state = state()
         func wait(until end: Date?, undo: Date) -> TimeInterval {
-            state.nextLook(
+            state.nextCheck(
                 in: Pause(since: Self.now, until: end), undo: undo, at: Self.now
             ).timeIntervalSince(Self.now)
         }
@@ -246,6 +246,6 @@ import Testing
         #expect(words(several.step(in: due, at: Self.now)) == "rest 50")
         #expect(words(one.step(in: due, at: Self.now)) == "end")
         #expect(words(one.afterRetirement(at: Self.now)) == "end")
-        #expect(several.nextLook(inRetirement: Self.now + 600, at: Self.now) == Self.now + 50)
+        #expect(several.nextCheck(inRetirement: Self.now + 600, at: Self.now) == Self.now + 50)
     }
 }

@@ -87,7 +87,7 @@ import Testing
         let lateness = Recorder<TimeInterval>()
         let well = Rounds.Pass(name: "well", lane: .bot) { [self] in
             note("well")
-            lateness.add(rounds.latest)
+            lateness.add(rounds.worstLateness)
             return clock.now + 60
         }
         rounds.add([well], to: rounds.group { _ in })
