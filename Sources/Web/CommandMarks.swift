@@ -79,7 +79,7 @@ package struct CommandMarks: Equatable, Sendable {
     private static let shortestSetting = settings.map(\.utf8.count).min() ?? 0
 
     /// Arguments in plain words, which would else be taken for words of the sentence.
-    private static let words = Set(
+    private static let plainArguments = Set(
         ["everything", "last", "next", "proposed"] + NetworkName.known.map(\.rawValue))
     /// The options whose value may be a plain word.
     private static let valued: Set = [
@@ -106,7 +106,7 @@ extension CommandMarks {
         /// Signs with which a name goes on.
         private static let links = Array("_-@/".utf8)
         /// Signs behind a word that belong to the sentence.
-        private static let marks = Array(",.:?!".utf8)
+        private static let punctuation = Array(",.:?!".utf8)
 
         func codes() -> [Code] {
             var codes: [Code] = []
@@ -144,13 +144,13 @@ extension CommandMarks {
         }
 
         private func code(_ range: Range<Int>) -> Code {
-            let tick = UInt8(ascii: "`")
-            let isTicked =
-                range.lowerBound > 0 && bytes[range.lowerBound - 1] == tick
-                && range.upperBound < bytes.count && bytes[range.upperBound] == tick
+            let backtick = UInt8(ascii: "`")
+            let hasBackticks =
+                range.lowerBound > 0 && bytes[range.lowerBound - 1] == backtick
+                && range.upperBound < bytes.count && bytes[range.upperBound] == backtick
             return Code(
                 inner: range,
-                outer: isTicked ? range.lowerBound - 1..<range.upperBound + 1 : range)
+                outer: hasBackticks ? range.lowerBound - 1..<range.upperBound + 1 : range)
         }
 
         private func endOfCode(_ place: Int) -> Int? {
@@ -212,7 +212,8 @@ extension CommandMarks {
                 return bytes[value] == UInt8(ascii: "'")
                     ? endOfQuotation(value) ?? end : endOfWord(value)
             }
-            return isArgument(bytes[place..<end]) || CommandMarks.words.contains(word) ? end : nil
+            return isArgument(bytes[place..<end]) || CommandMarks.plainArguments.contains(word)
+                ? end : nil
         }
 
         /// Whether a word can be none of a sentence: a placeholder, a time, a name with a sign.
@@ -237,7 +238,7 @@ extension CommandMarks {
         /// Where a word ends, without the signs of the sentence behind it.
         private func endOfWord(_ place: Int) -> Int {
             var end = self.end(of: place) { !Self.stops.contains($0) && $0 < 0x80 }
-            while end > place, Self.marks.contains(bytes[end - 1]) { end -= 1 }
+            while end > place, Self.punctuation.contains(bytes[end - 1]) { end -= 1 }
             return end
         }
 

@@ -24,7 +24,7 @@ struct StepBars: Sendable {
     let sum: Double
 
     /// The most words with a row of their own.
-    private static let most = 12
+    private static let mostRows = 12
 
     /// - Parameter judgement: The judgement; without its base only the words are shown.
     init(_ judgement: ExplainReport.Judgement) {
@@ -85,16 +85,16 @@ struct StepBars: Sendable {
     /// The strongest features by group, each group in its order, and one for the sum of all others.
     private static func strongest(of features: [Explanation.Feature]) -> [Explanation.Feature] {
         let features = Explanation.Feature.grouped(features).flatMap(\.features)
-        guard features.count > most else { return features }
+        guard features.count > mostRows else { return features }
         let ranked = features.indices.sorted {
             abs(features[$0].logOdds) > abs(features[$1].logOdds)
         }
-        let kept = ranked.prefix(most - 1).sorted()
-        let others = ranked.dropFirst(most - 1)
+        let strongest = ranked.prefix(mostRows - 1).sorted()
+        let summed = ranked.dropFirst(mostRows - 1)
         let sum = Explanation.Feature(
-            name: "", logOdds: others.reduce(0) { $0 + features[$1].logOdds },
-            sums: others.reduce(0) { $0 + (features[$1].sums ?? 1) })
-        return kept.map { features[$0] } + [sum]
+            name: "", logOdds: summed.reduce(0) { $0 + features[$1].logOdds },
+            sums: summed.reduce(0) { $0 + (features[$1].sums ?? 1) })
+        return strongest.map { features[$0] } + [sum]
     }
 
     private static func name(of feature: Explanation.Feature) -> String {
@@ -140,11 +140,11 @@ struct CalibrationPlot: Sendable {
         if bins.count > 2 { shown.append(bins[bins.count / 2]) }
         if bins.count > 1 { shown.append(last) }
         let parts = shown.enumerated().map { index, bin in
-            let told = Words.percent(bin.predicted)
-            let came = Words.percent(bin.observed)
+            let predicted = Words.percent(bin.predicted)
+            let observed = Words.percent(bin.observed)
             return index == 0
-                ? "Of posts that got a chance of \(told), \(came) were favorites"
-                : "of those that got \(told), \(came)"
+                ? "Of posts that got a chance of \(predicted), \(observed) were favorites"
+                : "of those that got \(predicted), \(observed)"
         }
         return parts.joined(separator: "; ") + ". The table has all."
     }
@@ -178,9 +178,10 @@ struct CalibrationPlot: Sendable {
 
     /// The area of a dot is the number of its posts.
     private var dots: [Markup] {
-        let most = Double(max(1, measure.calibration.map(\.posts).max() ?? 1))
+        let mostPosts = Double(max(1, measure.calibration.map(\.posts).max() ?? 1))
         return measure.calibration.map { bin in
-            let radius = max(Self.smallest, Self.largest * (Double(bin.posts) / most).squareRoot())
+            let radius = max(
+                Self.smallest, Self.largest * (Double(bin.posts) / mostPosts).squareRoot())
             return """
                 <circle class="b" cx="\(Drawing.short(Self.x(bin.predicted)))" cy="\(Drawing.short(Self.y(bin.observed)))" \
                 r="\(Drawing.short(radius))"/>

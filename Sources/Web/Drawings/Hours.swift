@@ -246,11 +246,11 @@ struct DayBars: Sendable {
     let words: Words
 
     var drawing: Drawing {
-        let most = Double(max(1, days.map { max($0.humanPosts, $0.posts) }.max() ?? 1))
+        let highest = Double(max(1, days.map { max($0.humanPosts, $0.posts) }.max() ?? 1))
         let step = 100 / Double(max(1, days.count))
         func bars(_ side: Markup, _ number: (StatsReport.Day) -> Int, isAbove: Bool) -> Markup {
             let bars = days.enumerated().compactMap { index, day -> Markup? in
-                let height = Self.highestBar * Double(number(day)) / most
+                let height = Self.highestBar * Double(number(day)) / highest
                 guard height > 0 else { return nil }
                 let y = isAbove ? Self.axis - 0.5 - height : Self.axis + 0.5
                 return """
@@ -297,17 +297,18 @@ extension StatsReport.Rhythm {
 
     /// The hour with the most posts, and their share; nil without posts.
     var busiest: (hour: Int, share: Double)? {
-        guard posts > 0, let most = hours.max(), let hour = hours.firstIndex(of: most) else {
+        guard posts > 0, let mostPosts = hours.max(), let hour = hours.firstIndex(of: mostPosts)
+        else {
             return nil
         }
-        return (hour, Double(most) / Double(posts))
+        return (hour, Double(mostPosts) / Double(posts))
     }
 
     /// The weekday, 0 for Monday, and the hour with the most posts; nil without posts.
     fileprivate var busiestOfWeek: (day: Int, hour: Int)? {
-        guard posts > 0, let most = week.joined().max() else { return nil }
+        guard posts > 0, let mostPosts = week.joined().max() else { return nil }
         for (day, hours) in week.enumerated() {
-            if let hour = hours.firstIndex(of: most) { return (day, hour) }
+            if let hour = hours.firstIndex(of: mostPosts) { return (day, hour) }
         }
         return nil
     }
@@ -321,7 +322,7 @@ extension Words {
     /// `25 Nov`; with the year if it is not the present one.
     func shortDay(_ day: LocalDay) -> String {
         let (year, month, number) = day.components
-        let words = "\(number) \(Self.shortMonths[month - 1])"
-        return year == today.components.year ? words : "\(words) \(year)"
+        let dayAndMonth = "\(number) \(Self.shortMonths[month - 1])"
+        return year == today.components.year ? dayAndMonth : "\(dayAndMonth) \(year)"
     }
 }

@@ -34,8 +34,8 @@ struct TextShares: Sendable {
     }
 
     private var finding: String {
-        let known = parts.map { "\(Words.number($0.number)) \($0.words)" }.joined(separator: ", ")
+        let counts = parts.map { "\(Words.number($0.number)) \($0.words)" }.joined(separator: ", ")
         return texts.unjudged > 0
-            ? "\(known), \(Words.number(texts.unjudged)) not looked at yet." : known + "."
+            ? "\(counts), \(Words.number(texts.unjudged)) not looked at yet." : counts + "."
     }
 }

@@ -239,7 +239,8 @@ enum HealthPage: MirrorPage {
     private static func retire(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: { .confirm(try await confirmRetirement($0)) }) {
             guard let seen = try request.seen() else {
-                throw ChangeRefusal(.unusable, "the form does not say what was seen; look again")
+                throw ChangeRefusal(
+                    .unusable, "the form does not say what the page showed; reload the page")
             }
             guard request.record.isBotHandle(request.form.typed("sure") ?? "") else {
                 throw ChangeRefusal(
@@ -269,7 +270,8 @@ enum HealthPage: MirrorPage {
     private static func takeEverythingBack(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: { .confirm(try await everything($0)) }) {
             guard let seen = try request.seen() else {
-                throw ChangeRefusal(.unusable, "the form does not say what was seen; look again")
+                throw ChangeRefusal(
+                    .unusable, "the form does not say what the page showed; reload the page")
             }
             let operation = AskUndoEverything(bot: request.form.typed("sure") ?? "")
             let wishes = try await request.desk.perform(PersonRequest(operation, seen: seen))

@@ -109,9 +109,9 @@ private final class ConnectionWatch: ChannelDuplexHandler {
         let channel = context.channel
         if case .end = unwrapOutboundIn(data) { book.note(.answerEnded, on: channel) }
         book.note(.partIsWritten, on: channel)
-        let left = promise ?? context.eventLoop.makePromise()
-        left.futureResult.whenComplete { _ in book.note(.partHasLeft, on: channel) }
-        context.write(data, promise: left)
+        let whenWritten = promise ?? context.eventLoop.makePromise()
+        whenWritten.futureResult.whenComplete { _ in book.note(.partHasLeft, on: channel) }
+        context.write(data, promise: whenWritten)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

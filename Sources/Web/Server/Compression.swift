@@ -12,14 +12,14 @@ struct Compression: RouterMiddleware {
     typealias Context = WebContext
 
     /// Bytes below which a packet is sent anyway.
-    private static let least = 1_024
+    private static let leastCompressed = 1_024
 
     func handle(
         _ request: Request, context: WebContext,
         next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
-        guard let length = response.body.contentLength, length >= Self.least,
+        guard let length = response.body.contentLength, length >= Self.leastCompressed,
             response.headers[.contentType].map(Self.isText) == true
         else { return response }
         response.headers[.vary] = "Accept-Encoding"

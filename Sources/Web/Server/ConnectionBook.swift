@@ -92,11 +92,11 @@ final class ConnectionBook: @unchecked Sendable {
                 pushedOut = longestWaiting(scope, at: now)
                 guard pushedOut != nil else { return (false, nil) }
             }
-            let old = pushedOut.flatMap { connections.removeValue(forKey: $0)?.channel }
+            let replacedChannel = pushedOut.flatMap { connections.removeValue(forKey: $0)?.channel }
             lastNumber += 1
             connections[ObjectIdentifier(channel)] = Connection(
                 channel: channel, share: share, number: lastNumber, turn: ClientTurn(at: now))
-            return (true, old)
+            return (true, replacedChannel)
         }
         // Outside the lock, because closing calls the book.
         pushedOut?.close(promise: nil)

@@ -8,8 +8,8 @@ package enum DemoMoment: Equatable, Sendable {
     /// Whether its clock runs faster than real time.
     var isFast: Bool { if case .living = self { true } else { false } }
 
-    /// A sentence.
-    var words: String {
+    /// The progress of the demo as a sentence for the band.
+    var sentence: String {
         switch self {
         case .living(let day, let days, let seconds):
             "Day \(day) of \(days), a day in \(seconds) s."

@@ -167,7 +167,7 @@ actor EventHub {
         while !streams.isEmpty, !Task.isCancelled {
             // A database error is ignored here and the query repeated; the page reports it when it
             // is loaded.
-            if let stamps = try? await look() { tell(stamps) }
+            if let stamps = try? await readStamps() { tell(stamps) }
             if sent.duration(to: .now) >= .seconds(Self.pulse) {
                 for stream in streams.values { stream.continuation.yield(": \n\n") }
                 sent = .now
@@ -183,7 +183,7 @@ actor EventHub {
         }
     }
 
-    private func look() async throws -> MirrorStamps {
+    private func readStamps() async throws -> MirrorStamps {
         looks += 1
         let names = Set(streams.values.map(\.mirror)).sorted()
         return try await MirrorStamps(of: names, in: storage, now: clock.now)

@@ -93,7 +93,7 @@ struct Frame {
                 "rest": .text(""), "href": .text(SetupPage.address(of: nil, request)),
             ]
         }
-        let (word, rest) = Verdict.split(health.verdict.text)
+        let (word, rest) = VerdictText.split(health.verdict.text)
         return [
             "state": .text(health.verdict.state.rawValue), "word": .text(word),
             "rest": .sentence(rest),
@@ -126,8 +126,9 @@ struct Frame {
     }
 }
 
-/// The verdict of a mirror in two parts: the word for the shape, and the rest of the sentence.
-enum Verdict {
+/// Splits the text of a verdict on a mirror into its first word, which stands beside the icon of
+/// the state, and the rest of the sentence.
+enum VerdictText {
     /// `healthy, next post 20:13 (in 2 h)` as `Healthy` and `, next post 20:13 (in 2 h)`.
     static func split(_ text: String) -> (word: String, rest: String) {
         let end = text.firstIndex { $0 == "," || $0 == ":" } ?? text.endIndex

@@ -14,7 +14,7 @@ struct Guard: RouterMiddleware {
     /// Bytes of a form, at most.
     private static let formLimit = 64 * 1_024
 
-    /// For every answer.
+    /// The header fields of every answer.
     private static let policy: HTTPFields = [
         .contentSecurityPolicy:
             "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
@@ -176,11 +176,12 @@ struct Guard: RouterMiddleware {
         let from = Self.hostName(parts[1])
         let called = Self.hostName(authority)
         let port = Self.port(parts[1], parts[0])
-        let own = Self.port(authority, scheme)
+        let ownPort = Self.port(authority, scheme)
         // If a proxy changes the host that the browser used, that name must be listed, with the
         // port of the scheme.
         let isRenamed = site.settings.hosts.contains(from) && !site.settings.hosts.contains(called)
-        let isOwn = from == called && port == own || isRenamed && port == Self.port("", parts[0])
+        let isOwn =
+            from == called && port == ownPort || isRenamed && port == Self.port("", parts[0])
         let isOtherScheme = from == called && parts[0] != scheme
         guard isOwn || isOtherScheme else { throw WebProblem.foreignOrigin(origin, of: page) }
         guard parts[0] == scheme else { throw WebProblem.foreignScheme(origin, of: page) }
@@ -188,9 +189,9 @@ struct Guard: RouterMiddleware {
 
     /// The port in `name:port`; nil if it is not a number.
     private static func port(_ authority: String, _ scheme: String) -> UInt16? {
-        let rest = authority.hasPrefix("[") ? authority.drop { $0 != "]" } : authority[...]
-        guard let colon = rest.firstIndex(of: ":") else { return scheme == "https" ? 443 : 80 }
-        return UInt16(rest[rest.index(after: colon)...])
+        let afterHost = authority.hasPrefix("[") ? authority.drop { $0 != "]" } : authority[...]
+        guard let colon = afterHost.firstIndex(of: ":") else { return scheme == "https" ? 443 : 80 }
+        return UInt16(afterHost[afterHost.index(after: colon)...])
     }
 
     /// The name in `name:port`, in lower case, without the brackets of IPv6 and without a final

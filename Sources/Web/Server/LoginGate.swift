@@ -37,7 +37,7 @@ actor LoginGate {
     /// The limit of addresses whose attempts are remembered; beyond it the older half is dropped.
     static let addresses = 10_000
     /// The limit of addresses that are remembered for a right password.
-    private static let known = 1_000
+    private static let mostKnown = 1_000
     private static let salt = "mirror-bot web page 1"
 
     /// The key of the sessions.
@@ -83,8 +83,8 @@ actor LoginGate {
             return .right
         }
         noteWrong(Tries(wrong: before.wrong + 1, last: now), from: share, now)
-        let left = Self.free - before.wrong - 1
-        return left > 0 ? .wrong(left: left) : .tooMany(seconds: Int(Self.pause))
+        let triesLeft = Self.free - before.wrong - 1
+        return triesLeft > 0 ? .wrong(left: triesLeft) : .tooMany(seconds: Int(Self.pause))
     }
 
     private static func tooMany(until end: Date, _ now: Date) -> Outcome {
@@ -106,7 +106,7 @@ actor LoginGate {
     private func noteKnown(_ share: NetworkRange?, _ now: Date) {
         guard let share else { return }
         knownAddresses[share] = now
-        guard knownAddresses.count > Self.known,
+        guard knownAddresses.count > Self.mostKnown,
             let oldest = knownAddresses.min(by: { $0.value < $1.value })
         else { return }
         knownAddresses[oldest.key] = nil

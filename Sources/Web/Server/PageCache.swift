@@ -69,12 +69,12 @@ final class PageCache: @unchecked Sendable {
 
     private func wait(for key: String) async {
         await withCheckedContinuation { continuation in
-            let isMade = lock.withLock {
+            let isReady = lock.withLock {
                 guard waiting[key] != nil else { return true }
                 waiting[key]?.append(continuation)
                 return false
             }
-            if isMade { continuation.resume() }
+            if isReady { continuation.resume() }
         }
     }
 

@@ -40,14 +40,14 @@ final class RequestShares: @unchecked Sendable {
                 return
             }
             fromElsewhere -= 1
-            let rest = (counts[share] ?? 1) - 1
-            counts[share] = rest == 0 ? nil : rest
+            let remaining = (counts[share] ?? 1) - 1
+            counts[share] = remaining == 0 ? nil : remaining
         }
     }
 }
 
-/// Limits the valid proofs that one address has requested, so that it does not use up those of a
-/// mirror.
+/// Limits the valid proofs that one address has requested, so that it cannot use up the mirror's
+/// limit for all addresses.
 ///
 /// This machine is exempt, because its users cannot be distinguished.
 final class ProofShares: @unchecked Sendable {

@@ -133,7 +133,7 @@ package struct WebServer: Service {
 }
 
 extension WebSettings.Listening {
-    /// The same address with another port.
+    /// The address to listen on, with another port.
     package func at(_ port: Int) -> String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }

@@ -189,7 +189,7 @@ struct Cookies {
 
 /// The result of a session's last operation, to be shown on top of its next page.
 final class SaidSentences: @unchecked Sendable {
-    private static let kept = 200
+    private static let mostKept = 200
 
     // Sendable because the list is only touched under `lock`.
     private let lock = NSLock()
@@ -199,7 +199,7 @@ final class SaidSentences: @unchecked Sendable {
         lock.withLock {
             sentences.removeAll { $0.session == session }
             sentences.append((session, said))
-            if sentences.count > Self.kept { sentences.removeFirst() }
+            if sentences.count > Self.mostKept { sentences.removeFirst() }
         }
     }
 

@@ -174,7 +174,7 @@ extension MirrorsStatus {
 }
 
 extension Health.Verdict.State {
-    /// In the order of urgency.
+    /// All states, the most urgent first.
     fileprivate static let byNeed: [Health.Verdict.State] = [
         .failing, .unset, .hindered, .paused, .healthy,
     ]

@@ -32,13 +32,13 @@ extension WebSite {
         router.get("/m/:mirror/events") { request, context in
             let mirror = try await self.installation.mirror(named: try context.parameter("mirror"))
             let query = WebFields(encoded: request.uri.query ?? "")
-            let known = request.headers[.lastEventID] ?? query?["since"]
+            let knownDigest = request.headers[.lastEventID] ?? query?["since"]
             guard let session = context.session else { throw WebProblem.foreignForm }
             guard request.method != .head else {
                 return Response(status: .ok, headers: EventHub.headers)
             }
             return try await self.events.response(
-                of: mirror.name, since: known,
+                of: mirror.name, since: knownDigest,
                 owner: StreamOwner(
                     session: session.id, share: self.caller(of: request, context).share),
                 on: context.channel)
@@ -87,7 +87,7 @@ extension WebSite {
         }
         let mirrorRequest = MirrorRequest(
             mirror: mirror, record: record, zone: zone, now: now,
-            path: Self.rest(of: request.uri.path),
+            path: Self.pagePath(of: request.uri.path),
             parameters: try Self.parameters(of: route.pattern, context), query: query,
             form: context.form,
             access: try await access(token: visit.token, request),
@@ -117,7 +117,7 @@ extension WebSite {
     }
 
     /// The path after `/m/NAME`.
-    private static func rest(of path: String) -> String {
+    private static func pagePath(of path: String) -> String {
         let parts = path.split(separator: "/", maxSplits: 2)
         return parts.count > 2 ? "/" + parts[2] : ""
     }

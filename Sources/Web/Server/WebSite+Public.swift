@@ -124,11 +124,12 @@ extension WebSite {
                 now: visit.now)
             return Self.seeOther(visit.base + "#you")
         } catch let refusal as ChangeRefusal where refusal.code != .unknown {
-            let isFlood = refusal.code == .full
+            let isLimitReached = refusal.code == .full
             var response = try await publicPage(
-                request, visit, status: isFlood ? .tooManyRequests : .badRequest, typed: typed,
+                request, visit, status: isLimitReached ? .tooManyRequests : .badRequest,
+                typed: typed,
                 wrong: Words.capitalized(refusal.text.page) + ".")
-            if isFlood { response.headers[.retryAfter] = "\(Int(ProofTable.wordsLast))" }
+            if isLimitReached { response.headers[.retryAfter] = "\(Int(ProofTable.wordsLast))" }
             return response
         }
     }

@@ -77,7 +77,7 @@ final class WebSite: Sendable {
     ///
     /// - Parameter tellsMore: Whether to describe also what a mirror does.
     func band(tellsMore: Bool = false) -> PageContext? {
-        demo.map { ["state": .text($0().words), "tellsMore": .flag(tellsMore)] }
+        demo.map { ["state": .text($0().sentence), "tellsMore": .flag(tellsMore)] }
     }
 
     /// The paths of files and probes, which are answered at once.
@@ -120,7 +120,7 @@ final class WebSite: Sendable {
         router.get("/login") { request, context in try await self.login(request, context) }
         router.post("/login") { request, context in try await self.logIn(request, context) }
         router.post("/logout") { _, context in try await self.logOut(context) }
-        router.post("/look") { request, context in self.look(request, context) }
+        router.post("/look") { request, context in self.setTheme(request, context) }
         router.get("/healthz") { _, _ in Self.plain("ok\n") }
         router.get("/readyz") { _, _ in try await self.ready() }
         router.get(RouterPath(Self.metricsPath)) { request, context in
@@ -201,8 +201,9 @@ final class WebSite: Sendable {
     ///
     /// With several proxies, the first value is that of the browser's.
     static func scheme(of request: Request) -> String {
-        let told = request.headers[.forwardedProtocol]?.split(separator: ",").first ?? ""
-        return told.trimmingCharacters(in: .whitespaces).lowercased() == "https" ? "https" : "http"
+        let forwarded = request.headers[.forwardedProtocol]?.split(separator: ",").first ?? ""
+        return forwarded.trimmingCharacters(in: .whitespaces).lowercased() == "https"
+            ? "https" : "http"
     }
 
     static func isSecure(_ request: Request) -> Bool { scheme(of: request) == "https" }
@@ -280,12 +281,12 @@ final class WebSite: Sendable {
             var response = Self.seeOther(next)
             response.headers.append(cookie(session, isLong: context.form["stay"] == "yes", request))
             return response
-        case .wrong(let left):
+        case .wrong(let triesLeft):
             logger.notice(
                 "Wrong password for the web page", metadata: ["address": "\(caller.shown)"])
-            let words =
-                "That is not the password. \(Self.capitalizedCount(left)) more, then one a minute."
-            return loginPage(next: next, request, status: .unauthorized, wrong: words)
+            let sentence =
+                "That is not the password. \(Self.capitalizedCount(triesLeft)) more, then one a minute."
+            return loginPage(next: next, request, status: .unauthorized, wrong: sentence)
         case .tooMany(let seconds):
             logger.notice(
                 "Too many wrong passwords for the web page",
@@ -300,9 +301,10 @@ final class WebSite: Sendable {
         }
     }
 
-    private static func capitalizedCount(_ left: Int) -> String {
-        let words = ["No", "One", "Two", "Three", "Four", "Five"]
-        return "\(left < words.count ? words[left] : "\(left)") \(left == 1 ? "try" : "tries")"
+    private static func capitalizedCount(_ count: Int) -> String {
+        let numerals = ["No", "One", "Two", "Three", "Four", "Five"]
+        return
+            "\(count < numerals.count ? numerals[count] : "\(count)") \(count == 1 ? "try" : "tries")"
     }
 
     /// The form for the password, or the sentence that names the other way to log in.
@@ -341,7 +343,7 @@ final class WebSite: Sendable {
         Cookies(request.headers).all(themeCookie).first.flatMap(Access.Theme.init)
     }
 
-    private func look(_ request: Request, _ context: WebContext) -> Response {
+    private func setTheme(_ request: Request, _ context: WebContext) -> Response {
         var response = Self.seeOther(Self.ownPath(context.form["back"]))
         let theme = context.form["theme"].flatMap(Access.Theme.init)
         let end = theme == nil ? "; Max-Age=0" : "; Max-Age=31536000"

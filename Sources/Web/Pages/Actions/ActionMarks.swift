@@ -162,7 +162,8 @@ extension MirrorRequest {
     /// - Throws: `ChangeRefusal` if it is missing or invalid.
     func seen(of id: String) throws -> Seen {
         guard let text = form["seen-\(id)"], let seen = Seen(text) else {
-            throw ChangeRefusal(.unusable, "the form does not say what was seen; look again")
+            throw ChangeRefusal(
+                .unusable, "the form does not say what the page showed; reload the page")
         }
         return seen
     }

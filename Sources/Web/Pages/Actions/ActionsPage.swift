@@ -236,7 +236,8 @@ enum ActionsPage: MirrorPage {
                 throw ChangeRefusal(.unusable, "nothing is named that is to be taken back")
             }
             guard let seen = try request.seen() else {
-                throw ChangeRefusal(.unusable, "the form does not say what was seen; look again")
+                throw ChangeRefusal(
+                    .unusable, "the form does not say what the page showed; reload the page")
             }
             let wishes = try await request.desk.perform(
                 PersonRequest(AskUndo(ids: ids), seen: seen))

@@ -349,7 +349,8 @@ enum PeoplePage: MirrorPage {
 
     private static func deny(_ account: String, _ request: MirrorRequest) async throws -> WebReply {
         guard let seen = try request.seen() else {
-            throw ChangeRefusal(.unusable, "the form does not say what was seen; look again")
+            throw ChangeRefusal(
+                .unusable, "the form does not say what the page showed; reload the page")
         }
         let change = try await request.desk.perform(
             PersonRequest(DenyPeople(account: account), seen: seen))
@@ -459,7 +460,8 @@ enum PeoplePage: MirrorPage {
             let book = try await PeopleBook(mirror: request.mirror)
             let account = try book.account(request.form.typed("account") ?? "")
             guard let seen = try request.seen() else {
-                throw ChangeRefusal(.unusable, "the form does not say what was seen; look again")
+                throw ChangeRefusal(
+                    .unusable, "the form does not say what the page showed; reload the page")
             }
             // As the command line reads an account.
             guard let typed = request.form.typed("sure"), try book.account(typed) == account else {
