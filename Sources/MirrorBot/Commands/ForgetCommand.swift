@@ -91,6 +91,7 @@ struct ForgetTextCommand: AsyncParsableCommand {
             let forgetting = try await desk.forgetting()
             let found = try await forgetting.subject(of: wish)
             subject = found
+            // With `--yes` the subject is not shown, so there is no digest to compare.
             let seen = yes ? nil : try await forgetting.seen(found)
             try await confirm(found, forgetting)
             return seen

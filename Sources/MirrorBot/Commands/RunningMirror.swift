@@ -149,12 +149,12 @@ extension HumanMirror {
     /// Runs `body` with a worker of this mirror, for one pass.
     ///
     /// - Parameters:
-    ///   - isAccompanied: Whether to send notices, if they are configured.
+    ///   - sendsNotices: Whether to send the configured notices.
     ///   - body: Uses the worker.
     /// - Throws: The error of `body`.
-    func withWorker(isAccompanied: Bool, _ body: (Worker) async throws -> Void) async throws {
+    func withWorker(sendsNotices: Bool, _ body: (Worker) async throws -> Void) async throws {
         let worker = Worker(mirror: self)
-        guard isAccompanied, let herald = Herald(installation, clock: clock) else {
+        guard sendsNotices, let herald = Herald(installation, clock: clock) else {
             return try await body(worker)
         }
         try await herald.accompany({ [name] in Notifier.Watch(name, worker.pulse) }, endsFor: name)
