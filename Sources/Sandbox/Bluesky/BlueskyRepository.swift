@@ -326,9 +326,12 @@ extension BlueskyRepository {
         if let known = derivedLikes[favorite.id] { return known }
         guard let subject = entry(of: favorite.post, in: state) else { return nil }
         let serial = UInt64(max(0, favorite.id))
+        // The serial number fills the microseconds below the millisecond, then the 10 bits of the
+        // clock's number.
+        let (high, low) = serial.quotientAndRemainder(dividingBy: 1_000)
         let key = SandboxIdentity.recordKey(
-            microseconds: UInt64(max(0, favorite.createdAt.milliseconds)) * 1_000 + serial % 1_000,
-            clock: serial / 1_000 & 1_023)
+            microseconds: UInt64(max(0, favorite.createdAt.milliseconds)) * 1_000 + low,
+            clock: high % 1_024)
         let like = entry(
             RecordAddress.likes, key, by: person,
             Self.likeRecord(of: subject.reference, at: favorite.createdAt),

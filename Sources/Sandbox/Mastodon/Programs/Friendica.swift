@@ -16,7 +16,7 @@ extension MastodonHabits {
         // Module/Api/Mastodon/Notifications.php: min_id works as since_id, and `types` is ignored.
         habits.takesMinIDForSinceID = [.notifications]
         habits.ignoresNotificationTypes = true
-        // Seen: made by the background worker, all of a run at once.
+        // Observed on a server: a background worker makes the notifications, all new ones in a run.
         habits.notificationsEvery = 60
         // Module/Api/Mastodon/Favourited.php: ordered and cut by `thr-parent-id`.
         habits.ordersFavoritesByPost = true
