@@ -93,7 +93,7 @@ struct LifeState: Sendable {
     /// - Parameters:
     ///   - waitsForPerson: Whether the mirror waits for a change by a person after an error that
     ///     needs one; else it ends.
-    ///   - version: The last knownStamp `MirrorVersion`.
+    ///   - version: The last known `MirrorVersion`.
     init(waitsForPerson: Bool, version: Int64) {
         self.waitsForPerson = waitsForPerson
         self.version = version
