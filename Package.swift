@@ -88,9 +88,11 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 /// Every parser of outside data with what must hold for it: the program that libFuzzer runs, or a test of some seconds.
 let fuzzing: Target = {
     let parsers: [Target.Dependency] = [
-        "Blocking", "CArchive", "CCurl", "Conduct", "Control", "Evaluation", "Favorites", "Fleet",
+        "Blocking", "Bluesky", "CArchive", "CCurl", "Conduct", "Control", "Evaluation", "Favorites",
+        "Fleet",
         "Formats", "Import",
-        "MeCab", "Mirroring", "Networks", "Postgres", "Posts", "Redis", "Settings", "Transport",
+        "Mastodon", "MeCab", "Mirroring", "Networks", "Postgres", "Posts", "Redis", "Settings",
+        "Transport", "X",
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
     ]
@@ -228,13 +230,20 @@ let package = Package(
         target("Outbox", ["Posts", "Storage"]),
         target("Networks", ["Cryptography", "Formats", "Posts", "Transport", lifecycle, logging]),
 
+        // One target for each network. Only Settings knows them, and makes each a descriptor: whoever else names a type
+        // of theirs does not compile.
+        target("Bluesky", ["Cryptography", "Formats", "Networks", "Posts", "Transport"]),
+        target("Mastodon", ["Cryptography", "Formats", "Networks", "Posts", "Transport"]),
+        target("X", ["Cryptography", "Formats", "Networks", "Posts", "Transport"]),
+
         // What processes and mirrors are told: settings, networks as values, accounts, credentials.
         target(
             "Settings",
             [
-                "Conduct", "Cryptography", "Favorites", "MeCab", "Networks", "Outbox", "Posts",
+                "Bluesky", "Conduct", "Cryptography", "Favorites", "Mastodon", "MeCab", "Networks",
+                "Outbox", "Posts",
                 "Redis", "Schedule",
-                "Storage", "Transport", logging,
+                "Storage", "Transport", "X", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -365,23 +374,33 @@ let package = Package(
         tests("ConductTests", ["Conduct", "Posts", "TestSupport"], exclude: ["Resources"]),
         tests("OutboxTests", ["Outbox", "Posts", "Storage", "TestSupport"]),
         tests(
-            "NetworksTests", ["Formats", "Networks", "Posts", "TestSupport", "Transport", logging]),
-        tests("FormatsTests", ["Formats", "Import", "Networks", "Posts", "TestSupport"]),
+            "NetworksTests",
+            [
+                "Bluesky", "Formats", "Mastodon", "Networks", "Posts", "TestSupport", "Transport",
+                "X", logging,
+            ]),
+        tests(
+            "FormatsTests",
+            ["Bluesky", "Formats", "Import", "Mastodon", "Networks", "Posts", "TestSupport", "X"]),
         tests("SandboxTests", ["Posts", "Sandbox"]),
-        tests("ConformanceTests", ["Networks", "Posts", "Sandbox", "Transport"]),
+        tests(
+            "ConformanceTests",
+            ["Bluesky", "Mastodon", "Networks", "Posts", "Sandbox", "Transport", "X"]),
         tests(
             "SettingsTests",
             [
-                "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "Mirroring", "Networks",
-                "Posts", "Schedule", "Settings", "Storage", "TestSupport",
+                "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "Mastodon", "Mirroring",
+                "Networks",
+                "Posts", "Schedule", "Settings", "Storage", "TestSupport", "X",
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
         tests(
             "MirroringTests",
             [
-                "Archive", "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "Mirroring",
+                "Archive", "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "Mastodon",
+                "Mirroring",
                 "Networks", "Outbox", "Posts", "Sandbox", "Schedule", "Settings", "Storage",
-                "TestSupport", logging, lifecycle,
+                "TestSupport", "X", logging, lifecycle,
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
         tests(
@@ -389,7 +408,7 @@ let package = Package(
             [
                 "Archive", "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "Mirroring",
                 "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings",
-                "Storage", "TestSupport", logging, lifecycle,
+                "Storage", "TestSupport", "X", logging, lifecycle,
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
         tests(
@@ -411,11 +430,12 @@ let package = Package(
         tests(
             "MirrorBotTests",
             [
-                "Archive", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab",
+                "Archive", "Control", "Evaluation", "Favorites", "Fleet", "Import", "Mastodon",
+                "MeCab",
                 "MirrorBot", "Mirroring",
                 "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings",
                 "Storage", "TestSupport",
-                "Transport", "Web", logging,
+                "Transport", "Web", "X", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ], exclude: ["Upgrade/database-0.1.0.sql"]),

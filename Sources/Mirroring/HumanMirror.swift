@@ -600,32 +600,18 @@ package struct HumanMirror: Sendable {
 
 /// Getting credentials in the first place.
 extension HumanMirror {
-    /// Logging in at a Mastodon-compatible server.
+    /// The account to log in to, for the steps of its network's login.
     ///
     /// - Parameters:
-    ///   - server: The account's server.
-    ///   - apiBaseURL: The address for calls if it is not the server's; nil for the server's.
-    /// - Returns: The steps of the login.
-    /// - Throws: `NetworkError` for an address that cannot be used.
-    package func mastodonLogin(server: String, apiBaseURL: String?) throws -> MastodonLogin {
-        try MastodonLogin(
-            server: server, apiBaseURL: apiBaseURL, client: installation.client, origin: origin,
-            now: { [clock] in clock.now })
-    }
-
-    /// Logging in at X with a PIN.
-    ///
-    /// - Parameters:
-    ///   - consumerKey: The developer app's key.
-    ///   - consumerSecret: The developer app's secret.
-    ///   - apiBaseURL: The address for calls if it is not X's; nil for X's.
-    /// - Returns: The steps of the login.
-    /// - Throws: `NetworkError` for an address that cannot be used.
-    package func xLogin(consumerKey: String, consumerSecret: Secret, apiBaseURL: String?) throws
-        -> XLogin
-    {
-        try XLogin(
-            consumerKey: consumerKey, consumerSecret: consumerSecret, apiBaseURL: apiBaseURL,
+    ///   - role: The role of the account.
+    ///   - apiBaseURL: The address for requests instead of the network's own; nil for that one.
+    ///   - hasToken: Whether the person has a token that was made in the settings of the account.
+    ///   - other: The credentials of the mirror's other account, where the network asks for them.
+    package func loginRequest(
+        as role: AccountRole, apiBaseURL: String?, hasToken: Bool, other: AccountCredentials?
+    ) -> NetworkLogin.Request {
+        NetworkLogin.Request(
+            role: role, apiBaseURL: apiBaseURL, hasToken: hasToken, other: other,
             client: installation.client, origin: origin, now: { [clock] in clock.now })
     }
 }

@@ -801,13 +801,18 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 }
 
 /// A span of time in which something is not done again.
-struct Cooldown {
-    let begun: Date
-    let until: Date
+package struct Cooldown: Sendable {
+    package let begun: Date
+    package let until: Date
+
+    package init(begun: Date, until: Date) {
+        self.begun = begun
+        self.until = until
+    }
 
     /// The end of the pause; nil if it is over, or if the clock was set back, because the remaining
     /// time is then unknown.
-    func end(at now: Date) -> Date? { now >= begun && now < until ? until : nil }
+    package func end(at now: Date) -> Date? { now >= begun && now < until ? until : nil }
 }
 
 /// An account that cannot be used until a person has acted.
@@ -845,7 +850,7 @@ extension NetworkError.Operation {
 
 extension Feed {
     /// The operation that reads the feed.
-    var operation: NetworkError.Operation {
+    package var operation: NetworkError.Operation {
         switch self {
         case .ownPosts: .readOwnPosts
         case .home: .readHome

@@ -28,6 +28,13 @@ package struct AccountProfile: Equatable, Sendable {
         /// The most characters of a name or a value in the table.
         package var field: Int
 
+        package init(bio: Int, bioBytes: Int?, fields: Int, field: Int) {
+            self.bio = bio
+            self.bioBytes = bioBytes
+            self.fields = fields
+            self.field = field
+        }
+
         /// Whether a bio is short enough, as strictly as any server of the network counts.
         package func hold(bio text: String) -> Bool {
             let count = bioBytes == nil ? text.unicodeScalars.count : text.count
@@ -41,6 +48,13 @@ package struct AccountProfile: Equatable, Sendable {
     package var limits: Limits
     /// The page of the account for browsers; nil if the network does not tell.
     package var page: String?
+
+    package init(bio: String, fields: [Field], limits: Limits, page: String?) {
+        self.bio = bio
+        self.fields = fields
+        self.limits = limits
+        self.page = page
+    }
 }
 
 /// A network on which a program may read and change the profile of an account.
@@ -59,7 +73,7 @@ package protocol ProfiledNetwork: SocialNetwork {
 
 extension AccountProfile {
     /// Whether both have the same text, apart from white space at the ends, which servers remove.
-    func isText(of other: AccountProfile) -> Bool {
+    package func isText(of other: AccountProfile) -> Bool {
         func trimmed(_ text: String) -> String {
             text.replacing("\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
         }

@@ -15,16 +15,18 @@ package protocol CredentialStore: Sendable {
 ///
 /// The work continues when a waiting task is cancelled, even if no task waits any more: others may
 /// need its result, and a server that was asked for new tokens has revoked the old ones.
-actor SingleFlight<Value: Sendable> {
+package actor SingleFlight<Value: Sendable> {
     private var waiting: [Int: CheckedContinuation<Value, any Error>] = [:]
     private var nextNumber = 0
     private var isFlying = false
+
+    package init() {}
 
     /// The result of the work in progress, or of `work` if there is none.
     ///
     /// - Throws: The error of the work; `CancellationError` at once when the waiting task is
     ///   cancelled.
-    func value(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    package func value(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let number = nextNumber
         nextNumber += 1
         return try await withTaskCancellationHandler {

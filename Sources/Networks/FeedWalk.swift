@@ -128,24 +128,29 @@ package struct FeedWalk: Sendable {
 /// Most networks have no request for the oldest new items. So after a page that does not reach down
 /// to the known items, the cursor names the gap between them, and the next page continues there:
 /// nothing is lost when the reader stops in between, and nothing is paid for twice.
-struct Arrivals: Equatable {
+package struct Arrivals: Equatable, Sendable {
     /// The places between which items are still unread.
-    struct Gap: Equatable {
-        var since: String
-        var until: String
+    package struct Gap: Equatable, Sendable {
+        package var since: String
+        package var until: String
+
+        package init(since: String, until: String) {
+            self.since = since
+            self.until = until
+        }
     }
 
     /// The newest item that was read.
-    var newest: String
-    var gap: Gap?
+    package var newest: String
+    package var gap: Gap?
 
-    init(newest: String, gap: Gap? = nil) {
+    package init(newest: String, gap: Gap? = nil) {
         self.newest = newest
         self.gap = gap
     }
 
     /// Nil for a text that is not from ``text(separator:)``.
-    init?(_ text: String, separator: Character, where isUsable: (String) -> Bool) {
+    package init?(_ text: String, separator: Character, where isUsable: (String) -> Bool) {
         let places = text.split(separator: separator, omittingEmptySubsequences: false).map(
             String.init)
         guard places.allSatisfy(isUsable) else { return nil }
@@ -157,7 +162,7 @@ struct Arrivals: Equatable {
     }
 
     /// The cursor as a text; no name of a place contains the separator.
-    func text(separator: String) -> String {
+    package func text(separator: String) -> String {
         [newest, gap?.since, gap?.until].compactMap(\.self).joined(separator: separator)
     }
 }

@@ -1,27 +1,38 @@
-import Foundation
+package import Foundation
 package import Logging
 
 /// The number of requests that a server accepts from one address in a period, regardless of the
 /// accounts.
-struct AddressLimit: Equatable, Sendable {
-    let count: Int
+package struct AddressLimit: Equatable, Sendable {
+    package let count: Int
     /// In seconds.
-    let period: TimeInterval
+    package let period: TimeInterval
+
+    package init(count: Int, period: TimeInterval) {
+        self.count = count
+        self.period = period
+    }
 }
 
 /// The limit by address that one call counts against.
-struct AddressCount: Sendable {
-    let limit: AddressLimit
+package struct AddressCount: Sendable {
+    package let limit: AddressLimit
     /// Identifies one of several limits of a host; empty for the one that all calls share.
-    var scope = ""
+    package var scope: String
     /// Whether the rate limit and the 429 of the answer are about this limit, not one of the
     /// account.
-    var isAnnounced = true
+    package var isAnnounced: Bool
+
+    package init(limit: AddressLimit, scope: String = "", isAnnounced: Bool = true) {
+        self.limit = limit
+        self.scope = scope
+        self.isAnnounced = isAnnounced
+    }
 }
 
 /// The gates of the hosts that the mirrors of a process send requests to, one for each limit.
 ///
-/// They are below the gates of all accounts. The folder of each network decides which servers count
+/// They are below the gates of all accounts. The target of each network decides which servers count
 /// by address.
 package final class HostGates: @unchecked Sendable {
     // Sendable because the variables are only touched under `lock`.
@@ -48,10 +59,12 @@ package final class HostGates: @unchecked Sendable {
 
     /// The limit of a host that a mirror has read; nil if the host counts by account, or if no
     /// mirror has read it.
-    func limit(of server: ServerAddress) -> AddressLimit? { lock.withLock { learned[server.base] } }
+    package func limit(of server: ServerAddress) -> AddressLimit? {
+        lock.withLock { learned[server.base] }
+    }
 
     /// Stores for all mirrors the limit that a host's software has; nil if it counts by account.
-    func learn(_ limit: AddressLimit?, of server: ServerAddress) {
+    package func learn(_ limit: AddressLimit?, of server: ServerAddress) {
         lock.withLock { learned[server.base] = limit }
     }
 }

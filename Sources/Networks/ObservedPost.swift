@@ -15,17 +15,36 @@ package struct ObservedPost: Sendable, Equatable {
     /// beginning, or if unknown.
     package var mentionAddedAt: Date?
     /// Whether the requesting account has favorited the post.
-    package var isFavorited = false
+    package var isFavorited: Bool
     /// The identifier shared by all posts of the conversation, if the network returns it with each
     /// post.
     package var conversation: String?
     /// The authors of the posts above it in the conversation, if the network returns them with each
     /// post.
-    package var threadAuthors: Set<AccountID> = []
+    package var threadAuthors: Set<AccountID>
     /// Whether a reply by this account waits for the author's approval or is refused.
-    package var replyNeedsApproval = false
+    package var replyNeedsApproval: Bool
     /// Whether a favorite by this account waits for the author's approval or is refused.
-    package var favoriteNeedsApproval = false
+    package var favoriteNeedsApproval: Bool
+
+    package init(
+        post: Post, author: Account, address: String, replyToAddress: String? = nil,
+        editedAt: Date? = nil, mentionAddedAt: Date? = nil, isFavorited: Bool = false,
+        conversation: String? = nil, threadAuthors: Set<AccountID> = [],
+        replyNeedsApproval: Bool = false, favoriteNeedsApproval: Bool = false
+    ) {
+        self.post = post
+        self.author = author
+        self.address = address
+        self.replyToAddress = replyToAddress
+        self.editedAt = editedAt
+        self.mentionAddedAt = mentionAddedAt
+        self.isFavorited = isFavorited
+        self.conversation = conversation
+        self.threadAuthors = threadAuthors
+        self.replyNeedsApproval = replyNeedsApproval
+        self.favoriteNeedsApproval = favoriteNeedsApproval
+    }
 
     /// The time since which the post mentions the requesting account, if it does.
     package var calledAt: Date { mentionAddedAt ?? post.createdAt }
@@ -35,13 +54,6 @@ package struct ObservedPost: Sendable, Equatable {
     /// Some servers give reposts the identity of the original, which may be in the same feed.
     package var repetitionKey: String {
         post.isRepost ? "repost \(address)" : post.id.value
-    }
-}
-
-extension ObservedPost {
-    /// Creates a post without further data.
-    package init(post: Post, author: Account, address: String) {
-        self.init(post: post, author: author, address: address, replyToAddress: nil)
     }
 }
 
@@ -94,7 +106,9 @@ package struct Draft: Sendable, Equatable {
 
 extension Draft {
     /// Whether the post should be hidden until a reader asks for it.
-    var isSensitive: Bool { warning != nil || pictures.contains { $0.picture.isSensitive == true } }
+    package var isSensitive: Bool {
+        warning != nil || pictures.contains { $0.picture.isSensitive == true }
+    }
 }
 
 /// A picture to be uploaded.

@@ -42,6 +42,13 @@ package struct PlainPost: Sendable, Equatable {
     package var answers: String?
     /// Whether the server marks the post as edited.
     package var isChanged: Bool
+
+    package init(text: String, visibility: Visibility, answers: String?, isChanged: Bool) {
+        self.text = text
+        self.visibility = visibility
+        self.answers = answers
+        self.isChanged = isChanged
+    }
 }
 
 /// A server whose client has no decisions by the program's name.

@@ -22,6 +22,11 @@ package protocol SocialNetwork: Sendable {
     /// Makes no request.
     var clockLead: TimeInterval? { get }
 
+    /// Whether the credentials may write; nil if no answer of the network has said it.
+    ///
+    /// Makes no request.
+    var canWrite: Bool? { get }
+
     /// The account of the credentials, requested now.
     func verifyAccount() async throws -> Account
 
@@ -244,6 +249,8 @@ extension SocialNetwork {
     }
 
     package var host: String { name.displayName }
+
+    package var canWrite: Bool? { nil }
 
     package func emoji() async throws -> Set<String> { [] }
 

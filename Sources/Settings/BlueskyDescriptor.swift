@@ -1,3 +1,4 @@
+import Bluesky
 import Networks
 package import Posts
 
@@ -26,6 +27,7 @@ extension NetworkDescriptor {
                         replies: settings.replies, allowsQuotes: settings.quotes != .nobody),
                     client: made.client, origin: made.origin, now: made.now, uptime: made.uptime)
             })
+        network.login = .bluesky
         network.defaults = [Setting.favoriteMode.name: "suggest"]
         network.quotes = [.anyone, .nobody]
         network.replies = Set(Audience.allCases)
@@ -37,6 +39,51 @@ extension NetworkDescriptor {
         }
         return network
     }()
+}
+
+extension NetworkLogin {
+    /// The page on which an account's owner creates app passwords.
+    private static let passwordPage = "https://bsky.app/settings/app-passwords"
+
+    /// A login with a handle and an app password, which the human does not need.
+    fileprivate static let bluesky = NetworkLogin(
+        questions: { request in
+            let isHuman = request.role == .human
+            var handle = Question(.handle, "Handle of \(request.whose) account")
+            handle.form = "name.bsky.social"
+            handle.hint = "such as name.bsky.social"
+            // The network does not say whether it refuses the handle or the password.
+            handle.refusals = [.place, .secret]
+            handle.parse = { try BlueskyIdentifier.normalized($0, setting: "the handle") }
+            var password = Question(.appPassword, "App password")
+            password.form = isHuman ? "Enter for none, which is enough" : nil
+            password.hint =
+                isHuman
+                ? "none is enough: posts and likes are public"
+                : "not the password of the account"
+            password.privacy = .secret
+            password.isOptional = isHuman
+            password.page = isHuman ? nil : passwordPage
+            password.isToken = true
+            password.refusals = [.secret]
+            return [handle, password]
+        },
+        begin: { answers, request, _ in
+            let password = answers[.appPassword].flatMap { $0.isEmpty ? nil : $0 }
+            guard request.role == .human || password != nil else {
+                throw ConfigurationError("the app password", "is empty")
+            }
+            var grant = Grant(
+                .bluesky(identifier: answers.text(.handle), appPassword: password))
+            grant.isUntried = true
+            if request.role == .human, password != nil {
+                grant.warnings = [
+                    "an app password can write, for Bluesky has none that only reads; without one the human's posts "
+                        + "and likes are read all the same, only the home timeline is not"
+                ]
+            }
+            return .granted(grant)
+        })
 }
 
 extension AccountCredentials {

@@ -1,4 +1,5 @@
-package import Networks
+package import Mastodon
+import Networks
 import Posts
 
 extension NetworkDescriptor {
@@ -27,6 +28,7 @@ extension NetworkDescriptor {
                     origin: made.origin,
                     now: made.now, uptime: made.uptime)
             })
+        network.login = .mastodon
         network.quotes = [.anyone, .followers, .nobody]
         network.missingScopes = { account, client, origin, now in
             let login = try MastodonLogin(
@@ -34,12 +36,94 @@ extension NetworkDescriptor {
                 client: client,
                 origin: origin, now: now)
             return try await login.missingBotScopes(of: account.credentials.secret(.accessToken))
-                .map {
-                    MissingScope(name: $0.rawValue, consequence: $0.consequence)
-                }
+                .map(MissingScope.init)
         }
         return network
     }()
+}
+
+extension NetworkDescriptor.MissingScope {
+    fileprivate init(_ scope: MastodonBotScope) {
+        self.init(name: scope.rawValue, consequence: scope.consequence)
+    }
+}
+
+extension NetworkLogin {
+    /// A login at the account's server, with a code or with a token that was made there.
+    fileprivate static let mastodon = NetworkLogin(
+        questions: { request in
+            var server = Question(.server, "Server of \(request.whose) account")
+            server.form = "https://HOST"
+            server.hint = "such as mastodon.social"
+            server.refusals = request.hasToken ? [.place] : [.place, .secret]
+            server.parse = { try ServerURL.normalized($0, setting: "the server") }
+            guard request.hasToken else { return [server] }
+            var token = Question(.accessToken, "Access token")
+            token.privacy = .secret
+            token.isToken = true
+            token.refusals = [.secret]
+            return [server, token]
+        },
+        begin: { answers, request, page in
+            let server = answers.text(.server)
+            let login = try MastodonLogin(
+                server: server, apiBaseURL: request.apiBaseURL, client: request.client,
+                origin: request.origin, now: request.now)
+            guard request.hasToken else {
+                return .asksForCode(
+                    try await pending(login, at: server, as: request.role, returningTo: page))
+            }
+            let token = answers[.accessToken] ?? Secret("")
+            var grant = Grant(.mastodon(server: server, MastodonCredentials(accessToken: token)))
+            grant.warnings = warnings(try await login.canWrite(with: token), request.role)
+            grant.advice =
+                "make a token with the scopes read and write in the server's settings under "
+                + "Development, or log in without --token"
+            if request.role == .bot {
+                grant.missing = try await login.missingBotScopes(of: token).map(
+                    NetworkDescriptor.MissingScope.init)
+            }
+            return .granted(grant)
+        })
+
+    /// Registers an application at a server, whose page then shows or returns a code.
+    private static func pending(
+        _ login: MastodonLogin, at server: String, as role: AccountRole, returningTo page: String?
+    ) async throws -> Pending {
+        let request = try await login.register(
+            for: role == .human ? .human : .bot, returningTo: page)
+        var pending = Pending(page: request.authorizeURL, codeName: "code") { code in
+            let granted = try await login.finish(request, code: code)
+            let token = granted.credentials
+            var grant = Grant(.mastodon(server: server, token))
+            grant.warnings = warnings(granted.canWrite, role)
+            grant.advice = "log in again and allow everything that is listed"
+            grant.revoke = { try await login.revoke(token) }
+            guard role == .bot else { return grant }
+            do {
+                grant.missing = try await login.missingBotScopes(
+                    of: token.accessToken, granted: granted.scopes
+                ).map(NetworkDescriptor.MissingScope.init)
+            } catch {
+                // A token that cannot be revoked is in the account's settings; the person is told
+                // why the login failed.
+                try? await login.revoke(token)
+                throw error
+            }
+            return grant
+        }
+        pending.leadsBack = request.leadsBack
+        pending.hasState = request.hasState
+        return pending
+    }
+
+    private static func warnings(_ canWrite: Bool, _ role: AccountRole) -> [String] {
+        role == .human && canWrite
+            ? [
+                "the human's token can write, or the server does not say that it cannot; mirror-bot never needs "
+                    + "that, so make one that only reads where the server has such"
+            ] : []
+    }
 }
 
 extension AccountCredentials {

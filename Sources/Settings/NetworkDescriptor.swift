@@ -6,9 +6,10 @@ package import Transport
 
 /// The network-specific behavior of mirror-bot: logins, requests, prices and rules.
 ///
-/// One value for each network, in a file of its own beside this one. The forms of a network's names
-/// and texts are in `NetworkTraits`. Code outside the networks' own folders uses these two values,
-/// and never compares names; `docs/architecture.md` describes how to add a network.
+/// One value for each network, in a file of its own beside this one, which reads the settings for
+/// the network's target. The forms of a network's names and texts are in `NetworkTraits`. No target
+/// above this one knows the networks' targets: code there uses these two values, and never compares
+/// names; `docs/architecture.md` describes how to add a network.
 package struct NetworkDescriptor: Sendable {
     /// A value that describes an account of the network.
     package struct Field: Sendable {
@@ -69,6 +70,8 @@ package struct NetworkDescriptor: Sendable {
         package let day: String
         /// The setting that limits a month's costs.
         package let budget: String
+        /// The budget for all calls of a calendar month in UTC.
+        package let monthlyBudget: @Sendable (MirrorSettings) -> Money
         /// The minimum price of a post.
         package let post: Money
         /// The price of a reply, in addition to reading the mention.
@@ -163,6 +166,8 @@ package struct NetworkDescriptor: Sendable {
     /// - Throws: `NetworkError` for an unusable server.
     package let connect: @Sendable (Connection) throws -> any SocialNetwork
 
+    /// The steps of a login.
+    package var login: NetworkLogin
     /// The network's own defaults for settings.
     package var defaults: [String: String] = [:]
     /// The audiences that `QUOTES` accepts.
@@ -199,6 +204,7 @@ package struct NetworkDescriptor: Sendable {
         self.fingerprint = fingerprint
         self.rhythm = rhythm
         self.connect = connect
+        login = .fields(of: name)
     }
 }
 
@@ -234,6 +240,21 @@ extension NetworkDescriptor {
     package func requiredNames(of role: AccountRole) -> [String] {
         required(by: role).map { $0.name(of: role) }
     }
+}
+
+extension MirrorSettings {
+    /// The prices of the networks that charge for calls.
+    private static var prices: [NetworkDescriptor.Prices] {
+        NetworkDescriptor.known.compactMap(\.prices)
+    }
+
+    /// The budget for all calls that cost money, of a calendar month in UTC.
+    package var monthlyBudget: Money {
+        Self.prices.map { $0.monthlyBudget(self) }.reduce(.zero, +)
+    }
+
+    /// The maximum cost of home timelines per day.
+    package var homeShare: Money { Self.prices.map { $0.homeShare(self) }.reduce(.zero, +) }
 }
 
 extension NetworkName {

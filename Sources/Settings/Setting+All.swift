@@ -1,6 +1,7 @@
 import Networks
 import Posts
 import Storage
+import X
 
 extension Setting {
     /// Every setting, group by group, in the order in which `config` and the documentation list

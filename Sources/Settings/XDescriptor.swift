@@ -1,5 +1,6 @@
-package import Networks
+import Networks
 import Posts
+package import X
 
 extension NetworkDescriptor {
     /// X, where rules are strict and calls cost money.
@@ -27,6 +28,7 @@ extension NetworkDescriptor {
                     book: made.book,
                     client: made.client, origin: made.origin, now: made.now, uptime: made.uptime)
             })
+        network.login = .x
         network.defaults = [Setting.links.name: "off", Setting.favoriteMode.name: "suggest"]
         // Every favorite on a further page is billed again.
         network.favoritePages = 1
@@ -50,7 +52,7 @@ extension NetworkDescriptor {
         }
         network.prices = Prices(
             day: XPrices.current.day, budget: Setting.xBudget.name,
-            post: XPrices.current.postCreate,
+            monthlyBudget: \.x.monthlyBudget, post: XPrices.current.postCreate,
             reply: XPrices.current.summonedReply, delete: XPrices.current.delete, read: read,
             ownPost: { XPrices.current.priceOfLookUp(of: .own, fieldNames: $0.x.fieldNames) },
             homeShare: \.x.homeShare, assumptions: \.x.assumptions,
@@ -63,6 +65,72 @@ extension NetworkDescriptor {
         }
         return network
     }()
+}
+
+extension NetworkLogin {
+    /// A login with a PIN, by the keys of a developer app.
+    fileprivate static let x: NetworkLogin = {
+        var login = NetworkLogin(
+            questions: { request in
+                let hasApp = request.app != nil
+                var key = Question(.consumerKey, "API key of your app")
+                key.form = hasApp ? "Enter for the other account's app" : nil
+                key.hint = hasApp ? "empty for the app of the other account" : nil
+                key.privacy = .masked
+                key.isOptional = hasApp
+                key.refusals = [.secret]
+                var secret = Question(.consumerSecret, "API key secret")
+                secret.privacy = .secret
+                secret.isOptional = hasApp
+                secret.follows = .consumerKey
+                secret.refusals = [.secret]
+                return [key, secret]
+            },
+            begin: { answers, request, _ in
+                var key = answers.text(.consumerKey)
+                var secret = answers[.consumerSecret] ?? Secret("")
+                if key.isEmpty, let app = request.app {
+                    key = app.key
+                    secret = app.secret
+                }
+                guard !key.isEmpty, !secret.isEmpty else {
+                    throw ConfigurationError(
+                        "the app", "needs its API key and the secret of that key")
+                }
+                let login = try XLogin(
+                    consumerKey: key, consumerSecret: secret, apiBaseURL: request.apiBaseURL,
+                    client: request.client, origin: request.origin, now: request.now)
+                return .asksForCode(try await pending(login, as: request.role))
+            })
+        login.sharesApp = true
+        return login
+    }()
+
+    /// Begins a login that waits for its PIN, which allows only one attempt.
+    private static func pending(_ login: XLogin, as role: AccountRole) async throws -> Pending {
+        let request = try await login.begin(forReadingOnly: role == .human)
+        var pending = Pending(page: request.authorizeURL, codeName: "PIN") { pin in
+            var grant = Grant(.x(try await login.finish(request, pin: pin)))
+            if role == .bot {
+                grant.warnings = [
+                    "X wants automated accounts labelled: Settings → Your account → Automation",
+                    "publishing on X stays off until X_ACKNOWLEDGE_POLICY=yes; the README says what that means",
+                ]
+            }
+            return grant
+        }
+        pending.beginAgain = { try await Self.pending(login, as: role) }
+        return pending
+    }
+}
+
+extension NetworkLogin.Request {
+    /// The developer app of the other account; nil without one.
+    fileprivate var app: (key: String, secret: Secret)? {
+        other.flatMap { other in
+            other[.consumerKey].map { ($0.reveal(), other.secret(.consumerSecret)) }
+        }
+    }
 }
 
 extension AccountCredentials {

@@ -1,8 +1,11 @@
+import Bluesky
 import Foundation
+import Mastodon
 import Networks
 import Posts
 import Sandbox
 import Transport
+import X
 
 /// A sandbox with one habit, and the clients of the two accounts.
 ///

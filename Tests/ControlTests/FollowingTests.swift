@@ -8,6 +8,7 @@ import Posts
 import Storage
 import TestSupport
 import Testing
+import X
 
 @testable import Control
 @testable import Fleet

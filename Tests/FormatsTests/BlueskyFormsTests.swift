@@ -6,6 +6,7 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Bluesky
 @testable import Networks
 
 /// One record of Bluesky in each of its forms.

@@ -5,6 +5,7 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Mastodon
 @testable import Networks
 
 /// One post of the Mastodon family in each of its wire forms.

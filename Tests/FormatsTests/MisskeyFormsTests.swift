@@ -6,6 +6,7 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Mastodon
 @testable import Networks
 
 /// One note of Misskey in its export and in the two forms in which its server gives it.

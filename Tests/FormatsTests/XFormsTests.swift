@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Networks
+@testable import X
 
 /// One post of X in both of its forms.
 ///

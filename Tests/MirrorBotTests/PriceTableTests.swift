@@ -3,6 +3,7 @@ import Mirroring
 import Networks
 import Posts
 import Testing
+import X
 
 /// Compares the documented table of what 5 dollars a month buy on X with the price table and the
 /// month's plan.

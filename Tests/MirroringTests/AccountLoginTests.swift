@@ -1,9 +1,11 @@
 import Expectations
 import Fixtures
 import Foundation
+import Mastodon
 import Networks
 import Posts
 import Testing
+import X
 
 @testable import Mirroring
 @testable import Settings

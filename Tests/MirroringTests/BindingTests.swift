@@ -1,6 +1,7 @@
 import Expectations
 import Fixtures
 import Foundation
+import Mastodon
 import Networks
 import Outbox
 import Posts

@@ -12,6 +12,7 @@ import Testing
 
 @testable import Control
 @testable import Fleet
+@testable import Mastodon
 @testable import Mirroring
 @testable import Networks
 

@@ -2,6 +2,7 @@ import Expectations
 import Fixtures
 import Foundation
 import Logging
+import Mastodon
 import Networks
 import Posts
 import Storage

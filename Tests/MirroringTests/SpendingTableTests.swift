@@ -4,6 +4,7 @@ import Foundation
 import Networks
 import Storage
 import Testing
+import X
 
 @testable import Mirroring
 

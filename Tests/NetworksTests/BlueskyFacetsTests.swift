@@ -2,6 +2,7 @@ import Expectations
 import Foundation
 import Testing
 
+@testable import Bluesky
 @testable import Networks
 
 @Suite struct BlueskyFacetsTests {

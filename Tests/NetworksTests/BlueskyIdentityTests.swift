@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Bluesky
 @testable import Networks
 
 /// Bluesky as it is: an entryway, a directory, an AppView and the account's own server are

@@ -3,6 +3,7 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Bluesky
 @testable import Networks
 
 @Suite struct BlueskyLabelTests {

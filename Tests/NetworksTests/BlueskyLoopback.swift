@@ -3,6 +3,7 @@ import Posts
 import TestSupport
 import Transport
 
+@testable import Bluesky
 @testable import Networks
 
 /// Keeps a session in memory, and counts.

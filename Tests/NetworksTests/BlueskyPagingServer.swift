@@ -2,6 +2,7 @@ import Foundation
 import Posts
 import TestSupport
 
+@testable import Bluesky
 @testable import Networks
 
 /// One account's feeds on a server, each of which grows where a test wants, paged by one of the

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Bluesky
 @testable import Networks
 
 @Suite struct BlueskySessionTests {

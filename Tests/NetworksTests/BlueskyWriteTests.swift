@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Bluesky
 @testable import Networks
 
 @Suite struct BlueskyWriteTests {

@@ -4,6 +4,7 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Mastodon
 @testable import Networks
 
 /// The search for broken items, against a feed on paper.

@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Bluesky
+@testable import Mastodon
 @testable import Networks
 
 /// How the mirrors of a process share a limit that a server counts by address.

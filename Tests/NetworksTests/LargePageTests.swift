@@ -4,6 +4,7 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Mastodon
 @testable import Networks
 
 /// Pages that are larger than an answer may be, and items that are so alone.

@@ -3,6 +3,7 @@ import Posts
 import TestSupport
 import Transport
 
+@testable import Mastodon
 @testable import Networks
 
 /// What a test's server answers.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Mastodon
 @testable import Networks
 
 /// Calls may go to another host than the one where the account is.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Mastodon
 @testable import Networks
 
 /// Whom posts are for on programs that say so in more than one field, and posts that are known by

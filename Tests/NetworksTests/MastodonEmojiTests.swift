@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Mastodon
 @testable import Networks
 
 /// The names of a server's own emoji, and who may quote.

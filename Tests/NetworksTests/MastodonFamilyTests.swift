@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Mastodon
 @testable import Networks
 
 /// Friendica, WordPress, Takahe and snac as they were seen in November 2026: whom a post answers

@@ -4,6 +4,7 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Mastodon
 @testable import Networks
 
 /// What GoToSocial was seen to do on the wire.

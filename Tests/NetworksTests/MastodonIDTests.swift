@@ -1,6 +1,7 @@
 import Formats
 import Testing
 
+@testable import Mastodon
 @testable import Networks
 
 @Suite struct MastodonIDTests {

@@ -4,6 +4,7 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Mastodon
 @testable import Networks
 
 /// Who an account is follows only from what is certain: a wrong name would be bound for good.

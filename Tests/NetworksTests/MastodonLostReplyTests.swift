@@ -3,6 +3,7 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Mastodon
 @testable import Networks
 
 /// A reply to a post that is gone is refused by some servers and published as a post of its own by

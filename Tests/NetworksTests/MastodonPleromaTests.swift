@@ -3,6 +3,7 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Mastodon
 @testable import Networks
 
 /// What Pleroma and Akkoma do otherwise than Mastodon.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Mastodon
 @testable import Networks
 
 @Suite struct MastodonProgramTests {

@@ -2,6 +2,7 @@ import Foundation
 import Posts
 import TestSupport
 
+@testable import Mastodon
 @testable import Networks
 
 /// What servers other than Mastodon say about themselves, in the shapes they were seen to send.

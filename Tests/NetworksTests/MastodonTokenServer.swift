@@ -3,6 +3,7 @@ import Posts
 import TestSupport
 import Transport
 
+@testable import Mastodon
 @testable import Networks
 
 /// A server whose access tokens end, with one refresh token that is taken back when it is used.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Mastodon
 @testable import Networks
 
 @Suite struct MastodonWriteTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Mastodon
 @testable import Networks
 
 /// When a process counts as cut off from all servers.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Mastodon
 @testable import Networks
 
 /// The token stays where it is used, whatever fails and however it is printed.

@@ -6,6 +6,7 @@ import Testing
 import Transport
 
 @testable import Networks
+@testable import X
 
 /// What time it is at the network, whatever single answers say and whatever is done to the local
 /// clock.

@@ -6,6 +6,7 @@ import Testing
 import Transport
 
 @testable import Networks
+@testable import X
 
 @Suite struct XAccountTests {
     @Test func readsTheAccount() async throws {

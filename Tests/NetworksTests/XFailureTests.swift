@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Networks
+@testable import X
 
 @Suite struct XFailureTests {
     private static let date = ("Date", "Fri, 20 Nov 2026 21:00:00 GMT")

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Networks
+@testable import X
 
 /// Favorites have no order that can be asked for: what is new is found from the top.
 @Suite struct XFavoriteTests {

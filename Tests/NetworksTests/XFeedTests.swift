@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Networks
+@testable import X
 
 @Suite struct XFeedTests {
     private static let fields = [

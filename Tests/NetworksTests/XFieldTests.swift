@@ -4,6 +4,7 @@ import Posts
 import Testing
 
 @testable import Networks
+@testable import X
 
 /// Compares the fields of a post that are asked for with those that are read.
 @Suite struct XFieldTests {

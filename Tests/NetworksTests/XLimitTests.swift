@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Networks
+@testable import X
 
 /// How long X wants to be left alone, and that it is.
 @Suite struct XLimitTests {

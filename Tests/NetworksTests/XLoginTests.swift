@@ -6,6 +6,7 @@ import Testing
 import Transport
 
 @testable import Networks
+@testable import X
 
 @Suite struct XLoginTests {
     private static let token = "planted-request-token"

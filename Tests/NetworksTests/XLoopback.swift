@@ -5,6 +5,7 @@ import Testing
 import Transport
 
 @testable import Networks
+@testable import X
 
 /// A server on loopback that speaks as a test wants, and an account on X that reads from it.
 struct XLoopback {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Networks
+@testable import X
 
 /// What calls cost, and what becomes of a budget.
 @Suite struct XMoneyTests {

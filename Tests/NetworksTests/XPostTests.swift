@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Networks
+@testable import X
 
 @Suite struct XPostTests {
     /// A post as the mentions give it.

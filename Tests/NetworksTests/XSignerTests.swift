@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Networks
+@testable import X
 
 @Suite struct XSignerTests {
     /// What goes into a signature, and what has to come out.

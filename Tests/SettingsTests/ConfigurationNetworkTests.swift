@@ -5,6 +5,7 @@ import Foundation
 import Networks
 import Posts
 import Testing
+import X
 
 @testable import Settings
 

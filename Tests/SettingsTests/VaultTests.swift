@@ -1,11 +1,13 @@
 import Expectations
 import Fixtures
 import Foundation
+import Mastodon
 import Networks
 import Posts
 import Storage
 import TestSupport
 import Testing
+import X
 
 @testable import Mirroring
 @testable import Settings

@@ -103,7 +103,7 @@ struct HealthReader {
             let name = mirror.name
             let stored = faults[mirror.name] ?? StoredFaults()
             let numbers = numbers[name] ?? HealthNumbers()
-            let budget = mirror.mirror.configuration.x.monthlyBudget
+            let budget = mirror.mirror.configuration.monthlyBudget
             let spending =
                 mirror.hasPrices
                 ? Spending(at: now, budget: budget, total: totals[name]?.month ?? .zero) : nil

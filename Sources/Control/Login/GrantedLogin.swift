@@ -1,6 +1,6 @@
 import Foundation
-package import Mirroring
-package import Networks
+import Mirroring
+import Networks
 import Posts
 package import Settings
 
@@ -19,7 +19,7 @@ package struct GrantedLogin: Sendable {
     ///   - verified: The network's answer about it.
     ///   - warnings: Warnings for the person, one sentence each.
     ///   - revoke: Revokes the token that the network issued.
-    package init(
+    init(
         _ account: AccountConfiguration, verified: VerifiedLogin? = nil, warnings: [String] = [],
         revoke: (@Sendable () async throws -> Void)? = nil
     ) {
@@ -44,7 +44,7 @@ package struct GrantedLogin: Sendable {
 }
 
 /// The account of a login, as its network returned it.
-package struct VerifiedLogin: Sendable {
+struct VerifiedLogin: Sendable {
     let account: Account
     let network: any SocialNetwork
     /// The session that was opened for it.
@@ -53,28 +53,9 @@ package struct VerifiedLogin: Sendable {
     /// Asks the network for the account of a login.
     ///
     /// - Throws: `NetworkError`; the store's error.
-    package init(_ login: AccountConfiguration, for mirror: HumanMirror) async throws {
+    init(_ login: AccountConfiguration, for mirror: HumanMirror) async throws {
         session = TriedSession()
         network = try await mirror.measuredNetwork(for: login, sessions: session)
         account = try await network.verifyAccount()
-    }
-}
-
-/// The part of a person's input that a network refused.
-package enum RefusedAnswer: Sendable {
-    /// The server or the handle, which does not exist.
-    case place
-    /// The code, the token or the password.
-    case secret
-
-    /// Nil if no other input would help, as while a network limits requests.
-    package init?(_ error: NetworkError) {
-        switch error.code {
-        case .rateLimited, .creditsDepleted, .capReached, .overBudget, .accountDisabled,
-            .missingScope:
-            return nil
-        case .unauthorized, .rejected, .forbidden: self = .secret
-        default: self = .place
-        }
     }
 }

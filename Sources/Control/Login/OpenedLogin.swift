@@ -187,7 +187,7 @@ extension HumanMirror {
                 "this token expires, and only a login that is kept can be renewed: log in without --print, where "
                     + "SECRET_KEY and DATABASE_URL are those of the worker")
         }
-        if role == .human, (verified.network as? XNetwork)?.canWrite == true {
+        if role == .human, verified.network.canWrite == true {
             warnings.append(
                 "the human's keys can write, which mirror-bot never needs; log in again with an app that reads"
             )

@@ -69,7 +69,7 @@ package struct MonthForecast: Equatable, Sendable {
     ) {
         let prices = networks.compactMapValues(\.descriptor.prices)
         guard let any = prices.values.first else { return nil }
-        budget = settings.x.monthlyBudget
+        budget = settings.monthlyBudget
         var life: [Line] = []
         func add(_ count: Int, _ what: String, _ amount: Money) {
             if count > 0, amount > .zero {
@@ -125,7 +125,7 @@ package struct MonthForecast: Equatable, Sendable {
     ) -> [Line] {
         let lifePerDay = Money(microdollars: (life.microdollars + days - 1) / days)
         var plan = MonthPlan.ofThirtyDays(
-            budget: settings.x.monthlyBudget, lifePerDay: lifePerDay,
+            budget: settings.monthlyBudget, lifePerDay: lifePerDay,
             wanted: left.wanted(favorites: settings.favoriteMode != .off))
         var lines: [Line] = []
         func pay(_ what: String, _ purpose: SpendingPurpose, atMost cost: Money) {

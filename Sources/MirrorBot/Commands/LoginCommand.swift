@@ -148,17 +148,25 @@ struct LoginCommand: AsyncParsableCommand {
     private func show(_ line: String) { Console.current.output.writeLine(line) }
 
     private func conversation(_ mirror: HumanMirror) async throws -> GrantedLogin {
-        let typed = try apiBaseURL.map { address in
+        let apiBaseURL = try apiBaseURL.map { address in
             try Question.checked(address) {
                 try ServerURL.normalized($0, setting: "--api-base-url")
             }
         }
-        let apiBaseURL = typed ?? mirror.configuration.apiBaseURL(of: role)
-        let request = LoginRequest(
-            target: LoginTarget(for: role, at: apiBaseURL, of: mirror), network: network,
-            server: server, handle: handle, pastesToken: token,
-            token: noPassword ? Secret("") : try tokenFile.map(TokenFile.secret))
-        return try await (LoginConversations.own[network] ?? LoginConversations.questions)(request)
+        let secret = noPassword ? Secret("") : try tokenFile.map(TokenFile.secret)
+        let steps = LoginSteps(
+            for: role, on: network, of: mirror, at: apiBaseURL, hasToken: token || secret != nil)
+        let questions = try await steps.questions()
+        guard secret?.isEmpty ?? true || questions.contains(where: \.isToken) else {
+            throw CommandError(
+                .usage,
+                "--token-file is of no use on \(network.displayName), where other values open an account; log in without it"
+            )
+        }
+        return try await LoginConversation(
+            steps: steps, questions: questions, given: [.server: server, .handle: handle],
+            token: secret
+        ).outcome()
     }
 }
 

@@ -30,8 +30,8 @@ package struct SpendingTable: SpendingBook {
 
     init(_ configuration: MirrorSettings, storage: any StorageEngine) {
         self.init(
-            storage: storage, mirror: configuration.mirror, budget: configuration.x.monthlyBudget,
-            homeShare: configuration.x.homeShare, wantsFavorites: configuration.favoriteMode != .off
+            storage: storage, mirror: configuration.mirror, budget: configuration.monthlyBudget,
+            homeShare: configuration.homeShare, wantsFavorites: configuration.favoriteMode != .off
         )
     }
 

@@ -1,12 +1,12 @@
 import Cryptography
 import Formats
-import Foundation
-import Posts
+package import Foundation
+package import Posts
 
 /// The JSON of requests and answers.
-enum JSONBody {
+package enum JSONBody {
     /// Decodes a value; nil if the body is not the JSON of such a value.
-    static func decoded<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) -> Value? {
+    package static func decoded<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) -> Value? {
         try? JSONDecoder().decode(type, from: whole(body))
     }
 
@@ -67,7 +67,9 @@ enum JSONBody {
 
     /// Reads the fields of an object; returns `nil` if the body is no object, or lacks a field that
     /// the reader needs.
-    static func read<Value>(_ body: [UInt8], _ reader: @escaping (WireObject) throws -> Value?)
+    package static func read<Value>(
+        _ body: [UInt8], _ reader: @escaping (WireObject) throws -> Value?
+    )
         -> Value?
     {
         try? JSONDecoder().decode(Reading<Value>.self, from: whole(body), configuration: reader)
@@ -75,19 +77,19 @@ enum JSONBody {
     }
 
     /// The JSON of a value, always the same for equal values.
-    static func encoded(_ value: some Encodable) throws -> [UInt8] {
+    package static func encoded(_ value: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(value))
     }
 
     /// A value as a text for a ``CredentialStore``.
-    static func sealed(_ value: some Encodable) throws -> Secret {
+    package static func sealed(_ value: some Encodable) throws -> Secret {
         Secret(String(decoding: try encoded(value), as: UTF8.self))
     }
 
     /// The value of a text from ``sealed(_:)``; nil for any other text.
-    static func opened<Value: Decodable>(_ type: Value.Type, _ text: Secret) -> Value? {
+    package static func opened<Value: Decodable>(_ type: Value.Type, _ text: Secret) -> Value? {
         decoded(type, Array(text.reveal().utf8))
     }
 
@@ -97,7 +99,7 @@ enum JSONBody {
     ///   - body: The JSON of the list, or of an object that contains it.
     ///   - key: The key of the list in the object; nil for the list itself.
     /// - Returns: One for each element; empty if there is no list.
-    static func digests(of body: [UInt8], under key: String? = nil) -> [String] {
+    package static func digests(of body: [UInt8], under key: String? = nil) -> [String] {
         typealias List = [LenientElement<JSONValue>]
         let list =
             key.map { decoded([String: LenientElement<List>].self, body)?[$0]?.value }
@@ -110,14 +112,14 @@ enum JSONBody {
     }
 
     /// 32 hexadecimal digits of a digest.
-    static func digest(_ bytes: some Collection<UInt8>) -> String {
+    package static func digest(_ bytes: some Collection<UInt8>) -> String {
         HashFunction.sha256.digest(of: bytes).prefix(16).hexadecimal
     }
 }
 
 /// The fields of a JSON object, read tolerantly: a field that is missing, null or of another type
 /// is nil.
-struct WireObject: Decodable {
+package struct WireObject: Decodable {
     /// The name of a field in the JSON.
     private struct Name: CodingKey {
         let stringValue: String
@@ -129,12 +131,14 @@ struct WireObject: Decodable {
 
     private let fields: KeyedDecodingContainer<Name>
 
-    init(from decoder: any Decoder) throws { fields = try decoder.container(keyedBy: Name.self) }
+    package init(from decoder: any Decoder) throws {
+        fields = try decoder.container(keyedBy: Name.self)
+    }
 
     private init(_ fields: KeyedDecodingContainer<Name>) { self.fields = fields }
 
     /// A string, or the digits of a whole number.
-    func text(_ name: String) -> String? {
+    package func text(_ name: String) -> String? {
         // Without this check a missing field would throw an error for each type that is tried, and
         // errors are slow.
         guard isPresent(name) else { return nil }
@@ -147,10 +151,10 @@ struct WireObject: Decodable {
     }
 
     /// An instant as RFC 3339 writes it.
-    func date(_ name: String) -> Date? { text(name).flatMap { Date(rfc3339: $0) } }
+    package func date(_ name: String) -> Date? { text(name).flatMap { Date(rfc3339: $0) } }
 
     /// `true`, 1, `"true"` or `"1"`; or their opposites.
-    func flag(_ name: String) -> Bool? {
+    package func flag(_ name: String) -> Bool? {
         guard isPresent(name) else { return nil }
         // Nil for a value of another type, which may still mean a flag.
         if let flag = try? fields.decode(Bool.self, forKey: Name(stringValue: name)) { return flag }
@@ -162,10 +166,10 @@ struct WireObject: Decodable {
     }
 
     /// A whole number, or a string of its digits.
-    func integer(_ name: String) -> Int? { text(name).flatMap(Int.init) }
+    package func integer(_ name: String) -> Int? { text(name).flatMap(Int.init) }
 
     /// A value of any type.
-    func value<Value: Decodable>(_ type: Value.Type, _ name: String) -> Value? {
+    package func value<Value: Decodable>(_ type: Value.Type, _ name: String) -> Value? {
         // Nil for a value of another type.
         isPresent(name) ? try? required(type, name) : nil
     }
@@ -173,12 +177,12 @@ struct WireObject: Decodable {
     /// A value that the object must have.
     ///
     /// - Throws: `DecodingError` if it is missing or of another type.
-    func required<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value {
+    package func required<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value {
         try fields.decode(type, forKey: Name(stringValue: name))
     }
 
     /// An object in the object.
-    func object(_ name: String) -> WireObject? {
+    package func object(_ name: String) -> WireObject? {
         // Nil for a value of another type.
         (try? fields.nestedContainer(keyedBy: Name.self, forKey: Name(stringValue: name))).map {
             WireObject($0)
@@ -186,50 +190,50 @@ struct WireObject: Decodable {
     }
 
     /// The readable elements of a list.
-    func list<Value: Decodable>(of type: Value.Type, _ name: String) -> [Value] {
+    package func list<Value: Decodable>(of type: Value.Type, _ name: String) -> [Value] {
         value([LenientElement<Value>].self, name)?.compactMap(\.value) ?? []
     }
 
     /// The number of elements of a list, of any type; nil if there is no list.
-    func count(of name: String) -> Int? {
+    package func count(of name: String) -> Int? {
         (try? fields.nestedUnkeyedContainer(forKey: Name(stringValue: name))).map {
             $0.count ?? ($0.isAtEnd ? 0 : 1)
         }
     }
 
     /// Whether the field exists and is not null.
-    func isPresent(_ name: String) -> Bool {
+    package func isPresent(_ name: String) -> Bool {
         // Asking for null fails only for a missing field.
         contains(name) && (try? fields.decodeNil(forKey: Name(stringValue: name))) == false
     }
 
     /// Whether the object has such a field, possibly null.
-    func contains(_ name: String) -> Bool { fields.contains(Name(stringValue: name)) }
+    package func contains(_ name: String) -> Bool { fields.contains(Name(stringValue: name)) }
 }
 
 extension WireObject: WireFields {
-    func string(_ name: StaticString) -> String? { value(String.self, name.description) }
-    func text(_ name: StaticString) -> String? { text(name.description) }
-    func truth(_ name: StaticString) -> Bool? { value(Bool.self, name.description) }
-    func child(_ name: StaticString) -> WireObject? { object(name.description) }
-    func children(_ name: StaticString) -> [WireObject] {
+    package func string(_ name: StaticString) -> String? { value(String.self, name.description) }
+    package func text(_ name: StaticString) -> String? { text(name.description) }
+    package func truth(_ name: StaticString) -> Bool? { value(Bool.self, name.description) }
+    package func child(_ name: StaticString) -> WireObject? { object(name.description) }
+    package func children(_ name: StaticString) -> [WireObject] {
         list(of: WireObject.self, name.description)
     }
-    func isPresent(_ name: StaticString) -> Bool { isPresent(name.description) }
+    package func isPresent(_ name: StaticString) -> Bool { isPresent(name.description) }
 
-    func texts(_ name: StaticString) -> [String]? {
+    package func texts(_ name: StaticString) -> [String]? {
         value([LenientElement<String>].self, name.description)?.compactMap(\.value)
     }
 }
 
 /// An element of a list, which may be unreadable.
-struct LenientElement<Value: Decodable>: Decodable {
+package struct LenientElement<Value: Decodable>: Decodable {
     /// Nil if the element has an unexpected shape.
-    let value: Value?
+    package let value: Value?
     /// The element's `id`, even if the rest cannot be read.
-    let id: String?
+    package let id: String?
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         // Nil if the element has another shape; it may still contain its id.
         value = try? Value(from: decoder)
         id = (try? WireObject(from: decoder))?.identifier("id")
@@ -237,12 +241,14 @@ struct LenientElement<Value: Decodable>: Decodable {
 }
 
 /// The error for a value without a required field.
-struct ShapeError: Error {}
+package struct ShapeError: Error {
+    package init() {}
+}
 
 /// Any JSON value, unchanged.
 ///
 /// The protocol has no fractions; a server's fraction is kept as one.
-enum JSONValue: Codable, Equatable, Sendable {
+package enum JSONValue: Codable, Equatable, Sendable {
     case null
     case flag(Bool)
     case integer(Int64)
@@ -251,7 +257,7 @@ enum JSONValue: Codable, Equatable, Sendable {
     case list([JSONValue])
     case object([String: JSONValue])
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         // Each `try?` is nil for a value of another type.
         if container.decodeNil() {
@@ -271,7 +277,7 @@ enum JSONValue: Codable, Equatable, Sendable {
         }
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()
@@ -285,7 +291,7 @@ enum JSONValue: Codable, Equatable, Sendable {
     }
 
     /// An object of the fields that are not nil, because some servers refuse null.
-    static func object(leavingOutNil fields: [String: JSONValue?]) -> JSONValue {
+    package static func object(leavingOutNil fields: [String: JSONValue?]) -> JSONValue {
         .object(fields.compactMapValues(\.self))
     }
 }

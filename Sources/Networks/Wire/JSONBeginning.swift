@@ -1,5 +1,5 @@
 /// Single values of a JSON text that was cut off.
-struct JSONBeginning {
+package struct JSONBeginning: Sendable {
     private enum Frame {
         /// A list, and the index of its current element.
         case list(Int)
@@ -14,15 +14,15 @@ struct JSONBeginning {
 
     /// Texts and numbers as written, by the keys and indexes that lead to them, the first value for
     /// each.
-    private(set) var values: [[String]: String] = [:]
+    package private(set) var values: [[String]: String] = [:]
     /// The number of complete elements in the text's outermost list.
-    private(set) var wholeElements = 0
+    package private(set) var wholeElements = 0
 
     private let bytes: [UInt8]
     private var index = 0
     private var frames: [Frame] = []
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
         while index < bytes.count, readToken() {}
     }

@@ -1,30 +1,30 @@
-import Foundation
-import Posts
-import Transport
+package import Foundation
+package import Posts
+package import Transport
 
 /// One request to a network.
-struct NetworkCall: Sendable {
+package struct NetworkCall: Sendable {
     /// The usual deadline of a call; slow servers were seen to need 22 s for a long post.
-    static let usualDeadline: Duration = .seconds(30)
+    package static let usualDeadline: Duration = .seconds(30)
 
-    var operation: NetworkError.Operation
-    var method: HTTPRequest.Method
+    package var operation: NetworkError.Operation
+    package var method: HTTPRequest.Method
     /// Encoded.
-    var path: String
-    var query: [(name: String, value: String)]
-    var headers: [(String, String)] = []
+    package var path: String
+    package var query: [(name: String, value: String)]
+    package var headers: [(String, String)] = []
     /// Further parameters of the signature's header, on X.
-    var oauth: [(name: String, value: String)]
+    package var oauth: [(name: String, value: String)]
     /// JSON, or a form; empty for a stated length of zero, and nil for no body.
-    var body: [UInt8]?
+    package var body: [UInt8]?
     private let bodyType: String
     /// The largest accepted body of an answer, in bytes.
-    var maximumBytes = 8 << 20
+    package var maximumBytes = 8 << 20
     /// The beginning of a larger answer is an answer too.
-    var takesBeginning = false
-    var deadline = Self.usualDeadline
+    package var takesBeginning = false
+    package var deadline = Self.usualDeadline
     /// Whether the request may still leave; nil for always.
-    var mayLeave: (@Sendable () -> Bool)?
+    package var mayLeave: (@Sendable () -> Bool)?
 
     /// - Parameters:
     ///   - path: The parts of the path, not encoded; each outside id is a part of its own.
@@ -33,7 +33,7 @@ struct NetworkCall: Sendable {
     ///   - body: JSON.
     ///   - form: Names and values to send as a web form instead.
     ///   - type: The media type of a body that is not JSON.
-    init(
+    package init(
         operation: NetworkError.Operation, method: HTTPRequest.Method = .get, path: [String],
         query: [(name: String, value: String)] = [], oauth: [(name: String, value: String)] = [],
         body: [UInt8]? = nil, form: [(name: String, value: String)]? = nil,
@@ -49,17 +49,17 @@ struct NetworkCall: Sendable {
     }
 
     /// Path and query, encoded.
-    var target: String { query.isEmpty ? path : path + "?" + PercentEncoding.query(query) }
+    package var target: String { query.isEmpty ? path : path + "?" + PercentEncoding.query(query) }
 
     /// Nil for an empty body.
-    var contentType: String? {
+    package var contentType: String? {
         guard body?.isEmpty == false else { return nil }
         return bodyType
     }
 }
 
 /// Sends requests to a server of one network, and turns failures into ``NetworkError``.
-protocol NetworkClient: Sendable {
+package protocol NetworkClient: Sendable {
     var network: NetworkName { get }
     /// The destination of requests.
     var server: ServerAddress { get }
@@ -91,15 +91,15 @@ protocol NetworkClient: Sendable {
 }
 
 extension NetworkClient {
-    static var notExpected: String { "the answer is not the JSON that was expected" }
+    package static var notExpected: String { "the answer is not the JSON that was expected" }
 
-    func words(in response: HTTPResponse) -> String? { nil }
-    var followsRedirects: Bool { true }
-    var conflictIsCertain: Bool { false }
-    var missingIsCertain: Bool { true }
-    var requestIDHeaders: [String] { ["X-Request-Id"] }
-    func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount? { nil }
-    func pacing(of response: HTTPResponse) -> ServerPacing {
+    package func words(in response: HTTPResponse) -> String? { nil }
+    package var followsRedirects: Bool { true }
+    package var conflictIsCertain: Bool { false }
+    package var missingIsCertain: Bool { true }
+    package var requestIDHeaders: [String] { ["X-Request-Id"] }
+    package func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount? { nil }
+    package func pacing(of response: HTTPResponse) -> ServerPacing {
         ServerPacing(response.headers, receivedAt: now())
     }
 
@@ -111,7 +111,7 @@ extension NetworkClient {
     /// - Returns: The answer, after recording the server's clock and limit by address in it.
     /// - Throws: ``NetworkError`` if there is no answer, with code `.rateLimited` and outcome
     ///   `notSent` if the limit by address does not allow the call now; or `CancellationError`.
-    func answer(to call: NetworkCall, authorization: String?) async throws -> HTTPResponse {
+    package func answer(to call: NetworkCall, authorization: String?) async throws -> HTTPResponse {
         let count = addressCount(of: call, isAuthorized: authorization != nil)
         let gate = count.map { origin.gates.gate(of: server, $0) }
         if let retry = gate?.admit(origin.mirror, isUrgent: call.operation.isUrgent, at: instant) {
@@ -192,7 +192,7 @@ extension NetworkClient {
     }
 
     /// - Throws: ``NetworkError`` with code `.malformedResponse`.
-    func decode<Value: Decodable>(
+    package func decode<Value: Decodable>(
         _ type: Value.Type, from response: HTTPResponse, _ call: NetworkCall
     ) throws(NetworkError) -> Value {
         if let value = JSONBody.decoded(type, response.body) { return value }
@@ -202,7 +202,7 @@ extension NetworkClient {
     // MARK: Errors
 
     /// An error about a call, with the fields that all errors have.
-    func error(
+    package func error(
         _ call: NetworkCall, _ code: NetworkError.Code, outcome: NetworkError.Outcome,
         detail: String? = nil
     ) -> NetworkError {
@@ -210,7 +210,7 @@ extension NetworkClient {
     }
 
     /// An error about an operation, before there is a call or after it.
-    func error(
+    package func error(
         _ operation: NetworkError.Operation, _ code: NetworkError.Code,
         outcome: NetworkError.Outcome,
         detail: String? = nil
@@ -222,7 +222,7 @@ extension NetworkClient {
     }
 
     /// The error for a call from an answer.
-    func error(
+    package func error(
         _ call: NetworkCall, _ response: HTTPResponse, _ code: NetworkError.Code,
         outcome: NetworkError.Outcome,
         detail: String? = nil, words: String?
@@ -235,7 +235,7 @@ extension NetworkClient {
     }
 
     /// The error for a call from a failure of the transport.
-    func failure(_ call: NetworkCall, _ cause: TransportError) -> NetworkError {
+    package func failure(_ call: NetworkCall, _ cause: TransportError) -> NetworkError {
         let code: NetworkError.Code =
             switch cause.code {
             case .invalidURL, .forbiddenScheme, .invalidHeader: .configuration
@@ -249,7 +249,9 @@ extension NetworkClient {
 
     /// The error for an answer with a good status that cannot be understood; a write may have
     /// happened.
-    func malformed(_ call: NetworkCall, _ response: HTTPResponse, detail: String) -> NetworkError {
+    package func malformed(_ call: NetworkCall, _ response: HTTPResponse, detail: String)
+        -> NetworkError
+    {
         error(
             call, response, .malformedResponse, outcome: .unknown, detail: detail,
             words: words(in: response))
@@ -261,7 +263,7 @@ extension NetworkClient {
     /// It has no consequence for the account or a post, and the call may be made again.
     ///
     /// - Returns: `nil` for any other answer.
-    func refusalInFront(_ call: NetworkCall, _ response: HTTPResponse) -> NetworkError? {
+    package func refusalInFront(_ call: NetworkCall, _ response: HTTPResponse) -> NetworkError? {
         guard response.isPageInFront else { return nil }
         var error = error(
             call, response, .unavailable, outcome: .refused,
@@ -274,7 +276,7 @@ extension NetworkClient {
     }
 
     /// The outcome of a write whose answer is an error.
-    func outcome(of code: NetworkError.Code, status: Int) -> NetworkError.Outcome {
+    package func outcome(of code: NetworkError.Code, status: Int) -> NetworkError.Outcome {
         switch code {
         // The first of two equal requests may still succeed.
         case .conflict: conflictIsCertain ? .refused : .unknown
@@ -292,7 +294,7 @@ extension NetworkClient {
     /// - Parameters:
     ///   - hide: Removes parts that may be secret although they are not known to be.
     /// - Returns: The printable words; nil if there are none.
-    func printable(_ text: String, hide: (String) -> String = { $0 }) -> String? {
+    package func printable(_ text: String, hide: (String) -> String = { $0 }) -> String? {
         let line = PlainText.cleaned(text).split(whereSeparator: \.isWhitespace).joined(
             separator: " ")
         let safe = Secret.redacted(secrets, from: hide(line))
@@ -317,7 +319,7 @@ extension NetworkError.Operation {
 
 extension NetworkError.Code {
     /// The code for a status, if the answer has nothing more specific.
-    init(status: Int) {
+    package init(status: Int) {
         switch status {
         case 300...399: self = .redirected
         case 401: self = .unauthorized
@@ -333,7 +335,7 @@ extension NetworkError.Code {
 
 extension HTTPResponse {
     /// Whether the status is one of 200 through 299.
-    var isGood: Bool { (200...299).contains(status) }
+    package var isGood: Bool { (200...299).contains(status) }
 
     /// Whether the answer refuses with a page for browsers, as firewalls do with 403 or 406.
     ///
@@ -346,17 +348,17 @@ extension HTTPResponse {
     }
 
     /// The body, if it is small enough to search for an error message.
-    var errorBody: [UInt8]? { body.count <= 65_536 ? body : nil }
+    package var errorBody: [UInt8]? { body.count <= 65_536 ? body : nil }
 }
 
 extension StringProtocol {
     /// Whether there are only visible ASCII characters, so that the text is allowed in a header.
-    var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+    package var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
 /// The secrets that no text may contain, no matter who wrote it: the newest of the used tokens,
 /// codes and keys.
-final class KnownSecrets: @unchecked Sendable {
+package final class KnownSecrets: @unchecked Sendable {
     /// Tokens that were replaced so long ago are useless.
     private static let maximumCount = 64
 
@@ -364,20 +366,22 @@ final class KnownSecrets: @unchecked Sendable {
     private let lock = NSLock()
     private var known: [Secret] = []
 
-    var all: [Secret] { lock.withLock { known } }
+    package init() {}
+
+    package var all: [Secret] { lock.withLock { known } }
 
     /// Adds the secrets that are neither nil nor empty.
-    func add(_ secrets: Secret?...) {
+    package func add(_ secrets: Secret?...) {
         let fresh = secrets.compactMap(\.self).filter { !$0.isEmpty }
         lock.withLock { known = (known + fresh).suffix(Self.maximumCount) }
     }
 }
 
 /// Percent-encoding by RFC 3986, as OAuth 1.0a requires.
-enum PercentEncoding {
+package enum PercentEncoding {
     /// The UTF-8 bytes of `text`, with all but letters, digits, `-`, `.`, `_` and `~` as `%` and
     /// two upper-case digits.
-    static func encoded(_ text: String) -> String {
+    package static func encoded(_ text: String) -> String {
         var result: [UInt8] = []
         let digits = Array("0123456789ABCDEF".utf8)
         for byte in text.utf8 {
@@ -391,7 +395,7 @@ enum PercentEncoding {
     }
 
     /// `name=value` pairs joined with `&`, in the given order; names may repeat.
-    static func query(_ pairs: [(name: String, value: String)]) -> String {
+    package static func query(_ pairs: [(name: String, value: String)]) -> String {
         pairs.map { encoded($0.name) + "=" + encoded($0.value) }.joined(separator: "&")
     }
 
@@ -400,7 +404,7 @@ enum PercentEncoding {
     /// - Parameters:
     ///   - isUsable: Whether a value counts.
     /// - Returns: The values of the pairs that can be decoded.
-    static func values(
+    package static func values(
         of text: some StringProtocol, where isUsable: (String) -> Bool = { _ in true }
     ) -> [String:
         String]
@@ -420,10 +424,10 @@ enum PercentEncoding {
 
 extension UInt8 {
     /// An ASCII digit.
-    var isDigit: Bool { (0x30...0x39).contains(self) }
+    package var isDigit: Bool { (0x30...0x39).contains(self) }
 
     /// An ASCII letter or digit.
-    var isLetterOrDigit: Bool {
+    package var isLetterOrDigit: Bool {
         isDigit || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self)
     }
 }

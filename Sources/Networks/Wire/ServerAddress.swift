@@ -1,22 +1,22 @@
 import Foundation
-import Posts
+package import Posts
 import Transport
 
 /// The address of a server: the scheme and host that requests go to.
-struct ServerAddress: Sendable, Equatable {
+package struct ServerAddress: Sendable, Equatable {
     /// Scheme, host and port, without a slash at the end.
-    let base: String
+    package let base: String
     /// The host without the port, in lower case.
-    let host: String
+    package let host: String
     /// Whether somebody other than the operator named it: then a name that resolves to this machine
     /// or its network is not used.
-    var isPublicOnly = false
+    package var isPublicOnly = false
 
     /// - Parameters:
     ///   - text: `https://host`, or `host` alone; `http://` is allowed for loopback hosts only.
     ///   - network: Named by the error.
     /// - Throws: ``NetworkError`` with code `.configuration` for any other text.
-    init(_ text: String, network: NetworkName) throws(NetworkError) {
+    package init(_ text: String, network: NetworkName) throws(NetworkError) {
         func error(_ cause: String) -> NetworkError {
             NetworkError(
                 code: .configuration, network: network, host: "the configured server",

@@ -1,12 +1,12 @@
-import Foundation
+package import Foundation
 import Posts
-import Transport
+package import Transport
 
 /// The difference between the local clock and that of the servers that answered.
 ///
 /// A single answer may have a wrong time, and the local clock may be set at any time. So the
 /// servers' times are compared with a monotonic clock, and the median of the last answers is used.
-final class ServerClock: @unchecked Sendable {
+package final class ServerClock: @unchecked Sendable {
     /// The most answers that are used, and their longest age in seconds; the last answer is used
     /// until another comes.
     private static let maximumCount = 9
@@ -25,13 +25,13 @@ final class ServerClock: @unchecked Sendable {
     private var offsets: [(value: TimeInterval, at: TimeInterval)] = []
 
     /// - Parameter uptime: Returns a monotonic clock, in seconds; nil for the system's.
-    init(uptime: (@Sendable () -> TimeInterval)? = nil) {
+    package init(uptime: (@Sendable () -> TimeInterval)? = nil) {
         self.uptime = uptime ?? { Self.systemUptime }
     }
 
     /// The seconds by which the local clock, which shows `now`, is ahead of the servers'; nil
     /// before the first answer.
-    func lead(at now: Date) -> TimeInterval? {
+    package func lead(at now: Date) -> TimeInterval? {
         let local = now.timeIntervalSince1970 - uptime()
         let leads = lock.withLock { offsets.map { local - $0.value } }.sorted()
         guard !leads.isEmpty else { return nil }
@@ -42,12 +42,12 @@ final class ServerClock: @unchecked Sendable {
     }
 
     /// Forgets all answers except the last ones, because their times were wrong.
-    func forget(exceptLast count: Int) {
+    package func forget(exceptLast count: Int) {
         lock.withLock { offsets.removeFirst(max(0, offsets.count - count)) }
     }
 
     /// Records the server's time in an answer that has just come, if there is one.
-    func note(_ headers: HTTPHeaders) {
+    package func note(_ headers: HTTPHeaders) {
         guard headers.isFresh, let date = headers.date else { return }
         let uptime = uptime()
         lock.withLock {
@@ -65,7 +65,7 @@ extension HTTPHeaders {
     /// - Parameter receivedAt: When the answer came, on the local clock.
     /// - Returns: Nil if the answer has no date, or comes from a cache and states its age (`Age`;
     ///   RFC 9111, section 5.1).
-    func clockLead(receivedAt: Date) -> TimeInterval? {
+    package func clockLead(receivedAt: Date) -> TimeInterval? {
         isFresh ? date.map { receivedAt.timeIntervalSince($0) } : nil
     }
 
@@ -73,7 +73,7 @@ extension HTTPHeaders {
     var isFresh: Bool { self["Age"].map { $0 == "0" } ?? true }
 
     /// When the answer was made, by the server's clock; nil if it does not say.
-    var date: Date? { self["Date"].flatMap { Date(httpDate: $0) } }
+    package var date: Date? { self["Date"].flatMap { Date(httpDate: $0) } }
 }
 
 extension Date {
@@ -81,7 +81,7 @@ extension Date {
     /// 5.6.7).
     ///
     /// Nil for any other text, including the two obsolete forms.
-    init?(httpDate text: String) {
+    package init?(httpDate text: String) {
         guard text.utf8.count <= 64 else { return nil }
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         guard words.count == 6, Self.httpWeekdays.contains(words[0]), words[5] == "GMT",

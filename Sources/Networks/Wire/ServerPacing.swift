@@ -1,12 +1,12 @@
-import Foundation
+package import Foundation
 import Posts
-import Transport
+package import Transport
 
 /// The retry time and rate limit in the headers of an answer.
 ///
 /// Servers state times by their own clock, so each is converted into a distance from the answer's
 /// `Date` and added to the local time of the answer.
-struct ServerPacing {
+package struct ServerPacing: Sendable {
     /// The longest believed time until a reset: seconds.
     private static let longestPeriod: TimeInterval = 86_400
 
@@ -14,7 +14,7 @@ struct ServerPacing {
     private let receivedAt: Date
     private let prefix: String
     /// The shortest and longest wait, whatever the server asks for: seconds.
-    let range: ClosedRange<TimeInterval>
+    package let range: ClosedRange<TimeInterval>
     private let defaultWait: TimeInterval
     private let nonsense: TimeInterval
 
@@ -25,7 +25,7 @@ struct ServerPacing {
     ///   - range: The shortest and longest wait, whatever the server asks for: seconds.
     ///   - defaultWait: The wait after a rate limit without a stated time: seconds.
     ///   - nonsense: Numbers from this one on are ignored.
-    init(
+    package init(
         _ headers: HTTPHeaders, receivedAt: Date, prefix: String = "X-RateLimit-",
         range: ClosedRange<TimeInterval> = 5...900, defaultWait: TimeInterval = 60,
         nonsense: TimeInterval = .infinity
@@ -39,7 +39,7 @@ struct ServerPacing {
     }
 
     /// The account's rate limit; `nil` if the answer does not tell.
-    var rateLimit: RateLimit? {
+    package var rateLimit: RateLimit? {
         let limit = RateLimit(
             limit: headers[prefix + "Limit"].flatMap { Int($0) },
             remaining: headers[prefix + "Remaining"].flatMap { Int($0) },
@@ -53,7 +53,7 @@ struct ServerPacing {
     ///
     /// `Retry-After` is preferred to the reset of the rate limit: some servers send only one of
     /// them.
-    var retryAfter: Date? {
+    package var retryAfter: Date? {
         (retryDistance ?? resetDistance).map(date)
     }
 
@@ -61,7 +61,7 @@ struct ServerPacing {
     ///
     /// A wait of a day is believed, because some limits are counted by the hour or by the day. A
     /// wait beyond a month is not.
-    var retryAfterRateLimit: Date {
+    package var retryAfterRateLimit: Date {
         let seconds = retryDistance ?? resetDistance ?? defaultWait
         guard seconds <= RetryRule.farthestAsked else { return date(after: range.upperBound) }
         return receivedAt.addingTimeInterval(
@@ -69,7 +69,7 @@ struct ServerPacing {
     }
 
     /// When to try again after a refusal of this kind; nil if nothing determines it.
-    func retryAfter(of code: NetworkError.Code) -> Date? {
+    package func retryAfter(of code: NetworkError.Code) -> Date? {
         switch code {
         case .rateLimited: retryAfterRateLimit
         case .conflict: retryAfter ?? date(after: 0)
@@ -80,30 +80,30 @@ struct ServerPacing {
     }
 
     /// `seconds` from now, within the allowed range.
-    func date(after seconds: TimeInterval) -> Date {
+    package func date(after seconds: TimeInterval) -> Date {
         receivedAt.addingTimeInterval(min(max(seconds, range.lowerBound), range.upperBound))
     }
 
     /// Whether the account's quota is used up.
-    var isExhausted: Bool {
+    package var isExhausted: Bool {
         headers[prefix + "Remaining"].flatMap { Int($0) }.map { $0 <= 0 } ?? false
     }
 
     /// The seconds by which the local clock is ahead of the server's; nil if the answer has no
     /// date.
-    var clockLead: TimeInterval? { headers.clockLead(receivedAt: receivedAt) }
+    package var clockLead: TimeInterval? { headers.clockLead(receivedAt: receivedAt) }
 
     private var serverNow: Date { headers.date ?? receivedAt }
 
     /// Seconds to wait by `Retry-After`; nil without it.
-    var retryDistance: TimeInterval? {
+    package var retryDistance: TimeInterval? {
         guard let text = headers["Retry-After"] else { return nil }
         if let seconds = number(text) { return seconds }
         return Date(httpDate: text).map { $0.timeIntervalSince(serverNow) }
     }
 
     /// Seconds until the account has its whole quota again; nil if the answer does not say.
-    var resetDistance: TimeInterval? {
+    package var resetDistance: TimeInterval? {
         guard let text = headers[prefix + "Reset"] else { return nil }
         if let date = Date(rfc3339: text) { return date.timeIntervalSince(serverNow) }
         guard let number = number(text) else { return nil }

@@ -5,6 +5,7 @@ import Posts
 
 @testable import Control
 @testable import Import
+@testable import Mastodon
 @testable import Mirroring
 @testable import Networks
 @testable import Postgres

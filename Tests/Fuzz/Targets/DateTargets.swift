@@ -3,6 +3,7 @@ import Posts
 
 @testable import Networks
 @testable import Transport
+@testable import X
 
 /// Dates, and headers that say when to ask again.
 extension FuzzTarget {

@@ -3,6 +3,7 @@ import Foundation
 import Posts
 
 @testable import Import
+@testable import Mastodon
 @testable import Networks
 
 /// The two wire forms of a post of a Mastodon-compatible server, which one function reads.

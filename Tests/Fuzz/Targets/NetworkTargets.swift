@@ -2,8 +2,11 @@ import Formats
 import Foundation
 import Posts
 
+@testable import Bluesky
+@testable import Mastodon
 @testable import Networks
 @testable import Transport
+@testable import X
 
 /// Answers of the three networks: refusals, and pages of feeds.
 extension FuzzTarget {

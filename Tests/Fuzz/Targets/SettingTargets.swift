@@ -4,6 +4,7 @@ import Foundation
 import Posts
 
 @testable import Control
+@testable import Mastodon
 @testable import Mirroring
 @testable import Networks
 @testable import Settings

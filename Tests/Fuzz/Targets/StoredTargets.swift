@@ -2,12 +2,15 @@ import Formats
 import Foundation
 import Posts
 
+@testable import Bluesky
 @testable import Control
+@testable import Mastodon
 @testable import Mirroring
 @testable import Networks
 @testable import Redis
 @testable import Settings
 @testable import Transport
+@testable import X
 
 /// What comes back from where it was kept: cursors, sessions, keys, counts.
 extension FuzzTarget {

@@ -2,6 +2,7 @@ import Conduct
 import Formats
 import Foundation
 
+@testable import Bluesky
 @testable import Networks
 @testable import Posts
 

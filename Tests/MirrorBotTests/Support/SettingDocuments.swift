@@ -1,4 +1,5 @@
 import Foundation
+import Mastodon
 import Networks
 import Posts
 import Settings

@@ -104,7 +104,7 @@ enum SetupPage: MirrorPage {
             given[returnPath] = page
             guard !request.setup.isPending(role, of: name, on: network, given, now: request.now)
             else { return .seeOther(place(of: role, request)) }
-            switch try await steps.begin(answers, returningTo: page) {
+            switch try await steps.begin(typed: answers, returningTo: page) {
             case .asksForCode(let pending):
                 request.setup.keep(
                     .code(pending), of: role, in: name, on: network, given, now: request.now)
@@ -122,12 +122,12 @@ enum SetupPage: MirrorPage {
         -> [String: String]
     {
         var answers: [String: String] = [:]
-        for field in try await steps.form().fields {
-            let typed = request.form.typed(field.name)
-            if typed == nil, !field.isOptional {
-                throw ChangeRefusal(.unusable, "\(field.label): nothing was typed")
+        for question in try await steps.questions() {
+            let typed = request.form.typed(question.name)
+            if typed == nil, !question.isOptional {
+                throw ChangeRefusal(.unusable, "\(question.label): nothing was typed")
             }
-            answers[field.name] = typed
+            answers[question.name] = typed
         }
         return answers
     }

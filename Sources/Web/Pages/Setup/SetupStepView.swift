@@ -112,20 +112,23 @@ struct SetupStepView {
     }
 
     private func login(_ role: AccountRole, _ network: NetworkName) async throws -> PageContext {
-        let form = try await LoginSteps(for: role, on: network, of: request.mirror).form()
+        let questions = try await LoginSteps(for: role, on: network, of: request.mirror)
+            .questions()
         let isWrong = request.refusal?.isMisuse == true
         return [
             "role": .text(role.rawValue), "network": .text(network.rawValue),
-            "page": .text(form.page), "isUnencrypted": .flag(request.access.isUnencrypted),
+            "page": .text(questions.compactMap(\.page).first),
+            "isUnencrypted": .flag(request.access.isUnencrypted),
             "fields": .list(
-                form.fields.enumerated().map { index, field in
+                questions.enumerated().map { index, question in
                     [
-                        "name": .text(field.name), "label": .text(field.label),
-                        "hint": .sentence(field.hint),
-                        "type": .text(field.isSecret ? "password" : "text"),
+                        "name": .text(question.name), "label": .text(question.label),
+                        "hint": .sentence(question.hint),
+                        "type": .text(question.isSecret ? "password" : "text"),
                         // A secret never comes back.
-                        "value": .text(field.isSecret ? "" : request.typed(field.name, or: "")),
-                        "isRequired": .flag(!field.isOptional),
+                        "value": .text(
+                            question.isSecret ? "" : request.typed(question.name, or: "")),
+                        "isRequired": .flag(!question.isOptional),
                         "isWrong": .flag(isWrong && index == 0),
                     ]
                 }),

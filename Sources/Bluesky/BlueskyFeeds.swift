@@ -1,0 +1,539 @@
+import Cryptography
+import Formats
+package import Foundation
+package import Networks
+import Posts
+import Transport
+
+/// Reading feeds.
+extension BlueskyNetwork {
+    /// The number of items to request; servers send fewer.
+    private static let pageSize = 100
+    /// The most pages that one call reads; the rest after a long absence is read by the next call.
+    private static let maximumPages = 20
+    /// The most pages in a row that are skipped because they are empty, and the pages of known
+    /// items after which a look ends.
+    private static let maximumEmptyPages = 5
+    private static let maximumKnownPages = 2
+    /// The known items that a look also needs to end, because pages may be short.
+    private static let maximumKnownItems = 20
+    /// The most pages that ``ownPosts(since:)`` reads.
+    private static let maximumOwnPages = 100
+    /// Seconds by which clocks may differ.
+    private static let clockMargin: TimeInterval = 600
+
+    package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
+        guard capabilities.feeds.contains(feed) else {
+            throw failure(
+                feed.operation, .capability, "this needs the account's app password",
+                outcome: .notSent)
+        }
+        let size = min(max(size ?? Self.pageSize, 1), Self.pageSize)
+        switch position {
+        case .newest:
+            let slice = try await fullSlice(feed, nil, size)
+            var page = try await page(of: slice, feed)
+            page.older = slice.place
+            page.newer = try cursor(feed, slice.entries.map(\.mark), isWhole: slice.place == nil)
+                .text()
+            return page
+        case .older(let place):
+            guard (1...BlueskyCursor.maximumPlace).contains(place.utf8.count) else {
+                throw failure(
+                    feed.operation, .rejected, "the place in the feed cannot be one",
+                    outcome: .notSent)
+            }
+            let slice = try await fullSlice(feed, place, size)
+            var page = try await page(of: slice, feed)
+            page.older = slice.place == place ? nil : slice.place
+            return page
+        case .newer(let text):
+            guard let cursor = BlueskyCursor(text) else {
+                throw failure(
+                    feed.operation, .rejected, "the stored position is not one of Bluesky",
+                    outcome: .notSent)
+            }
+            return try await newer(feed, than: cursor, size)
+        }
+    }
+
+    package func ownPosts(since: Date) async throws -> [ObservedPost] {
+        let start = since.addingTimeInterval(-Self.clockMargin)
+        var found: [ObservedPost] = []
+        var seen: Set<BlueskyMark> = []
+        var names: Set<PostID> = []
+        var place: String?
+        for _ in 0..<Self.maximumOwnPages {
+            let slice = try await slice(.ownPosts, place, Self.pageSize)
+            let page = try await page(of: slice, .ownPosts)
+            guard page.unreadable.isEmpty else {
+                throw incomplete("a post of the account cannot be read")
+            }
+            let fresh = slice.entries.filter { seen.insert($0.mark).inserted }
+            found += page.items.filter {
+                names.insert($0.post.id).inserted && isPossiblySince(start, $0)
+            }
+            if fresh.isEmpty, !slice.entries.isEmpty { break }
+            guard let next = slice.place, next != place else { return found }
+            // The keys of this program's records contain their times, so none of its records is
+            // further down.
+            if let last = fresh.last.flatMap({ TimestampID($0.mark.order) }), last.date < start {
+                return found
+            }
+            place = next
+        }
+        throw incomplete("the server's pages do not reach back far enough")
+    }
+
+    /// Whether a post is from after `start` according to its own time or that of its key.
+    private func isPossiblySince(_ start: Date, _ item: ObservedPost) -> Bool {
+        let key = RecordReference(item.address).flatMap { TimestampID($0.address.key) }
+        return !item.post.isTimeTrusted || item.post.createdAt >= start
+            || key.map { $0.date >= start } ?? true
+    }
+
+    private func incomplete(_ cause: String) -> NetworkError {
+        failure(.readOwnPosts, .malformedResponse, cause)
+    }
+
+    /// The items that arrived after a cursor, from as many pages as necessary.
+    private func newer(_ feed: Feed, than cursor: BlueskyCursor, _ size: Int) async throws
+        -> FeedPage
+    {
+        var look = BlueskyLook(from: cursor)
+        for _ in 0..<Self.maximumPages where !look.isDone {
+            do {
+                look.take(try await slice(feed, look.place, size))
+            } catch let error as NetworkError {
+                // The pages that were read are not read again; if the problem persists, the next
+                // call reports it.
+                guard !look.marks.isEmpty else { throw error }
+                break
+            }
+            let hasOnlyKnown =
+                look.knownPages >= Self.maximumKnownPages
+                && look.knownItems >= Self.maximumKnownItems
+            look.isDone = look.isDone || hasOnlyKnown
+        }
+        // The first call of a look has read the newest items.
+        var next =
+            cursor.rest == nil ? self.cursor(feed, look.marks, isWhole: look.isWhole) : cursor
+        next.rest =
+            look.isDone
+            ? nil : look.place.map { BlueskyCursor.Rest(place: $0, window: look.window) }
+        var page = try await page(of: look.found, feed)
+        // An unfinished look must not be mistaken for the end, even if it found no item.
+        if next.rest != nil { page.received = max(page.received, 1) }
+        page.newer = next == cursor ? nil : try next.text()
+        return page
+    }
+
+    private func cursor(_ feed: Feed, _ marks: [BlueskyMark], isWhole: Bool) -> BlueskyCursor {
+        let isOfRecords = feed == .ownPosts || feed == .favorites
+        return BlueskyCursor(marks: marks, isWhole: isWhole, at: isOfRecords ? nil : client.now())
+    }
+
+    /// The next page that is not empty.
+    private func fullSlice(_ feed: Feed, _ start: String?, _ size: Int) async throws -> BlueskySlice
+    {
+        var slice = try await slice(feed, start, size)
+        var place = start
+        for _ in 0..<Self.maximumEmptyPages {
+            guard slice.entries.isEmpty, let next = slice.place, next != place else { break }
+            place = next
+            slice = try await self.slice(feed, next, size)
+        }
+        return slice
+    }
+
+    private func slice(_ feed: Feed, _ place: String?, _ size: Int) async throws -> BlueskySlice {
+        let home = try await home()
+        let call = call(for: feed, home, place, size)
+        let answer = try await answer(to: call)
+        let response = try answer.response()
+        let rateLimit = client.pacing(of: response).rateLimit
+        if response.isCut {
+            if let slice = BlueskySlice(beginning: response.body, rateLimit: rateLimit) {
+                return slice
+            }
+            throw answer.error(.tooLarge, "one item is larger than an answer may be")
+        }
+        let now = client.now()
+        func list<Element: Decodable & Sendable>(
+            of type: Element.Type, _ entry: (Element) -> BlueskySlice.Entry?
+        ) throws(NetworkError) -> BlueskySlice {
+            let list = try answer.value(BlueskyList<Element>.self)
+            return BlueskySlice(list, in: response.body, rateLimit: rateLimit, entry)
+        }
+        switch feed {
+        case .ownPosts:
+            return try list(of: BlueskyListedRecord<BlueskyPostRecord>.self) { .init($0, of: home) }
+        case .favorites:
+            return try list(of: BlueskyListedRecord<BlueskyLikeRecord>.self) { .init($0, of: home) }
+        case .home: return try list(of: BlueskyFeedItem.self) { .init($0, seenAt: now) }
+        case .mentions:
+            return try list(of: BlueskyNotification.self) { .init($0, to: home, seenAt: now) }
+        }
+    }
+
+    private func call(for feed: Feed, _ home: String, _ place: String?, _ size: Int) -> NetworkCall
+    {
+        var query: [(name: String, value: String)] = []
+        var name = "com.atproto.repo.listRecords"
+        switch feed {
+        case .ownPosts: query = [("repo", home), ("collection", RecordAddress.postCollection)]
+        case .favorites: query = [("repo", home), ("collection", RecordAddress.likeCollection)]
+        case .home: name = "app.bsky.feed.getTimeline"
+        case .mentions:
+            name = "app.bsky.notification.listNotifications"
+            query = [("reasons", "mention"), ("reasons", "reply")]
+        }
+        query.append((name: "limit", value: String(size)))
+        if let place { query.append((name: "cursor", value: place)) }
+        var call = NetworkCall(feed.operation, name, query)
+        call.takesBeginning = size == 1
+        return call
+    }
+}
+
+/// A look at new items of a feed, page by page from the newest item down.
+private struct BlueskyLook {
+    /// The items that were known when the look began.
+    let window: BlueskyCursor.Window
+    /// The place where it continues; nil for the newest items.
+    private(set) var place: String?
+    private(set) var marks: [BlueskyMark] = []
+    private(set) var found = BlueskySlice(entries: [])
+    /// Pages and items since the last new item.
+    private(set) var knownPages = 0
+    private(set) var knownItems = 0
+    /// The end of the feed was reached.
+    private(set) var isWhole = false
+    var isDone = false
+    private var names: Set<String> = []
+
+    init(from cursor: BlueskyCursor) {
+        window = cursor.rest?.window ?? cursor.window
+        place = cursor.rest?.place
+    }
+
+    mutating func take(_ slice: BlueskySlice) {
+        found.rateLimit = slice.rateLimit ?? found.rateLimit
+        marks += slice.entries.map(\.mark)
+        let fresh = slice.entries.filter {
+            window.isNew($0.mark) && names.insert($0.mark.name).inserted
+        }
+        found.entries += fresh
+        let isKnown = fresh.isEmpty && !slice.entries.isEmpty
+        knownPages = isKnown ? knownPages + 1 : 0
+        knownItems = isKnown ? knownItems + slice.entries.count : 0
+        isWhole = slice.place == nil || slice.place == place
+        isDone = isWhole || reachesFloor
+        place = slice.place
+    }
+
+    /// Whether the last items are below the known ones; a single item out of order does not count.
+    private var reachesFloor: Bool {
+        let last = marks.filter { !$0.order.isEmpty }.suffix(3)
+        return last.count == 3 && last.allSatisfy { $0.order < window.floor }
+    }
+}
+
+/// The order of an item in its feed, and its identity.
+struct BlueskyMark: Hashable, Sendable {
+    /// A digest of the item's name.
+    let name: String
+    /// A text that sorts as the feed does: a record key, or a time; empty if unknown.
+    let order: String
+
+    init(_ name: String, order: String) {
+        self.name = HashFunction.sha256.digest(of: name.utf8).prefix(8).hexadecimal
+        self.order = order
+    }
+
+    init(_ name: String, at time: Date) {
+        self.init(name, order: time.rfc3339)
+    }
+}
+
+/// The newest items of a feed, remembered to recognize later arrivals.
+///
+/// Bluesky has no request for items newer than a given one, and a new item may appear below older
+/// ones, because its author chooses its place. So the newest items are remembered individually; an
+/// item that is not among them, and not below the lowest of them, is new.
+struct BlueskyCursor: Codable, Equatable, Sendable {
+    /// The number of remembered items: less than a page, so that one request returns all of them
+    /// with the new ones.
+    static let window = 64
+    /// The longest cursor of a server, in bytes.
+    static let maximumPlace = 4_096
+    /// Seconds after which an item never counts as new in a feed of many authors, because following
+    /// somebody adds all of their old posts to it.
+    private static let horizon: TimeInterval = 86_400
+
+    /// The newest items.
+    struct Window: Codable, Equatable, Sendable {
+        /// Their names.
+        var known: [String]
+        /// The order of the lowest remembered item; empty if the feed has no others.
+        var floor: String
+
+        /// Whether an item has arrived since.
+        func isNew(_ mark: BlueskyMark) -> Bool {
+            (mark.order >= floor || mark.order.isEmpty) && !known.contains(mark.name)
+        }
+    }
+
+    /// An unfinished look, which continues with the next page.
+    struct Rest: Codable, Equatable, Sendable {
+        /// The server's name for the place.
+        var place: String
+        /// The items that were remembered when the look began.
+        var window: Window
+    }
+
+    var window: Window
+    /// The progress of an unfinished look.
+    var rest: Rest?
+
+    /// - Parameters:
+    ///   - marks: The items from the newest down, as far as they were read.
+    ///   - isWhole: Whether the feed has no other items.
+    ///   - time: When they were read, for feeds of many authors; nil for a list of one account's
+    ///     records.
+    init(marks: [BlueskyMark], isWhole: Bool, at time: Date?) {
+        let sorted = marks.sorted { $0.order > $1.order }
+        var floor = sorted.prefix(Self.window).last?.order ?? ""
+        if isWhole, sorted.count <= Self.window {
+            let edge = time.map(Self.edge) ?? ""
+            floor = sorted.isEmpty ? edge : min(floor, edge)
+        }
+        // All items with the lowest order, because otherwise some would count as new.
+        window = Window(
+            known: sorted.filter { $0.order >= floor || $0.order.isEmpty }.map(\.name), floor: floor
+        )
+    }
+
+    /// A whole hour, so that the cursor of a quiet feed rarely changes.
+    private static func edge(at time: Date) -> String {
+        let hours = ((time.timeIntervalSince1970 - horizon) / 3_600).rounded(.down)
+        return Date(timeIntervalSince1970: hours * 3_600).rfc3339
+    }
+
+    /// Nil for a text that ``text()`` did not make.
+    init?(_ text: String) {
+        guard text.utf8.count <= 1 << 20,
+            let cursor = JSONBody.decoded(BlueskyCursor.self, Array(text.utf8)),
+            cursor.rest.map({ (1...Self.maximumPlace).contains($0.place.utf8.count) }) ?? true
+        else { return nil }
+        self = cursor
+    }
+
+    /// The stored form of the cursor.
+    func text() throws -> String {
+        String(decoding: try JSONBody.encoded(self), as: UTF8.self)
+    }
+}
+
+/// A page of a feed as a server sent it.
+struct BlueskySlice: Sendable {
+    /// One item.
+    struct Entry: Sendable {
+        var mark: BlueskyMark
+        var content: Content
+        /// Identifies an item that cannot be read.
+        var digest = ""
+
+        init(mark: BlueskyMark, content: Content) {
+            self.mark = mark
+            self.content = content
+        }
+    }
+
+    /// The kind of an item, and its value.
+    enum Content: Sendable {
+        /// A post of the account itself.
+        case record(RecordReference, BlueskyPostRecord)
+        /// A post with all data of the server about it.
+        case view(BlueskyPostView, isRepost: Bool)
+        case notification(BlueskyNotification, BlueskyProfile, BlueskyPostRecord)
+        /// The post that was favorited.
+        case favorite(RecordReference)
+        /// An item that does not belong in the feed.
+        case other
+        /// An item that cannot be read: the post's address, if the item has it, and the cause.
+        case unreadable(address: String?, cause: String)
+    }
+
+    var entries: [Entry]
+    /// The server's cursor to the next page; nil at the end.
+    var place: String?
+    var rateLimit: RateLimit?
+}
+
+extension BlueskySlice.Entry {
+    /// Nil for a record of another account.
+    init?(_ listed: BlueskyListedRecord<BlueskyPostRecord>, of did: String) {
+        let address = listed.reference.address
+        guard address.repository == did, address.isPost else { return nil }
+        mark = BlueskyMark(address.key, order: address.key)
+        content =
+            listed.value.map { .record(listed.reference, $0) }
+            ?? .unreadable(address: listed.reference.text, cause: "its record is not as posts are")
+    }
+
+    /// Nil for a record of another account.
+    init?(_ listed: BlueskyListedRecord<BlueskyLikeRecord>, of did: String) {
+        let address = listed.reference.address
+        guard address.repository == did, address.collection == RecordAddress.likeCollection else {
+            return nil
+        }
+        mark = BlueskyMark(address.key, order: address.key)
+        guard let subject = listed.value?.subject else {
+            content = .unreadable(address: nil, cause: "the favorite does not tell of what")
+            return
+        }
+        // People like lists and feeds too.
+        content = subject.address.isPost ? .favorite(subject) : .other
+    }
+
+    /// A server places an item at the time that its author gave, but not in the future.
+    init(_ item: BlueskyFeedItem, seenAt now: Date) {
+        let uri = item.post.reference.address.uri
+        let indexed = item.post.indexedAt ?? now
+        let time = min(item.post.record.createdAt ?? indexed, indexed)
+        switch item.reason {
+        case .repost(let person, let at):
+            mark = BlueskyMark("\(uri) by \(person ?? "")", at: at ?? time)
+            content = .view(item.post, isRepost: true)
+        case .pin:
+            mark = BlueskyMark("\(uri) on top", at: time)
+            content = .other
+        case .other, nil:
+            mark = BlueskyMark(uri, at: time)
+            content = .view(item.post, isRepost: false)
+        }
+    }
+
+    /// A reply to one of the account's posts is addressed to the account; replies further down are
+    /// among other people.
+    init(_ notification: BlueskyNotification, to did: String, seenAt now: Date) {
+        mark = BlueskyMark(notification.reference.address.uri, at: notification.indexedAt ?? now)
+        let parent = notification.record?.reply?.parent.address.repository
+        let isWanted =
+            notification.reason == "mention" || notification.reason == "reply" && parent == did
+        guard isWanted || notification.reason == "reply" && notification.record == nil else {
+            content = .other
+            return
+        }
+        guard let author = notification.author, let record = notification.record,
+            notification.reference.address.isPost
+        else {
+            content = .unreadable(
+                address: notification.reference.address.isPost ? notification.reference.text : nil,
+                cause: notification.author == nil
+                    ? "its author cannot be told" : "its record is not as posts are")
+            return
+        }
+        content = .notification(notification, author, record)
+    }
+}
+
+extension BlueskySlice {
+    /// - Parameters:
+    ///   - entry: Makes an entry of an element; nil for an element that does not belong there.
+    init<Element>(
+        _ list: BlueskyList<Element>, in body: [UInt8], rateLimit: RateLimit?,
+        _ entry: (Element) -> Entry?
+    ) {
+        let known = list.elements.map { $0.value.flatMap(entry) }
+        self.init(entries: [], place: list.cursor, rateLimit: rateLimit)
+        let isWhole = known.allSatisfy { $0?.isReadable == true }
+        let digests = isWhole ? [] : JSONBody.digests(of: body, under: list.name)
+        // An item without an order takes that of its neighbors.
+        var order = known.lazy.compactMap { $0?.mark.order }.first ?? ""
+        for (index, element) in list.elements.enumerated() {
+            let digest = digests.indices.contains(index) ? digests[index] : ""
+            let address = element.reference?.address
+            var new =
+                known[index]
+                ?? Entry(
+                    mark: BlueskyMark(address?.uri ?? digest, order: order),
+                    content: .unreadable(
+                        address: address?.isPost == true ? element.reference?.text : nil,
+                        cause: "it is not as the feed's items are"))
+            if !new.isReadable { new.digest = digest }
+            order = new.mark.order
+            entries.append(new)
+        }
+    }
+
+    /// The single item of a page that is too large to be read; nil if the part that was read has no
+    /// cursor.
+    init?(beginning body: [UInt8], rateLimit: RateLimit?) {
+        let values = JSONBeginning(body).values
+        let paths = [["records", "0"], ["notifications", "0"], ["feed", "0", "post"]]
+        let reference = paths.lazy
+            .compactMap { RecordReference(uri: values[$0 + ["uri"]], cid: values[$0 + ["cid"]]) }
+            .first
+        let record = values[["records", "0", "uri"]].flatMap { RecordAddress($0) }
+        // The place below a record is called as the record is.
+        guard let place = values[["cursor"]] ?? record?.key,
+            (1...BlueskyCursor.maximumPlace).contains(place.utf8.count)
+        else { return nil }
+        var entry = Entry(
+            mark: BlueskyMark(reference?.address.uri ?? place, order: record?.key ?? ""),
+            content: .unreadable(
+                address: reference?.address.isPost == true ? reference?.text : nil,
+                cause: "it is larger than an answer may be"))
+        entry.digest = JSONBody.digest((reference?.text ?? place).utf8)
+        self.init(entries: [entry], place: place, rateLimit: rateLimit)
+    }
+}
+
+extension BlueskySlice.Entry {
+    fileprivate var isReadable: Bool {
+        if case .unreadable = content { false } else { true }
+    }
+}
+
+/// A list in an answer, under any name.
+struct BlueskyList<Element: Decodable & Sendable>: Decodable {
+    /// An element of the list.
+    struct Item: Decodable {
+        /// `nil` if the item cannot be decoded as an element.
+        let value: Element?
+        /// The record that the element refers to, if the element itself cannot be decoded.
+        let reference: RecordReference?
+
+        init(from decoder: any Decoder) throws {
+            // Nil if the element has another shape; it may still name its record.
+            value = try? Element(from: decoder)
+            guard value == nil else {
+                reference = nil
+                return
+            }
+            // Nil if the element is no object; then it has no reference.
+            let wire = try? WireObject(from: decoder)
+            reference =
+                wire?.value(RecordReference.self, "post") ?? (try? RecordReference(from: decoder))
+        }
+    }
+
+    let elements: [Item]
+    /// The key of the list in the answer.
+    let name: String
+    let cursor: String?
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        guard let name = ["records", "feed", "notifications"].first(where: wire.isPresent) else {
+            throw ShapeError()
+        }
+        elements = try wire.required([Item].self, name)
+        self.name = name
+        cursor = wire.text("cursor").flatMap {
+            (1...BlueskyCursor.maximumPlace).contains($0.utf8.count) ? $0 : nil
+        }
+    }
+}

@@ -1,0 +1,448 @@
+import Formats
+package import Foundation
+package import Networks
+package import Posts
+package import Transport
+
+/// An account on Bluesky, or on another server of the AT Protocol.
+///
+/// With an app password all requests go through the server with the account's records, which
+/// forwards the others. Without a password the account's posts and favorites can be read, because
+/// both are public.
+///
+/// Posts and favorites are records whose keys and times are determined by the draft before they are
+/// sent: a second attempt writes the same record or none.
+package struct BlueskyNetwork: SocialNetwork {
+    let client: BlueskyClient
+    let resolver: BlueskyResolver
+    /// `nil` for public reading.
+    let sessions: BlueskySessions?
+    /// The rules about who may answer and quote the published posts.
+    let gates: BlueskyGates
+    let memory = BlueskyMemory()
+
+    /// - Parameters:
+    ///   - appPassword: Opens the account; nil for public reading.
+    ///   - apiBaseURL: The server that stands for all of Bluesky's; nil for the real ones.
+    ///   - sessions: Stores the session, so that the password is hardly ever sent.
+    ///   - client: Sends the requests; may be shared with other networks.
+    ///   - origin: The mirror that makes the requests.
+    ///   - uptime: Reads the monotonic clock, in seconds; nil for the system's.
+    /// - Throws: ``NetworkError`` with code `.configuration` for an invalid identifier or address.
+    package init(
+        identifier: String, appPassword: Secret?, apiBaseURL: String?,
+        sessions: any CredentialStore,
+        gates: BlueskyGates = BlueskyGates(), client: HTTPClient,
+        origin: RequestOrigin = RequestOrigin(),
+        now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
+    ) throws(NetworkError) {
+        try self.init(
+            identifier: identifier, appPassword: appPassword,
+            hosts: try BlueskyHosts(apiBaseURL: apiBaseURL),
+            sessions: sessions, gates: gates, client: client, origin: origin, now: now,
+            uptime: uptime)
+    }
+
+    init(
+        identifier: String, appPassword: Secret?, hosts: BlueskyHosts,
+        sessions: any CredentialStore,
+        gates: BlueskyGates = BlueskyGates(), client: HTTPClient,
+        origin: RequestOrigin = RequestOrigin(),
+        now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
+    ) throws(NetworkError) {
+        let client = BlueskyClient(
+            server: hosts.entryway, http: client, origin: origin,
+            serverClock: ServerClock(uptime: uptime),
+            now: now, isAnonymous: appPassword == nil)
+        let resolver = try BlueskyResolver(identifier: identifier, hosts: hosts, client: client)
+        self.gates = gates
+        self.client = client
+        self.resolver = resolver
+        self.sessions = appPassword.map {
+            BlueskySessions(password: $0, store: sessions, resolver: resolver)
+        }
+    }
+
+    package var name: NetworkName { .bluesky }
+
+    package var host: String { client.server.host }
+
+    package var clockLead: TimeInterval? { client.serverClock.lead(at: client.now()) }
+
+    package var capabilities: Capabilities {
+        let canWrite = sessions != nil
+        var capabilities = Capabilities(
+            feeds: canWrite ? Set(Feed.allCases) : [.ownPosts, .favorites],
+            visibilities: [.public, .unlisted],
+            replies: .anyone, replyNeedsMention: false, automaticFavorites: .consenting,
+            supportsIdempotencyKey: true,
+            // A refused session, a check whether the session is the cause, a new session, and the
+            // call again.
+            requestDeadline: NetworkCall.usualDeadline * 4)
+        capabilities.canFavorite = canWrite
+        capabilities.canPublish = canWrite
+        // Bluesky allows 5,000 points an hour; a deletion takes one and a post three.
+        capabilities.deletionPace = Pace(count: 1_000, period: 3_600)
+        capabilities.unfavoritePace = Pace(count: 1_000, period: 3_600)
+        // The record's key stays valid forever, but after so long a wait a reply has no reader.
+        capabilities.resendWindow = .seconds(24 * 3_600)
+        // The authors of the four posts above are notified, according to the source of the usual
+        // app view.
+        capabilities.repliesTellAncestors = true
+        capabilities.linksWords = true
+        // The limit in the document of the record type.
+        capabilities.largestPicture = 1_000_000
+        return capabilities
+    }
+
+    package func verifyAccount() async throws -> Account {
+        let did: String
+        if sessions != nil {
+            did = try await confirmedHome()
+        } else {
+            let identity = try await resolver.resolve()
+            memory.keep(identity, for: Self.identityLifetime, from: client.now())
+            did = identity.did
+        }
+        return BlueskyTranslator(now: client.now()).account(try await readOwnProfile(did))
+    }
+
+    package func limits() async throws -> PublishingLimits { .bluesky }
+
+    package func lookUp(_ address: String) async throws -> ObservedPost? {
+        try await post(at: try reference(address, .readPost).address)
+    }
+
+    package func lookUp(identity: PostID) async throws -> ObservedPost? {
+        guard let address = RecordAddress(identity.value), address.isPost else {
+            throw failure(
+                .readPost, .capability, "what the post is called is no address of Bluesky's",
+                outcome: .notSent)
+        }
+        return try await post(at: address)
+    }
+
+    private func post(at address: RecordAddress) async throws -> ObservedPost? {
+        let home = try await home()
+        if address.repository == home { return try await ownPost(address) }
+        guard let view = try await view(of: address, .readPost) else { return nil }
+        let bios = try await bios(of: [view.author], .readPost)
+        return BlueskyTranslator(now: client.now()).post(view, bio: bios[view.author.did])
+    }
+
+    package func isFavorited(_ address: String) async throws -> Bool? {
+        try requireSession(.readPost)
+        let reference = try reference(address, .readPost)
+        return try await view(of: reference.address, .readPost).map { $0.isFavorited ?? false }
+    }
+
+    package func conversation(of post: ObservedPost) async throws -> String? {
+        if let root = post.conversation { return root }
+        return try await lookUp(post.address)?.conversation
+    }
+
+    /// A post of the account itself, from the server with its records, which is always up to date.
+    private func ownPost(_ address: RecordAddress) async throws -> ObservedPost? {
+        let found = try await record(BlueskyPostRecord.self, address, .readPost)
+        guard let found else { return nil }
+        guard let value = found.value else {
+            throw failure(.readPost, .malformedResponse, "the post's record cannot be read")
+        }
+        return try await ownPosts([(found.reference, value)])[found.reference]
+    }
+
+    /// The session's account, verified now.
+    private func confirmedHome() async throws -> String {
+        let answer = try await answer(
+            to: NetworkCall(.verifyAccount, "com.atproto.server.getSession"))
+        let (did, isActive) = try answer.read { wire in
+            wire.did.map { ($0, wire.flag("active") ?? true) }
+        }
+        guard isActive else { throw answer.error(.accountDisabled, "the account is switched off") }
+        guard try await home() == did else {
+            throw answer.error(.configuration, "the session is another account's")
+        }
+        return did
+    }
+
+    /// Parses a post's address that comes from outside.
+    func reference(_ address: String, _ operation: NetworkError.Operation) throws(NetworkError)
+        -> RecordReference
+    {
+        if let reference = RecordReference(address), reference.address.isPost { return reference }
+        throw failure(
+            operation, .rejected, "the post's address is not one of Bluesky's", outcome: .notSent)
+    }
+
+    /// - Throws: ``NetworkError`` with code `.capability` without an app password.
+    func requireSession(_ operation: NetworkError.Operation) throws(NetworkError) {
+        guard sessions == nil else { return }
+        throw failure(
+            operation, .capability, "this needs the account's app password", outcome: .notSent)
+    }
+
+    func failure(
+        _ operation: NetworkError.Operation, _ code: NetworkError.Code, _ detail: String,
+        outcome: NetworkError.Outcome = .refused
+    ) -> NetworkError {
+        client.error(operation, code, outcome: outcome, detail: detail)
+    }
+}
+
+/// Asking the right server in the right name.
+extension BlueskyNetwork {
+    /// Seconds for which an account's identity is cached.
+    static let identityLifetime: TimeInterval = 3_600
+    /// Seconds for which the account's own profile, and the bios of others, are cached.
+    private static let profileLifetime: TimeInterval = 3_600
+    private static let bioLifetime: TimeInterval = 86_400
+    /// The most posts or accounts in one request.
+    private static let batchSize = 25
+    /// Includes a session of another process and a renewed one.
+    private static let maximumAttempts = 3
+
+    /// Sends a call to the account's own server with its session, or, without one, to a public
+    /// server.
+    ///
+    /// - Throws: ``NetworkError`` or `CancellationError`.
+    func answer(to call: NetworkCall) async throws -> BlueskyAnswer {
+        guard let sessions else {
+            let server = call.isAboutRecords ? try await identity().server : resolver.hosts.appView
+            let answer = try await client.at(server).answer(to: call)
+            if call.isAboutRecords, let refusal = answer.refusal, refusal.error.code == .notFound,
+                refusal.name != "RecordNotFound"
+            {
+                memory.forgetIdentity()
+            }
+            return answer
+        }
+        var session = try await sessions.current()
+        for _ in 1..<Self.maximumAttempts {
+            let answer = try await ask(call, in: session, sessions)
+            guard let refusal = answer.refusal else {
+                await sessions.confirm(session)
+                return answer
+            }
+            guard let refusal = try await asSessionRefusal(refusal, session, sessions) else {
+                return answer
+            }
+            session = try await sessions.renewed(insteadOf: session, refusal)
+        }
+        return try await ask(call, in: session, sessions)
+    }
+
+    /// The refusal if it is about the session; nil if it is about the call.
+    ///
+    /// If a server, or a proxy before it, does not name the error, another request decides.
+    private func asSessionRefusal(
+        _ refusal: BlueskyRefusal, _ session: BlueskySession, _ sessions: BlueskySessions
+    ) async throws -> BlueskyRefusal? {
+        guard refusal.name == nil, let status = refusal.error.status,
+            [400, 401, 403].contains(status)
+        else {
+            return refusal.error.code == .unauthorized ? refusal : nil
+        }
+        let call = NetworkCall(refusal.error.operation, "com.atproto.server.getSession")
+        guard let second = try await ask(call, in: session, sessions).refusal,
+            second.error.isPermanent
+        else {
+            return nil
+        }
+        var error = refusal.error
+        error.code = .unauthorized
+        return BlueskyRefusal(name: second.name ?? "ExpiredToken", error: error)
+    }
+
+    private func ask(
+        _ call: NetworkCall, in session: BlueskySession, _ sessions: BlueskySessions
+    ) async throws -> BlueskyAnswer {
+        try await client.at(session.server, hiding: [session.refresh, sessions.password])
+            .answer(to: call, with: session.access)
+    }
+
+    /// The DID of the account that the network acts for.
+    func home() async throws -> String {
+        if let sessions { return try await sessions.current().did }
+        return try await identity().did
+    }
+
+    /// The same with a session that does not end before the next request, according to its token.
+    func readyHome() async throws -> String {
+        guard let sessions else { return try await home() }
+        return try await sessions.lasting().did
+    }
+
+    /// The identity, requested once an hour; if that fails, the known one is kept.
+    func identity() async throws -> BlueskyIdentity {
+        let time = client.now()
+        if let known = memory.identity(at: time) { return known }
+        let identity: BlueskyIdentity
+        do {
+            identity = try await resolver.resolve()
+        } catch let error as NetworkError where !error.isPermanent {
+            guard let known = memory.lastIdentity else { throw error }
+            identity = known
+        }
+        memory.keep(identity, for: Self.identityLifetime, from: time)
+        return identity
+    }
+
+    /// A record by its address; nil if its server says that there is none.
+    func record<Value: Decodable & Sendable>(
+        _ type: Value.Type, _ address: RecordAddress, _ operation: NetworkError.Operation
+    ) async throws -> BlueskyListedRecord<Value>? {
+        let call = NetworkCall(
+            operation, "com.atproto.repo.getRecord",
+            [
+                (name: "repo", value: address.repository),
+                (name: "collection", value: address.collection),
+                (name: "rkey", value: address.key),
+            ])
+        let answer = try await answer(to: call)
+        // Only this name is conclusive: other such answers come from servers that do not know the
+        // account.
+        if answer.refusal?.name == "RecordNotFound" { return nil }
+        let found = try answer.value(BlueskyListedRecord<Value>.self)
+        guard found.reference.address == address else {
+            throw answer.malformed("the answer is about another record")
+        }
+        return found
+    }
+
+    /// Posts by their addresses; deleted posts, and those hidden from the account, are left out.
+    func views(of uris: [String], _ operation: NetworkError.Operation) async throws -> BlueskyViews
+    {
+        var found = BlueskyViews()
+        for batch in batches(of: uris) {
+            let call = NetworkCall(
+                operation, "app.bsky.feed.getPosts", batch.map { (name: "uris", value: $0) })
+            do {
+                let posts = try await answer(to: call).value(BlueskyViews.self)
+                found.add(posts, named: Set(batch))
+            } catch let error as NetworkError where error.code == .tooLarge && batch.count == 1 {
+                found.add(BlueskyViews(unreadable: Set(batch)), named: Set(batch))
+            }
+        }
+        return found
+    }
+
+    /// A post by its address; nil if it is deleted, or hidden from the account.
+    func view(of address: RecordAddress, _ operation: NetworkError.Operation) async throws
+        -> BlueskyPostView?
+    {
+        let views = try await views(of: [address.uri], operation)
+        guard views.unreadable.isEmpty else {
+            throw failure(
+                operation, .malformedResponse, "the post cannot be read", outcome: .notSent)
+        }
+        return views.readable[address.uri]
+    }
+
+    /// The bios of accounts that came without them; people opt out of bots there.
+    ///
+    /// Requested once a day for each account; empty if a server has none.
+    func bios(
+        of profiles: [BlueskyProfile], _ operation: NetworkError.Operation
+    ) async throws -> [String: String] {
+        let wanted = Set(profiles.filter { !$0.isBioIncluded }.map(\.did))
+        var bios = memory.bios(of: wanted, at: client.now())
+        let unknown = wanted.subtracting(bios.keys).sorted()
+        for batch in batches(of: unknown) {
+            let call = NetworkCall(
+                operation, "app.bsky.actor.getProfiles", batch.map { (name: "actors", value: $0) })
+            let answer = try await answer(to: call)
+            if answer.refusal?.error.code == .capability { return bios }
+            let profiles = try answer.read { wire in
+                wire.isPresent("profiles") ? wire.list(of: BlueskyProfile.self, "profiles") : nil
+            }
+            let named = profiles.map { ($0.did, $0.description ?? "") }
+            // Deleted accounts have no bio.
+            let none = Dictionary(uniqueKeysWithValues: batch.map { ($0, "") })
+            let fresh = none.merging(named.filter { batch.contains($0.0) }) { _, new in new }
+            memory.keep(bios: fresh, for: Self.bioLifetime, from: client.now())
+            bios.merge(fresh) { _, new in new }
+        }
+        return bios
+    }
+
+    /// The account's own profile, requested once an hour.
+    func ownProfile() async throws -> BlueskyProfile {
+        if let known = memory.ownProfile(at: client.now()) { return known }
+        return try await readOwnProfile(try await home())
+    }
+
+    /// The account's own profile, requested now.
+    func readOwnProfile(_ did: String) async throws -> BlueskyProfile {
+        let call = NetworkCall(
+            .verifyAccount, "app.bsky.actor.getProfile", [(name: "actor", value: did)])
+        let answer = try await answer(to: call)
+        let profile = try answer.value(BlueskyProfile.self)
+        guard profile.did == did else {
+            throw answer.malformed("the answer is about another account")
+        }
+        memory.keep(ownProfile: profile, for: Self.profileLifetime, from: client.now())
+        return profile
+    }
+
+    private func batches(of items: [String]) -> [[String]] {
+        stride(from: 0, to: items.count, by: Self.batchSize).map {
+            Array(items[$0..<min($0 + Self.batchSize, items.count)])
+        }
+    }
+}
+
+/// A network's state between calls; ignores entries from before the clock was set back.
+final class BlueskyMemory: @unchecked Sendable {
+    // Sendable: every access to a variable holds the lock.
+    private let lock = NSLock()
+    private var identity: (value: BlueskyIdentity, rest: Cooldown)?
+    private var own: (value: BlueskyProfile, rest: Cooldown)?
+    private var bios: [String: (text: String, rest: Cooldown)] = [:]
+
+    /// The most bios that are cached.
+    private static let maximumBios = 5_000
+
+    func identity(at time: Date) -> BlueskyIdentity? {
+        lock.withLock { identity.flatMap { $0.rest.end(at: time) == nil ? nil : $0.value } }
+    }
+
+    /// The last known identity, however old.
+    var lastIdentity: BlueskyIdentity? { lock.withLock { identity?.value } }
+
+    func keep(_ identity: BlueskyIdentity, for lifetime: TimeInterval, from now: Date) {
+        lock.withLock { self.identity = (identity, Cooldown(begun: now, until: now + lifetime)) }
+    }
+
+    /// Called because the account may have moved to another server.
+    func forgetIdentity() {
+        lock.withLock { identity = nil }
+    }
+
+    func ownProfile(at time: Date) -> BlueskyProfile? {
+        lock.withLock { own.flatMap { $0.rest.end(at: time) == nil ? nil : $0.value } }
+    }
+
+    func keep(ownProfile: BlueskyProfile, for lifetime: TimeInterval, from now: Date) {
+        lock.withLock { own = (ownProfile, Cooldown(begun: now, until: now + lifetime)) }
+    }
+
+    /// The cached bios, by DID.
+    func bios(of dids: Set<String>, at time: Date) -> [String: String] {
+        lock.withLock {
+            var found: [String: String] = [:]
+            for did in dids {
+                if let bio = bios[did], bio.rest.end(at: time) != nil { found[did] = bio.text }
+            }
+            return found
+        }
+    }
+
+    func keep(bios new: [String: String], for lifetime: TimeInterval, from now: Date) {
+        lock.withLock {
+            if bios.count + new.count > Self.maximumBios { bios = [:] }
+            for (did, text) in new {
+                bios[did] = (text, Cooldown(begun: now, until: now + lifetime))
+            }
+        }
+    }
+}

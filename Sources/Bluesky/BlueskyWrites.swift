@@ -1,0 +1,334 @@
+import Formats
+import Foundation
+package import Networks
+import Posts
+import Transport
+
+/// Publishing, favoriting and deleting.
+extension BlueskyNetwork {
+    package func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
+        try requireSession(.publish)
+        try check(draft)
+        let home = try await beforeSending { try await self.readyHome() }
+        let reply = try await beforeSending { try await self.reply(to: draft.replyTo, home) }
+        let address = Self.address(RecordAddress.postCollection, draft.createdAt, draft.key, home)
+        let (text, facets) = BlueskyFacets.linked(draft.text, words: draft.linkWords)
+        let language = draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil }
+        let record = JSONValue.object(leavingOutNil: [
+            "$type": .text(RecordAddress.postCollection), "text": .text(text),
+            "createdAt": .text(draft.createdAt.rfc3339),
+            "langs": language.map { .list([.text($0)]) },
+            "facets": facets.isEmpty ? nil : .list(facets.map(\.json)), "reply": reply?.json,
+            "labels": draft.warning.map(Self.labels), "embed": try embed(draft.pictures),
+        ])
+        let created = Date(rfc3339: draft.createdAt.rfc3339) ?? draft.createdAt
+        let gates = gates.records(for: address, isReply: reply != nil, createdAt: draft.createdAt)
+        return Departure {
+            let written = try await put(record, at: address, with: gates, .publish) {
+                (existing: BlueskyPostRecord) in
+                existing.text == text && existing.createdAt == created
+                    && existing.reply?.parent.address == reply?.parent.address
+            }
+            return PublishedPost(
+                id: PostID(network: .bluesky, value: address.uri), address: written.text,
+                createdAt: created)
+        }
+    }
+
+    package func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void> {
+        try requireSession(.favorite)
+        let subject = try reference(favorite.address, .favorite)
+        let home = try await beforeSending { try await self.readyHome() }
+        let view = try await beforeSending { try await self.view(of: subject.address, .favorite) }
+        guard let view else { throw failure(.favorite, .notFound, "the post is gone") }
+        guard !view.author.isBlocked else {
+            throw failure(.favorite, .forbidden, "one account blocks the other")
+        }
+        // A post that is already favorited would get a second favorite.
+        if view.isFavorited == true { return Departure {} }
+        let address = Self.address(
+            RecordAddress.likeCollection, favorite.createdAt, favorite.key, home)
+        let record = JSONValue.object([
+            "$type": .text(RecordAddress.likeCollection), "subject": subject.json,
+            "createdAt": .text(favorite.createdAt.rfc3339),
+        ])
+        return Departure {
+            _ = try await put(record, at: address, .favorite) { (existing: BlueskyLikeRecord) in
+                existing.subject.address == subject.address
+            }
+        }
+    }
+
+    @discardableResult
+    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws
+        -> Removal
+    {
+        try requireSession(.delete)
+        let reference = try reference(address, .delete)
+        let home = try await beforeSending { try await self.home() }
+        guard reference.address.repository == home else {
+            throw failure(
+                .delete, .rejected, "the post is not one of this account", outcome: .notSent)
+        }
+        let removal = try await remove(reference.address, .delete)
+        for gate in gates.records(for: reference.address, isReply: false, createdAt: client.now()) {
+            // A gate without its post has no effect, so an error is ignored.
+            _ = try? await remove(gate.address, .delete)
+        }
+        return removal
+    }
+
+    /// Deletes the favorite whose key follows from the draft; one that a person gave by hand is
+    /// another record, and stays.
+    @discardableResult
+    package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
+        try requireSession(.unfavorite)
+        let home = try await beforeSending { try await self.home() }
+        return try await remove(
+            Self.address(RecordAddress.likeCollection, favorite.createdAt, favorite.key, home),
+            .unfavorite)
+    }
+
+    /// Deletes a record of the account.
+    ///
+    /// A server returns the commit of a deletion, and none if there was nothing to delete.
+    private func remove(
+        _ address: RecordAddress, _ operation: NetworkError.Operation
+    ) async throws -> Removal {
+        let body = [
+            "repo": address.repository, "collection": address.collection, "rkey": address.key,
+        ]
+        let call = NetworkCall(
+            operation, "com.atproto.repo.deleteRecord", body: try JSONBody.encoded(body))
+        let answer = try await answer(to: call)
+        if answer.refusal?.name == "RecordNotFound" { return .gone }
+        let response = try answer.response()
+        return JSONBody.read(response.body) { $0.isPresent("commit") ? Removal.removed : nil }
+            ?? .gone
+    }
+
+    package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
+        try requireSession(.upload)
+        let call = NetworkCall(
+            operation: .upload, method: .post, path: ["xrpc", "com.atproto.repo.uploadBlob"],
+            body: picture.bytes,
+            type: picture.format.mediaType)
+        let answer = try await answer(to: call)
+        let blob = JSONBody.decoded([String: JSONValue].self, try answer.response().body)?["blob"]
+        guard let blob, BlueskyBlob(blob) != nil else {
+            throw answer.malformed("the answer names no file")
+        }
+        return (String(decoding: try JSONBody.encoded(blob), as: UTF8.self), true)
+    }
+
+    /// Pictures in the form of a record; nil for none.
+    private func embed(_ pictures: [PictureReference]) throws -> JSONValue? {
+        guard !pictures.isEmpty else { return nil }
+        let images = try pictures.map { reference in
+            guard let blob = JSONBody.decoded(JSONValue.self, Array(reference.name.utf8)),
+                BlueskyBlob(blob) != nil
+            else {
+                throw failure(
+                    .publish, .rejected, "a picture is called by no name of Bluesky's",
+                    outcome: .notSent)
+            }
+            let picture = reference.picture
+            let ratio = picture.width.flatMap { width in
+                picture.height.map {
+                    JSONValue.object([
+                        "width": .integer(Int64(width)), "height": .integer(Int64($0)),
+                    ])
+                }
+            }
+            return JSONValue.object(leavingOutNil: [
+                "alt": .text(picture.alt), "image": blob, "aspectRatio": ratio,
+            ])
+        }
+        return .object(["$type": .text("app.bsky.embed.images"), "images": .list(images)])
+    }
+
+    /// Throws for a draft that Bluesky would refuse, or would publish in an unwanted form.
+    private func check(_ draft: Draft) throws(NetworkError) {
+        func refused(_ code: NetworkError.Code, _ detail: String) -> NetworkError {
+            failure(.publish, code, detail, outcome: .notSent)
+        }
+        guard capabilities.visibilities.contains(draft.visibility) else {
+            throw refused(.capability, "everything on Bluesky is public")
+        }
+        guard !draft.text.allSatisfy(\.isWhitespace) else {
+            throw refused(.rejected, "the text is empty")
+        }
+        let limits = PublishingLimits.bluesky
+        guard draft.text.count <= limits.maximumCharacters,
+            draft.text.utf8.count <= limits.maximumBytes ?? .max
+        else { throw refused(.tooLong, "the text is longer than 300 characters or 3,000 bytes") }
+    }
+
+    /// The references of a reply: the answered post, and the first one of the conversation.
+    private func reply(to address: String?, _ home: String) async throws -> BlueskyPostRecord.Reply?
+    {
+        guard let address else { return nil }
+        let parent = try reference(address, .publish)
+        if parent.address.repository == home {
+            // A post of the account itself is read from the server of its records, because others
+            // may not have it yet.
+            let found = try await record(BlueskyPostRecord.self, parent.address, .publish)
+            guard let own = found?.value else {
+                throw failure(.publish, .notFound, "the post to answer is gone")
+            }
+            return BlueskyPostRecord.Reply(root: own.reply?.root ?? parent, parent: parent)
+        }
+        guard let view = try await view(of: parent.address, .publish) else {
+            throw failure(.publish, .notFound, "the post to answer is gone")
+        }
+        // A disallowed reply would be stored anyway, and shown to nobody.
+        guard !view.isReplyDisabled || view.author.did == home, !view.author.isBlocked else {
+            throw failure(.publish, .forbidden, "the author does not let this account answer")
+        }
+        return BlueskyPostRecord.Reply(root: view.record.reply?.root ?? parent, parent: parent)
+    }
+
+    /// Writes a record that must not exist yet.
+    ///
+    /// An existing record counts as written if `isOurs` says that it is from the same draft.
+    /// Companions are written in the same commit, or nothing is.
+    private func put<Existing: Decodable & Sendable>(
+        _ record: JSONValue, at address: RecordAddress,
+        with companions: [(address: RecordAddress, JSONValue)] = [],
+        _ operation: NetworkError.Operation, unless isOurs: (Existing) -> Bool
+    ) async throws -> RecordReference {
+        let call =
+            companions.isEmpty
+            ? try NetworkCall(operation, putting: record, at: address, insteadOf: nil)
+            : try NetworkCall(operation, creating: [(address, record)] + companions)
+        let answer = try await answer(to: call)
+        if let refusal = answer.refusal,
+            refusal.maySayOccupied || !companions.isEmpty && refusal.saysNothing
+        {
+            return try await occupant(of: address, refusal, operation, isOurs)
+        }
+        let written =
+            companions.isEmpty
+            ? try answer.value(RecordReference.self)
+            : try answer.value(BlueskyWriteResults.self).first
+        guard written.address == address else {
+            throw answer.malformed("the answer is about another record")
+        }
+        return written
+    }
+
+    private func occupant<Existing: Decodable & Sendable>(
+        of address: RecordAddress, _ refusal: BlueskyRefusal, _ operation: NetworkError.Operation,
+        _ isOurs: (Existing) -> Bool
+    ) async throws -> RecordReference {
+        let found: BlueskyListedRecord<Existing>?
+        do {
+            found = try await record(Existing.self, address, operation)
+        } catch var error as NetworkError {
+            guard refusal.saysOccupied else { throw refusal.error }
+            error.outcome = .unknown
+            throw error
+        }
+        guard let found else { throw refusal.error }
+        if found.value.map(isOurs) == true { return found.reference }
+        var error = refusal.error
+        error.code = .rejected
+        error.detail = "another record has the key that follows from this draft"
+        throw error
+    }
+
+    /// Runs the preparation of a change, whose failure means that nothing was changed.
+    private func beforeSending<Value>(_ work: () async throws -> Value) async throws -> Value {
+        do {
+            return try await work()
+        } catch var error as NetworkError where error.outcome == .unknown {
+            error.outcome = .notSent
+            throw error
+        }
+    }
+
+    private static func address(
+        _ collection: String, _ createdAt: Date, _ key: String, _ home: String
+    ) -> RecordAddress {
+        RecordAddress(
+            repository: home, collection: collection,
+            key: TimestampID(createdAt: createdAt, key: key).description)
+    }
+}
+
+/// The answer to a write of several records at once.
+private struct BlueskyWriteResults: Decodable {
+    let first: RecordReference
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        guard let first = wire.list(of: RecordReference.self, "results").first else {
+            throw ShapeError()
+        }
+        self.first = first
+    }
+}
+
+/// The account's own label as a bot.
+extension BlueskyNetwork {
+    private static let selfLabels = "com.atproto.label.defs#selfLabels"
+    private static let maximumAttempts = 2
+
+    /// The author's content labels, in the form of a record.
+    private static func labels(_ names: String) -> JSONValue {
+        .object([
+            "$type": .text(selfLabels),
+            "values": .list(
+                names.split(separator: " ").map { .object(["val": .text(String($0))]) }),
+        ])
+    }
+
+    package func labelAsBot() async throws {
+        try requireSession(.labelAccount)
+        let address = try await profileAddress()
+        var refusal: BlueskyRefusal?
+        for _ in 0..<Self.maximumAttempts {
+            let existing = try await record(JSONValue.self, address, .labelAccount)
+            // An unreadable profile must not be overwritten as if there were none.
+            if let existing, existing.value == nil { throw unknown(.labelAccount) }
+            guard let profile = try labelled(existing?.value) else { return }
+            let call = try NetworkCall(
+                .labelAccount, putting: profile, at: address, insteadOf: existing?.reference.cid)
+            let answer = try await answer(to: call)
+            guard let no = answer.refusal, no.saysOccupied else {
+                _ = try answer.response()
+                return
+            }
+            // Another client changed the profile in between.
+            refusal = no
+        }
+        if let refusal { throw refusal.error }
+    }
+
+    /// The profile with the label added; nil if it has the label already.
+    private func labelled(_ profile: JSONValue?) throws(NetworkError) -> JSONValue? {
+        var fields: [String: JSONValue] = ["$type": .text(RecordAddress.profileCollection)]
+        if let profile {
+            guard case .object(let existing) = profile else { throw unknown(.labelAccount) }
+            fields = existing
+        }
+        var values: [JSONValue] = []
+        switch fields["labels"] {
+        case nil, .null: break
+        case .object(let labels) where labels["$type"] == .text(Self.selfLabels):
+            guard case .list(let existing) = labels["values"] ?? .list([]) else {
+                throw unknown(.labelAccount)
+            }
+            values = existing
+        default: throw unknown(.labelAccount)
+        }
+        let isLabelled = values.contains { value in
+            if case .object(let label) = value { return label["val"] == .text("bot") }
+            return false
+        }
+        if isLabelled { return nil }
+        values.append(.object(["val": .text("bot")]))
+        fields["labels"] = .object(["$type": .text(Self.selfLabels), "values": .list(values)])
+        return .object(fields)
+    }
+}

@@ -1,0 +1,658 @@
+import Formats
+package import Foundation
+package import Networks
+import Posts
+import Transport
+
+/// Reading feeds.
+extension MastodonNetwork {
+    /// The number of items to request; servers send fewer, and sometimes more.
+    static let pageSize = 40
+    /// The most answered posts that one page requests.
+    private static let maximumParents = 40
+    /// The most answered posts that one page requests if their authors are known.
+    private static let maximumNewParents = 10
+    /// The most pages that ``ownPosts(since:)`` reads.
+    private static let maximumOwnPages = 100
+    /// The most pages that are read below a page that does not reach the cursor.
+    private static let maximumFillPages = 20
+    /// Seconds after which a timeline is requested again that the server is building.
+    private static let rebuilding: TimeInterval = 60
+    /// Seconds by which the clocks of this machine and the server may differ.
+    private static let clockMargin: TimeInterval = 600
+
+    package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
+        if feed == .ownPosts {
+            // Once the account is known, the server's program is known too.
+            _ = try await ownAccount()
+            try requireVisibility()
+        }
+        if let search = BrokenItemSearch(position) {
+            return try await page(feed, of: search, position)
+        }
+        let list = try await list(feed, position, min(max(size ?? Self.pageSize, 1), Self.pageSize))
+        return try await page(feed, of: list, position)
+    }
+
+    /// A page in our own terms.
+    func page(_ feed: Feed, of list: MastodonList, _ position: FeedPosition) async throws
+        -> FeedPage
+    {
+        let translator = try await translator()
+        var page = list.page(with: translator, position)
+        page.depth = memory.program.depths.value[feed]
+        // Only the human's own posts need the answered people, by whom old replies are chosen.
+        guard feed == .ownPosts else { return page }
+        if !translator.tellsPeopleByNumber {
+            page.items = translator.connected(page.items, with: try await parents(of: page.items))
+        } else if case .newer = position {
+            page.items = translator.connected(
+                page.items, with: try await newParents(of: page.items))
+        }
+        return page
+    }
+
+    /// The posts of others that new replies of a page answer, requested one by one, because an id
+    /// does not reveal their identity.
+    ///
+    /// A post that cannot be read now stays unknown, because nothing depends on it.
+    private func newParents(of posts: [ObservedPost]) async throws -> [ObservedPost] {
+        var found: [ObservedPost] = []
+        for post in posts.filter(\.answersUnknownPost).prefix(Self.maximumNewParents) {
+            guard let address = post.replyToAddress, MastodonID.isUsable(address) else { continue }
+            if let known = memory.parent(address) {
+                if let known { found.append(known) }
+                continue
+            }
+            do {
+                let parent = try await lookUp(address)
+                memory.keep(parent: parent, at: address)
+                if let parent { found.append(parent) }
+            } catch let error as NetworkError {
+                // A server that refuses this request would refuse the others too.
+                guard error.dropsItem else { break }
+                memory.keep(parent: nil, at: address)
+            }
+        }
+        return found
+    }
+
+    /// The answered posts of a page whose authors are unknown, requested one by one, a few each
+    /// time; a post that cannot be read keeps its author unknown.
+    private func parents(of posts: [ObservedPost]) async throws -> [ObservedPost] {
+        var found: [ObservedPost] = []
+        var asked = 0
+        for post in posts where post.post.replyTo != nil && post.post.replyTo?.author == nil {
+            guard let address = post.replyToAddress, MastodonID.isUsable(address) else { continue }
+            if let known = memory.parent(address) {
+                if let known { found.append(known) }
+                continue
+            }
+            guard asked < Self.maximumParents else { break }
+            asked += 1
+            do {
+                let parent = try await lookUp(address)
+                memory.keep(parent: parent, at: address)
+                if let parent { found.append(parent) }
+            } catch let error as NetworkError where error.dropsItem {
+                memory.keep(parent: nil, at: address)
+            }
+        }
+        return found
+    }
+
+    private func list(_ feed: Feed, _ position: FeedPosition, _ size: Int) async throws
+        -> MastodonList
+    {
+        switch position {
+        case .newest:
+            return try await list(feed, [], size)
+        case .older(let cursor):
+            var list = try await list(feed, [("max_id", cursor)], size)
+            try requireComplete(list, of: feed)
+            list.removeItems(notOlderThan: cursor, pageSize: size)
+            if list.entries.isEmpty, feed != .favorites, !MastodonID.keepsItsPlace(cursor) {
+                try await require(cursor, in: feed, size)
+            }
+            return list
+        case .newer(let cursor):
+            return try await newer(feed, than: cursor, size)
+        }
+    }
+
+    /// Fails if an empty timeline means that the server is building it, not that the feed has
+    /// ended.
+    ///
+    /// - Throws: ``NetworkError`` with a retry time, so that no item is considered broken.
+    func requireComplete(_ list: MastodonList, of feed: Feed) throws(NetworkError) {
+        guard list.isIncomplete else { return }
+        var error = client.error(
+            feed.operation, .unavailable, outcome: .refused,
+            detail: "the server builds the timeline anew")
+        error.retryAfter = client.now() + Self.rebuilding
+        throw error
+    }
+
+    /// Fails if an empty page means that the item at its cursor is gone, not that the feed has
+    /// ended.
+    ///
+    /// - Throws: ``NetworkError`` with code `.rejected` if the feed does not have the item any
+    ///   more.
+    private func require(_ cursor: String, in feed: Feed, _ size: Int) async throws {
+        var page = try await list(feed, [], size)
+        if page.entries.isEmpty { return }
+        for _ in 0..<Self.maximumOwnPages {
+            if page.entries.contains(where: { $0.id == cursor }) { return }
+            guard !page.entries.isEmpty, let older = page.olderCursor else { break }
+            page = try await list(feed, [("max_id", older)], size)
+        }
+        throw client.error(
+            feed.operation, .rejected, outcome: .refused,
+            detail: "the item that the page begins below is gone")
+    }
+
+    package func ownPosts(since: Date) async throws -> [ObservedPost] {
+        let start = since.addingTimeInterval(-Self.clockMargin)
+        var walk = FeedWalk(of: self, .ownPosts, from: .newest, maximumPages: Self.maximumOwnPages)
+        var found: [ObservedPost] = []
+        while let page = try await walk.next() {
+            guard page.unreadable.isEmpty else {
+                throw incomplete("a post of the account cannot be read")
+            }
+            found += page.items.filter { !$0.post.isTimeTrusted || $0.post.createdAt >= start }
+            if let last = page.items.last(where: { $0.post.isTimeTrusted }),
+                last.post.createdAt < start
+            {
+                return found
+            }
+        }
+        guard walk.isComplete else {
+            throw incomplete("the server's pages do not reach back far enough")
+        }
+        return found
+    }
+
+    private func incomplete(_ cause: String) -> NetworkError {
+        client.error(.readOwnPosts, .malformedResponse, outcome: .refused, detail: cause)
+    }
+
+    /// The items above a cursor.
+    ///
+    /// By Mastodon's rules `min_id` returns the page directly above it. Some servers return the
+    /// newest page instead, and some ignore the parameter. So if a page is not the last one above
+    /// the cursor, the stretch between it and the cursor is requested too: this finds nothing on
+    /// servers that follow the rules, and the otherwise missed items on the others. If the stretch
+    /// is too long for one call, the new cursor leads the next call there.
+    private func newer(_ feed: Feed, than text: String, _ size: Int) async throws -> MastodonList {
+        // A server's cursor never contains a space.
+        let place =
+            Arrivals(text, separator: " ", where: MastodonID.isUsable) ?? Arrivals(newest: text)
+        let since = place.gap?.since ?? place.newest
+        let bounds = [place.gap.map { ("max_id", $0.until) }, ("min_id", since)].compactMap(\.self)
+        var result = try await list(feed, bounds, size)
+        if place.gap != nil {
+            result.newerCursor = place.newest
+        } else if result.newerCursor == since, feed == .favorites {
+            return MastodonList(rateLimit: result.rateLimit)
+        } else if result.entries.isEmpty, feed != .favorites, !MastodonID.keepsItsPlace(since) {
+            // Perhaps the post of the cursor is gone, and then the server never finds anything
+            // above it.
+            result = try await list(feed, [], size)
+        }
+        if let rest = try await fill(&result, feed, since: since, size) {
+            let newest = result.newerCursor ?? place.newest
+            result.newerCursor = Arrivals(newest: newest, gap: .init(since: since, until: rest))
+                .text(separator: " ")
+        }
+        return result
+    }
+
+    /// Adds the items between a list and a cursor.
+    ///
+    /// - Returns: The upper end of the stretch that was not read; nil if all of it was read.
+    func fill(
+        _ result: inout MastodonList, _ feed: Feed, since: String, _ size: Int
+    ) async throws -> String? {
+        var reachesCursor = result.removeItems(notNewerThan: since)
+        var below = result.olderCursor
+        var pages = 0
+        while let bound = below, !reachesCursor, !result.entries.isEmpty {
+            guard pages < Self.maximumFillPages else { return bound }
+            pages += 1
+            var more: MastodonList
+            do {
+                more = try await list(feed, [("max_id", bound), ("min_id", since)], size)
+            } catch is NetworkError {
+                // The pages that were read are not read again; if the problem persists, the next
+                // call reports it.
+                return bound
+            }
+            reachesCursor = more.removeItems(notNewerThan: since)
+            guard result.append(more) else { return nil }
+            below = more.olderCursor == bound ? nil : more.olderCursor
+        }
+        return nil
+    }
+
+    func list(
+        _ feed: Feed, _ bounds: [(name: String, value: String)], _ size: Int
+    ) async throws -> MastodonList {
+        var call = try await call(for: feed)
+        call.query += [("limit", String(size))] + bounds
+        call.takesBeginning = size == 1
+        call.maximumBytes = maximumPage
+        let response = try await session.send(call)
+        let rateLimit = ServerPacing(response.headers, receivedAt: client.now()).rateLimit
+        // The server is building the home timeline; only the status distinguishes this from an
+        // empty one.
+        if response.status == 206 { return MastodonList(rateLimit: rateLimit, isIncomplete: true) }
+        let entries =
+            if response.isCut {
+                [try tooLarge(call, feed, response)]
+            } else if feed == .mentions {
+                [MastodonList.Entry](
+                    try client.decode(
+                        [LenientElement<MastodonNotification>].self, from: response, call),
+                    MastodonList.Entry.init, in: response.body)
+            } else {
+                [MastodonList.Entry](
+                    try client.decode([LenientElement<MastodonStatus>].self, from: response, call),
+                    MastodonList.Entry.init, in: response.body)
+            }
+        var list = MastodonList(
+            entries: entries, link: LinkHeader(response.headers.all("Link")), feed: feed,
+            memory: memory,
+            rateLimit: rateLimit)
+        // If the header has no cursor to older items, the server may have sent more than was
+        // requested.
+        if response.isCut, feed != .favorites {
+            list.olderCursor = list.olderCursor ?? entries.first?.id
+        }
+        return list
+    }
+
+    /// The single item of a page that is too large to be read.
+    ///
+    /// - Throws: ``NetworkError`` with code `.tooLarge` if the part that was read has no cursor, or
+    ///   does not show that the page has one item.
+    private func tooLarge(
+        _ call: NetworkCall, _ feed: Feed, _ response: HTTPResponse
+    ) throws(NetworkError) -> MastodonList.Entry {
+        let link = LinkHeader(response.headers.all("Link"))
+        let beginning = JSONBeginning(response.body)
+        let id = beginning.values[["0", "id"]].flatMap { MastodonID.isUsable($0) ? $0 : nil }
+        // Cursors of favorites are no ids of posts.
+        let cursor = link?.newer ?? link?.older ?? (feed == .favorites ? nil : id)
+        // In a page with one item both cursors are that item's.
+        let isOne = beginning.wholeElements == 0 && (link?.older ?? cursor) == cursor
+        guard let cursor, isOne else {
+            throw client.error(
+                call, .tooLarge, outcome: .refused,
+                detail:
+                    "one item is larger than an answer may be, or the server sends more than one")
+        }
+        let address = feed == .mentions ? beginning.values[["0", "status", "id"]] : id
+        return MastodonList.Entry(
+            id: feed == .favorites ? id : cursor,
+            unreadable: UnreadableItem(
+                address: address.flatMap { MastodonID.isUsable($0) ? $0 : nil },
+                digest: JSONBody.digest("\(feed.rawValue) \(cursor)".utf8),
+                cause: "it is larger than an answer may be"))
+    }
+
+    private func call(for feed: Feed) async throws -> NetworkCall {
+        switch feed {
+        case .ownPosts:
+            let path = try path(.readOwnPosts, "accounts", try await ownAccount().id, "statuses")
+            return NetworkCall(operation: .readOwnPosts, path: path)
+        case .home:
+            return NetworkCall(operation: .readHome, path: ["api", "v1", "timelines", "home"])
+        case .favorites:
+            return NetworkCall(operation: .readFavorites, path: ["api", "v1", "favourites"])
+        case .mentions:
+            let program = memory.program
+            // Other servers may refuse an unknown type.
+            var types = program.tellsUpdates.value ? ["mention", "update"] : ["mention"]
+            // A list with a small limit counts notifications of every type, so all types are
+            // requested.
+            if program.depths.value[.mentions] != nil { types = [] }
+            return NetworkCall(
+                operation: .readMentions, path: ["api", "v1", "notifications"],
+                // A server may hold back mentions by strangers, which the bot answers too.
+                query: types.map { ("types[]", $0) } + [("include_filtered", "true")])
+        }
+    }
+}
+
+/// A page as a server sent it: items in its order, and the cursors.
+struct MastodonList {
+    /// One item.
+    struct Entry {
+        /// The id that orders the feed; `nil` if it cannot be read.
+        let id: String?
+        /// `nil` if the post cannot be read or is not asked for.
+        var status: MastodonStatus?
+        /// The description of the item if it cannot be read.
+        var unreadable: UnreadableItem?
+        /// When the server reported the item.
+        var noticedAt: Date?
+        /// Whether the server reports a change of the post, which need not name the account.
+        var isChange = false
+    }
+
+    /// Pages with fewer items may be complete.
+    private static let smallestPage = 20
+    /// One server sends at most this number of items when it sends all.
+    fileprivate static let largestList = 256
+
+    private(set) var entries: [Entry] = []
+    /// Posts that are not newer than the cursor, and that the server sent nevertheless.
+    private(set) var repeated: [MastodonStatus] = []
+    var newerCursor: String?
+    var olderCursor: String?
+    private(set) var rateLimit: RateLimit?
+    /// Whether the server named its cursors.
+    private var hasLink = false
+    /// The ids tell which item is newer.
+    private var idsSort = false
+    /// Whether the server says that items may be missing for now.
+    let isIncomplete: Bool
+
+    init(rateLimit: RateLimit?, isIncomplete: Bool = false) {
+        self.rateLimit = rateLimit
+        self.isIncomplete = isIncomplete
+    }
+
+    /// - Parameters:
+    ///   - entries: The items in the order of the answer.
+    ///   - link: The server's cursors; nil if it names none, so that ids are used instead.
+    ///   - feed: The feed that the page belongs to.
+    ///   - memory: Knows whether the order of the feed's ids is that of the feed, and learns it.
+    ///   - rateLimit: The quota in the answer.
+    init(
+        entries: [Entry], link: LinkHeader?, feed: Feed, memory: MastodonMemory,
+        rateLimit: RateLimit?
+    ) {
+        self.entries = entries
+        self.rateLimit = rateLimit
+        isIncomplete = false
+        hasLink = link != nil
+        var known: Set<String> = []
+        var ids = entries.compactMap(\.id).filter { known.insert($0).inserted }
+        guard feed != .favorites else {
+            olderCursor = link?.older
+            // Cursors of favorites are not ids of posts. On a server whose cursors are ids, new
+            // favorites may be anywhere in the list, so the newest page is read each time.
+            newerCursor = link?.newer.flatMap { known.contains($0) ? nil : $0 }
+            return
+        }
+        if memory.idsSort(in: feed), MastodonID.isAscending(ids) {
+            self.entries.reverse()
+            ids.reverse()
+        }
+        memory.learnOrder(of: feed, from: ids)
+        idsSort = memory.idsSort(in: feed)
+        olderCursor = link == nil ? ids.last : link?.older
+        newerCursor = link?.newer ?? ids.first
+    }
+
+    /// Removes items that are not newer than a cursor, and that a server sent nevertheless.
+    ///
+    /// - Returns: Whether there was such an item, so that the page reaches the cursor.
+    mutating func removeItems(notNewerThan cursor: String) -> Bool {
+        let all = entries
+        let count = all.count
+        defer {
+            let left = Set(entries.compactMap(\.id))
+            repeated += all.filter { entry in entry.id.map { !left.contains($0) } ?? false }
+                .compactMap(\.status)
+        }
+        if let known = entries.firstIndex(where: { $0.id == cursor }) {
+            entries.removeSubrange(known...)
+        }
+        guard idsSort else { return entries.count < count }
+        entries.removeAll { entry in
+            entry.id.flatMap { MastodonID.isNewer($0, than: cursor) } == false
+        }
+        if let newest = newerCursor, MastodonID.isNewer(newest, than: cursor) == false {
+            newerCursor = nil
+        }
+        return entries.count < count
+    }
+
+    /// Removes items that are not older than a cursor from the list of a server that ignores pages
+    /// and sends all items.
+    ///
+    /// A list that may be incomplete is left unchanged, because a repeated page must not look like
+    /// the end.
+    ///
+    /// - Parameters:
+    ///   - cursor: The cursor in the request.
+    ///   - pageSize: The number of requested items.
+    mutating func removeItems(notOlderThan cursor: String, pageSize: Int) {
+        let isWhole =
+            entries.count < min(Self.smallestPage, pageSize)
+            || (entries.count > pageSize && entries.count < Self.largestList)
+        guard !hasLink, isWhole, let index = entries.lastIndex(where: { $0.id == cursor }) else {
+            return
+        }
+        entries.removeSubrange(...index)
+        if entries.isEmpty { olderCursor = nil }
+    }
+
+    /// Adds an unreadable item above all others.
+    mutating func putFirst(_ item: UnreadableItem) {
+        entries.insert(Entry(id: nil, unreadable: item), at: 0)
+    }
+
+    /// Adds an older page, without the items that are already in the list.
+    ///
+    /// - Returns: Whether an item with an id was added.
+    mutating func append(_ older: MastodonList) -> Bool {
+        let known = Set(entries.compactMap(\.id))
+        let fresh = older.entries.filter { entry in entry.id.map { !known.contains($0) } ?? true }
+        entries += fresh
+        repeated += older.repeated
+        olderCursor = older.olderCursor
+        rateLimit = older.rateLimit ?? rateLimit
+        return fresh.contains { $0.id != nil }
+    }
+
+    /// The page in our own terms.
+    func page(with translator: MastodonTranslator, _ position: FeedPosition) -> FeedPage {
+        let items = entries.compactMap { entry in
+            entry.status.flatMap { status in
+                entry.isChange && !translator.namesOwn(status)
+                    ? nil : translator.post(status, noticedAt: entry.noticedAt)
+            }
+        }
+        var page = FeedPage(
+            items: translator.connected(items.distinct), received: entries.count,
+            unreadable: entries.compactMap(\.unreadable), rateLimit: rateLimit)
+        page.repeated = repeated.compactMap { translator.post($0) }.distinct
+        switch position {
+        case .newest:
+            page.older = olderCursor
+            page.newer = newerCursor
+        case .older:
+            page.older = olderCursor
+        case .newer(let cursor):
+            page.newer = newerCursor == cursor ? nil : newerCursor
+        }
+        return page
+    }
+}
+
+extension MastodonList.Entry {
+    init(_ element: LenientElement<MastodonStatus>) {
+        self.init(id: element.id)
+        take(element, called: "it")
+    }
+
+    /// Servers that ignore the filter send notifications of all types.
+    init(_ element: LenientElement<MastodonNotification>) {
+        self.init(id: element.id)
+        noticedAt = element.value?.createdAt
+        let type = element.value?.type
+        isChange = type == "update"
+        guard type == nil || type == "mention" || isChange else { return }
+        if let status = element.value?.status, type != nil {
+            take(status, called: "its post")
+        } else {
+            unreadable = UnreadableItem(
+                address: element.value?.status?.id, digest: "",
+                cause: type == nil ? "it is no notification" : "the mention has no post")
+        }
+    }
+
+    private mutating func take(_ element: LenientElement<MastodonStatus>, called name: String) {
+        guard let status = element.value, MastodonTranslator.canRead(status) else {
+            unreadable = UnreadableItem(
+                address: element.id, digest: "",
+                cause: name
+                    + (element.value == nil
+                        ? " is not as posts are" : " has no author or no address"))
+            return
+        }
+        self.status = status
+    }
+}
+
+extension [MastodonList.Entry] {
+    /// The entries of a page's body, with digests for unreadable ones.
+    init<Item: Decodable>(
+        _ elements: [LenientElement<Item>], _ entry: (LenientElement<Item>) -> Element,
+        in body: [UInt8]
+    ) {
+        self = elements.map(entry)
+        guard contains(where: { $0.unreadable != nil }) else { return }
+        for (index, digest) in zip(indices, JSONBody.digests(of: body)) {
+            self[index].unreadable?.digest = digest
+        }
+    }
+}
+
+/// The cursors in a `Link` header (RFC 8288).
+///
+/// Only the values of the known query parameters are taken. Host and path of a
+/// link are never used: a hostile or badly configured server must not send the
+/// token elsewhere.
+struct LinkHeader: Equatable {
+    /// `max_id` of the link to older items; nil if there is none.
+    private(set) var older: String?
+    /// `min_id` of the link to newer items, or `since_id` on servers without it.
+    private(set) var newer: String?
+
+    /// A longer header is not looked at, in bytes.
+    private static let maximumLength = 16_384
+
+    /// Nil unless a value has a link with a known relation.
+    init?(_ values: [String]) {
+        var isKnown = false
+        for value in values where value.utf8.count <= Self.maximumLength {
+            for link in Self.links(in: value) {
+                let parameters = Self.query(of: link.target)
+                if link.relations.contains("next") {
+                    isKnown = true
+                    older = older ?? parameters["max_id"]
+                }
+                if link.relations.contains("prev") || link.relations.contains("previous") {
+                    isKnown = true
+                    newer = newer ?? parameters["min_id"] ?? parameters["since_id"]
+                }
+            }
+        }
+        guard isKnown else { return nil }
+    }
+
+    private static func links(in value: String) -> [(target: Substring, relations: Set<String>)] {
+        var links: [(target: Substring, relations: Set<String>)] = []
+        var rest = value[...]
+        while let start = rest.firstIndex(of: "<"), let end = rest[start...].firstIndex(of: ">") {
+            let target = rest[rest.index(after: start)..<end]
+            rest = rest[rest.index(after: end)...]
+            let parameters = rest.prefix { $0 != "<" }
+            rest = rest[parameters.endIndex...]
+            links.append((target, relations(in: parameters)))
+        }
+        return links
+    }
+
+    /// The words of the parameter `rel`, in lower case.
+    private static func relations(in parameters: Substring) -> Set<String> {
+        for parameter in parameters.split(whereSeparator: { $0 == ";" || $0 == "," }) {
+            let pair = parameter.split(separator: "=", maxSplits: 1)
+            guard pair.count == 2,
+                pair[0].trimmingCharacters(in: .whitespaces).lowercased() == "rel"
+            else { continue }
+            let value = pair[1].trimmingCharacters(
+                in: .whitespaces.union(CharacterSet(charactersIn: "\"")))
+            return Set(value.split(separator: " ").map { $0.lowercased() })
+        }
+        return []
+    }
+
+    private static func query(of target: Substring) -> [String: String] {
+        guard let mark = target.firstIndex(of: "?") else { return [:] }
+        let query = target[target.index(after: mark)...].prefix { $0 != "#" }
+        return PercentEncoding.values(of: query, where: MastodonID.isUsable)
+    }
+}
+
+extension MastodonID {
+    static let lengthOfULID = 26
+    /// The length of ids of Pleroma and its descendants: 128 bits in letters of both cases and
+    /// digits.
+    static let lengthOfFlake = 18
+
+    /// Whether `id` was assigned later than `other`; nil for ids without an order.
+    static func isNewer(_ id: String, than other: String) -> Bool? {
+        if isDecimal(id), isDecimal(other) {
+            let left = id.drop { $0 == "0" }
+            let right = other.drop { $0 == "0" }
+            return left.utf8.count == right.utf8.count
+                ? left > right : left.utf8.count > right.utf8.count
+        }
+        if isULID(id), isULID(other) { return id > other }
+        return nil
+    }
+
+    /// Whether a server finds its place in a feed by such an id even if the item itself is gone.
+    ///
+    /// Hashes have no order: a server that does not find the item never sends anything.
+    static func keepsItsPlace(_ id: String) -> Bool {
+        isDecimal(id) || isULID(id) || isFlake(id)
+    }
+
+    /// Whether an item of a page that is sorted newest first has a newer id than the one before.
+    static func contradictsOrder(_ ids: [String]) -> Bool {
+        zip(ids, ids.dropFirst()).contains { isNewer($1, than: $0) == true }
+    }
+
+    /// Whether each item of a page has a newer id than the one before, so that the page is
+    /// reversed.
+    static func isAscending(_ ids: [String]) -> Bool {
+        ids.count > 1 && zip(ids, ids.dropFirst()).allSatisfy { isNewer($1, than: $0) == true }
+    }
+
+    static func isDecimal(_ text: String) -> Bool {
+        text.utf8.allSatisfy(\.isDigit)
+    }
+
+    static func isULID(_ text: String) -> Bool {
+        text.utf8.count == lengthOfULID
+            && text.utf8.allSatisfy { $0.isDigit || (0x41...0x5A).contains($0) }
+    }
+
+    static func isFlake(_ text: String) -> Bool {
+        text.utf8.count == lengthOfFlake && text.utf8.allSatisfy(\.isLetterOrDigit)
+    }
+}
+
+extension ObservedPost {
+    /// Whether it answers another account's post whose identity is unknown.
+    fileprivate var answersUnknownPost: Bool {
+        guard let answered = post.replyTo, post.visibility.isOpen else { return false }
+        return answered.post == nil && answered.author != post.author
+    }
+}

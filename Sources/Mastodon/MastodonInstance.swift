@@ -1,0 +1,268 @@
+import Formats
+import Foundation
+import Networks
+import Posts
+
+/// A server's description of itself, in version 1 or 2 of the answer.
+struct MastodonInstance: Decodable, Equatable {
+    /// The host in the names of the server's own accounts; nil if the server does not state it.
+    let domain: String?
+    let maximumCharacters: Int?
+    let charactersPerURL: Int?
+    /// The size limits of an account's profile.
+    let profileLimits: AccountProfile.Limits
+    /// The server's program, with the findings of `doctor --probe`.
+    private(set) var program: MastodonProgram
+    /// Whether the server lists `text/plain` among the types of a new post, as glitch-soc and
+    /// GoToSocial do.
+    private let listsPlainText: Bool
+
+    /// The instance of a server that states nothing.
+    static let unknown = MastodonInstance()
+
+    private init() {
+        domain = nil
+        maximumCharacters = nil
+        charactersPerURL = nil
+        profileLimits = Self.profileLimits(nil)
+        program = .other
+        listsPlainText = false
+    }
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        // GoToSocial states the host of account names separately if it differs from the host of its
+        // interface.
+        domain =
+            ["account_domain", "domain", "uri"].lazy
+            .compactMap { wire.text($0).flatMap(Self.hostName) }.first
+        let statuses = wire.object("configuration")?.object("statuses")
+        maximumCharacters = (statuses?.integer("max_characters") ?? wire.integer("max_toot_chars"))
+            .flatMap { (1...10_000_000).contains($0) ? $0 : nil }
+        charactersPerURL = statuses?.integer("characters_reserved_per_url").flatMap {
+            (1...1_000).contains($0) ? $0 : nil
+        }
+        profileLimits = Self.profileLimits(wire.object("configuration")?.object("accounts"))
+        let versions = wire.object("api_versions")
+        program = .recognized(
+            version: wire.text("version") ?? "", source: wire.text("source_url"),
+            hasMastodonAPI: versions?.integer("mastodon") != nil)
+        // Pleroma and Akkoma list the types elsewhere.
+        listsPlainText =
+            statuses?.list(of: String.self, "supported_mime_types").contains(
+                MastodonNetwork.plainText) ?? false
+    }
+
+    /// Whether the server supports the field `content_type`; without it a text is read as the
+    /// account's preferences say.
+    var takesContentType: Bool { program.takesContentType.value || listsPlainText }
+
+    /// The instance with the findings of `doctor --probe` in place of the known habits of its
+    /// program.
+    func overruled(by findings: [ServerPromise: Bool]) -> MastodonInstance {
+        var instance = self
+        instance.program = program.overruled(by: findings)
+        return instance
+    }
+
+    /// If a server states none, those of Mastodon, which are the smallest.
+    private static func profileLimits(_ told: WireObject?) -> AccountProfile.Limits {
+        func limit(_ name: String, _ usual: Int) -> Int {
+            told?.integer(name).flatMap { (1...100_000).contains($0) ? $0 : nil } ?? usual
+        }
+        return AccountProfile.Limits(
+            bio: limit("max_note_length", 500), bioBytes: nil,
+            fields: limit("max_profile_fields", 4),
+            field: limit("profile_field_value_limit", 255))
+    }
+
+    /// The limits for a text.
+    ///
+    /// Servers other than Mastodon may count code points, which are never fewer than graphemes, and
+    /// the full length of links; so a text that fits by this count fits everywhere. Content
+    /// warnings count too.
+    var limits: PublishingLimits {
+        PublishingLimits(
+            maximumCharacters: maximumCharacters ?? PublishingLimits.mastodon.maximumCharacters,
+            charactersPerURL: program.shortensLinks.value
+                ? charactersPerURL ?? PublishingLimits.mastodon.charactersPerURL : nil,
+            unit: program.shortensLinks.value ? .graphemes : .codePoints)
+    }
+
+    /// The host in `text`, which is a whole address on some servers; nil if it is no host.
+    static func hostName(_ text: String) -> String? {
+        let bare = text.split(separator: "://", maxSplits: 1).last.map(String.init) ?? text
+        let host = bare.hasSuffix("/") ? String(bare.dropLast()) : bare
+        let isHost = host.unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || ("0"..."9").contains($0) || $0 == "." || $0 == "-"
+                || $0 == ":"
+        }
+        return !host.isEmpty && host.utf8.count <= 253 && isHost ? host.lowercased() : nil
+    }
+}
+
+extension MastodonInstance {
+    /// Version 2 of the answer, or version 1, or an empty one if a server has neither.
+    ///
+    /// A faulty server, or another program that answers in its place, is an error: the answer's
+    /// host completes local names, and a wrong one would name other people.
+    ///
+    /// - Throws: The error of `ask`, which makes a call and reads its answer; it is always a
+    ///   temporary one.
+    static func read(_ ask: (NetworkCall) async throws -> MastodonInstance) async throws
+        -> MastodonInstance
+    {
+        func instance(version: String) async throws -> MastodonInstance {
+            try await ask(NetworkCall(operation: .readLimits, path: ["api", version, "instance"]))
+        }
+        let problem: NetworkError
+        do {
+            return try await instance(version: "v2")
+        } catch let error as NetworkError
+            where error.code != .transport && error.code != .rateLimited
+        {
+            problem = error
+        }
+        do {
+            return try await instance(version: "v1")
+        } catch let error as NetworkError {
+            guard saysAbsent(problem) else { throw passing(problem) }
+            guard saysAbsent(error) else { throw passing(error) }
+            return .unknown
+        }
+    }
+
+    /// Whether the server itself says that it lacks the requested part.
+    private static func saysAbsent(_ error: NetworkError) -> Bool {
+        error.code == .notFound || error.status == 405
+    }
+
+    /// Marks the error as temporary, because the answer may differ later.
+    private static func passing(_ error: NetworkError) -> NetworkError {
+        guard error.isPermanent else { return error }
+        var error = error
+        error.code = .unavailable
+        error.detail = "the server does not say what it is"
+        return error
+    }
+}
+
+/// Reading the server's description of itself.
+extension MastodonNetwork {
+    /// The server's description of itself, requested once a day.
+    ///
+    /// If a refresh fails, the known description is kept for another hour.
+    func instance() async throws -> MastodonInstance {
+        let time = client.now()
+        if let known = memory.instance(at: time) { return known }
+        do {
+            let told = try await MastodonInstance.read {
+                try await session.value(MastodonInstance.self, $0)
+            }
+            let instance = told.overruled(by: findings)
+            memory.keep(instance, until: time.addingTimeInterval(86_400))
+            client.origin.gates.learn(instance.program.addressLimit.value, of: client.server)
+            return instance
+        } catch let error as NetworkError {
+            guard let known = memory.lastInstance else { throw error }
+            memory.keep(known, until: time.addingTimeInterval(3_600))
+            return known
+        }
+    }
+
+    /// The names of the server's custom emoji, requested once a day.
+    ///
+    /// If the server does not answer, none are known, and they are requested again in an hour.
+    package func emoji() async throws -> Set<String> {
+        let time = client.now()
+        if let known = memory.emoji(at: time) { return known }
+        let call = NetworkCall(operation: .readEmoji, path: ["api", "v1", "custom_emojis"])
+        do {
+            let listed = try await session.value([LenientElement<MastodonEmoji>].self, call)
+            let emoji = Set(listed.compactMap(\.value?.shortcode))
+            memory.keep(emoji: emoji, until: time.addingTimeInterval(86_400))
+            return emoji
+        } catch let error as NetworkError where error.code != .rateLimited {
+            let known = memory.lastEmoji ?? []
+            memory.keep(emoji: known, until: time.addingTimeInterval(3_600))
+            return known
+        }
+    }
+
+    /// The host in the names of the server's own accounts, if it is certain.
+    ///
+    /// The account's own address and the instance both state it. If they differ, as they do on
+    /// servers whose names have another host than their pages, the server's WebFinger answer
+    /// decides. For a server without an instance the account's address decides.
+    ///
+    /// - Parameter account: The token's own.
+    /// - Returns: The host in lower case, with a port if it has one.
+    /// - Throws: A temporary ``NetworkError`` if it is not certain; or `CancellationError`.
+    func domain(of account: MastodonAccount) async throws -> String {
+        let told = try await toldDomain()
+        let name = account.acct.split(separator: "@", maxSplits: 1).map(String.init)
+        if name.count == 2, name[1].lowercased() != server.host { return name[1].lowercased() }
+        guard let claimed = account.hosts.first ?? (name.count == 2 ? name[1].lowercased() : told)
+        else {
+            throw uncertain("neither the account nor the instance tells the host of its name")
+        }
+        if claimed == told { return claimed }
+        guard let decided = try await webFingerDomain(of: "\(name[0])@\(claimed)") else {
+            guard told == nil else {
+                throw uncertain("the instance and the account's address name different hosts")
+            }
+            return claimed
+        }
+        guard told == nil || decided == told || decided == claimed else {
+            throw uncertain("the instance, the account's address and its name name different hosts")
+        }
+        return decided
+    }
+
+    /// The domain that the instance states.
+    ///
+    /// A server that is reached through another host may state that host, which is wrong.
+    private func toldDomain() async throws -> String? {
+        guard let told = try await instance().domain else { return nil }
+        let asked = client.server.host
+        return asked == server.host || told.prefix(while: { $0 != ":" }) != asked ? told : nil
+    }
+
+    /// The host of an account's name in the server's WebFinger answer (RFC 7033); nil if it has
+    /// none.
+    private func webFingerDomain(of name: String) async throws -> String? {
+        let call = NetworkCall(
+            operation: .verifyAccount, path: [".well-known", "webfinger"],
+            query: [("resource", "acct:\(name)")])
+        let subject: String
+        do {
+            subject = try await client.value(WebFinger.self, call, token: nil).subject
+        } catch var error as NetworkError {
+            if [404, 405, 410].contains(error.status) { return nil }
+            if error.isPermanent { error.code = .unavailable }
+            throw error
+        }
+        let parts = subject.split(separator: "@", omittingEmptySubsequences: false)
+        let user = name.prefix { $0 != "@" }.lowercased()
+        guard parts.count == 2, parts[0].lowercased() == "acct:\(user)",
+            let host = MastodonInstance.hostName(String(parts[1]))
+        else { throw uncertain("what the server tells others is about another account") }
+        return host
+    }
+
+    func uncertain(_ cause: String) -> NetworkError {
+        client.error(.verification, .malformedResponse, outcome: .refused, detail: cause)
+    }
+}
+
+/// An image that the server shows in place of its name.
+private struct MastodonEmoji: Decodable {
+    /// Without colons.
+    let shortcode: String
+}
+
+/// The server's WebFinger answer about an account.
+private struct WebFinger: Decodable {
+    /// As `acct:user@host`.
+    let subject: String
+}

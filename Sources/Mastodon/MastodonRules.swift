@@ -1,0 +1,90 @@
+import Formats
+import Foundation
+package import Networks
+import Posts
+
+/// Reads the rules of the server, its description and its about page.
+extension MastodonNetwork {
+    package func serverStatements() async throws -> [String] {
+        let instance = try await MastodonInstance.statement {
+            try await session.value(MastodonStatement.self, $0)
+        }
+        let rules = try await unlessAbsent([LenientElement<MastodonRule>].self, "rules")?
+            .compactMap(\.value?.text)
+        let about = try await unlessAbsent(MastodonAboutPage.self, "extended_description")?.text
+        return ((rules ?? instance.rules) + [instance.description, about].compactMap(\.self)).filter
+        { !$0.isEmpty }
+    }
+
+    /// Reads a part of `/api/v1/instance`; nil if the server does not have it.
+    private func unlessAbsent<Value: Decodable>(_ type: Value.Type, _ part: String) async throws
+        -> Value?
+    {
+        do {
+            return try await session.value(
+                type, NetworkCall(operation: .readRules, path: ["api", "v1", "instance", part]))
+        } catch let error as NetworkError where error.lacksAnswer {
+            return nil
+        }
+    }
+}
+
+/// A server's description and rules, in version 1 or 2 of the answer.
+struct MastodonStatement: Decodable {
+    let description: String?
+    let rules: [String]
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        let told = ["description", "short_description"].lazy.compactMap { wire.text($0) }.first {
+            !$0.isEmpty
+        }
+        description = told.map { PlainText.fromHTML($0) }
+        rules = wire.list(of: MastodonRule.self, "rules").map(\.text)
+    }
+}
+
+extension MastodonInstance {
+    /// Reads the server's description of itself, in version 2 or else 1 of the answer.
+    ///
+    /// - Throws: The error of `ask` for version 1.
+    fileprivate static func statement(
+        _ ask: (NetworkCall) async throws -> MastodonStatement
+    ) async throws -> MastodonStatement {
+        func statement(version: String) async throws -> MastodonStatement {
+            try await ask(NetworkCall(operation: .readRules, path: ["api", version, "instance"]))
+        }
+        do {
+            return try await statement(version: "v2")
+        } catch let error as NetworkError where error.lacksAnswer {
+            return try await statement(version: "v1")
+        }
+    }
+}
+
+extension NetworkError {
+    /// Whether the server answered, but lacks this part of the interface.
+    fileprivate var lacksAnswer: Bool {
+        status == 405 || [.notFound, .rejected, .forbidden, .malformedResponse].contains(code)
+    }
+}
+
+/// A rule, with the hint below it in newer versions of Mastodon.
+private struct MastodonRule: Decodable {
+    let text: String
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        let lines = [wire.text("text"), wire.text("hint")].compactMap(\.self).filter { !$0.isEmpty }
+        text = lines.map { PlainText.fromHTML($0) }.joined(separator: "\n")
+    }
+}
+
+/// The about page, as HTML.
+private struct MastodonAboutPage: Decodable {
+    let text: String
+
+    init(from decoder: any Decoder) throws {
+        text = PlainText.fromHTML(try WireObject(from: decoder).text("content") ?? "")
+    }
+}

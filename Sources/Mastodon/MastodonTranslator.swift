@@ -1,0 +1,134 @@
+import Formats
+import Foundation
+import Networks
+import Posts
+
+/// Translates posts and accounts of a server into the common model.
+struct MastodonTranslator {
+    /// The host of local names.
+    let domain: String
+    /// The server's own host, with which some answers complete local names if `domain` differs.
+    let serverHost: String
+    /// The token's account; nil before it is known.
+    let own: MastodonOwnAccount?
+    /// Whether ids identify the answered and mentioned people; see
+    /// ``MastodonProgram/tellsPeopleByNumber``.
+    let tellsPeopleByNumber: Bool
+    let now: @Sendable () -> Date
+
+    private var reader: MastodonStatusReader {
+        MastodonStatusReader(
+            domain: domain, serverHost: serverHost, tellsPeopleByNumber: tellsPeopleByNumber)
+    }
+
+    func account(_ wire: MastodonAccount) -> Account {
+        Account(
+            id: person(wire.acct), handle: fullName(wire.acct),
+            displayName: PlainText.cleaned(wire.displayName),
+            isBot: wire.isBot, bio: wire.bio, address: wire.id)
+    }
+
+    /// Whether ``post(_:noticedAt:)`` can translate a post.
+    static func canRead(_ wire: MastodonStatus) -> Bool {
+        MastodonStatusReader.identity(of: wire) != nil && wire.account != nil
+    }
+
+    /// The post of `wire`.
+    ///
+    /// - Parameters:
+    ///   - noticedAt: When the server reported it, for posts without a time.
+    /// - Returns: Nil for a post without an identity or an author.
+    func post(_ wire: MastodonStatus, noticedAt: Date? = nil) -> ObservedPost? {
+        guard let account = wire.account, var read = reader.read(wire) else { return nil }
+        let author = self.account(account)
+        read.mentions = mentions(of: wire)
+        guard var post = read.post(noticedAt: noticedAt, now: now()) else { return nil }
+        post.address = wire.id
+        return ObservedPost(
+            post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID,
+            editedAt: read.editedAt,
+            mentionAddedAt: Self.mentionAddition(editedAt: read.editedAt, noticedAt: noticedAt),
+            isFavorited: wire.isFavourited,
+            replyNeedsApproval: needsApproval(wire.interactionPolicy?.reply, wire),
+            favoriteNeedsApproval: needsApproval(wire.interactionPolicy?.favourite, wire))
+    }
+
+    /// Seconds by which a change may be dated after its notification, because clocks of servers
+    /// differ.
+    private static let clockMargin: TimeInterval = 60
+
+    /// When the post was changed, if a notification reported that change; nil if it was not
+    /// changed, or was changed after the notification.
+    private static func mentionAddition(editedAt: Date?, noticedAt: Date?) -> Date? {
+        guard let editedAt, let noticedAt, editedAt <= noticedAt + clockMargin else { return nil }
+        return min(editedAt, noticedAt)
+    }
+
+    /// The accounts in a post's list of mentions, and the token's own account if the text names it.
+    ///
+    /// snac leaves the requesting account out of its lists.
+    private func mentions(of wire: MastodonStatus) -> [FediversePost.Mention] {
+        let listed = reader.mentions(of: wire)
+        guard !tellsPeopleByNumber, let own, wire.account?.id != own.id else { return listed }
+        let mention = FediversePost.Mention(
+            account: person(own.acct), name: fullName(own.acct), addresses: own.addresses)
+        let isListed = listed.contains { other in
+            other.account == mention.account
+                || other.addresses.contains(where: mention.addresses.contains)
+        }
+        guard !isListed, mention.isNamed(in: wire.content) else { return listed }
+        // The own account comes first, because the list is truncated.
+        return [mention] + listed
+    }
+
+    /// Adds to replies the identity of their parent, which servers do not return, and the parent's
+    /// author if no id identifies it; only if the parent is known.
+    ///
+    /// - Parameters:
+    ///   - parents: Answered posts, besides those of the page.
+    func connected(_ posts: [ObservedPost], with parents: [ObservedPost] = []) -> [ObservedPost] {
+        let known = Dictionary(
+            (posts + parents).map { ($0.address, $0) }, uniquingKeysWith: { first, _ in first })
+        return posts.map { observed in
+            guard let address = observed.replyToAddress, let parent = known[address] else {
+                return observed
+            }
+            var observed = observed
+            observed.post.replyTo?.post = parent.post.id
+            if !tellsPeopleByNumber, observed.post.replyTo?.author == nil {
+                observed.post.replyTo?.author = parent.author.id
+            }
+            return observed
+        }
+    }
+
+    /// `user@host`, with the name in its owner's spelling.
+    private func fullName(_ acct: String) -> String { reader.fullName(acct, at: nil) ?? acct }
+
+    private func person(_ acct: String) -> AccountID {
+        .mastodon(fullName(acct), localHost: domain)
+    }
+
+    /// The id of the token's account; `nil` before it is known.
+    var ownID: AccountID? { own.map { person($0.acct) } }
+
+    /// Whether a post names the token's own account.
+    func namesOwn(_ wire: MastodonStatus) -> Bool {
+        guard let own else { return false }
+        if tellsPeopleByNumber { return wire.mentions.contains { $0.id == own.id } }
+        var read = FediversePost(identities: [], author: person(own.acct))
+        read.content = wire.content
+        read.mentions = mentions(of: wire)
+        read.mentionsAreLoose = true
+        return read.whoIsMeant.contains { $0.account == read.author }
+    }
+
+    /// Whether an action waits for the author's approval: `rule` lists the people who may act at
+    /// once.
+    private func needsApproval(_ rule: [String]?, _ wire: MastodonStatus) -> Bool {
+        guard let rule else { return false }
+        if let own, wire.account?.id == own.id { return false }
+        let isMentioned = namesOwn(wire)
+        return !rule.contains { $0 == "public" || $0 == "me" || ($0 == "mentioned" && isMentioned) }
+    }
+}

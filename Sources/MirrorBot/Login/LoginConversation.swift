@@ -1,0 +1,136 @@
+import Control
+import Foundation
+import Mirroring
+import Networks
+import Posts
+import Settings
+
+extension RefusedAnswer {
+    /// Prints why a network refused an answer, so that the question can be asked again.
+    ///
+    /// - Returns: The answer to ask for again.
+    /// - Throws: `error` itself if nobody can answer, or no answer would help.
+    static func told(_ error: NetworkError) throws -> RefusedAnswer {
+        guard Console.current.input.isInteractive, let answer = RefusedAnswer(error) else {
+            throw error
+        }
+        StandardError.write("error: \(Printable.lines("\(error)"))\n")
+        return answer
+    }
+}
+
+/// A login at a terminal: the questions of the account's network, and the code that its page shows.
+struct LoginConversation {
+    let steps: LoginSteps
+    let questions: [NetworkLogin.Question]
+    /// The answers that were given as flags, as they were typed; nil for those that were not.
+    let given: [AccountField: String?]
+    /// The token or app password, if it was given.
+    let token: Secret?
+
+    func outcome() async throws -> GrantedLogin {
+        var answers: NetworkLogin.Answers = [:]
+        for question in questions { try ask(question, for: &answers) }
+        while true {
+            let progress: LoginProgress
+            do {
+                progress = try await steps.begin(answers)
+            } catch let error as NetworkError {
+                try askAgain(for: &answers, after: error)
+                continue
+            }
+            switch progress {
+            case .asksForCode(let pending): return try await granted(pending)
+            case .granted(let login): return login
+            }
+        }
+    }
+
+    /// Asks again for the answers that the network may have refused; the others are kept.
+    ///
+    /// - Throws: `error` itself if no other answer would help.
+    private func askAgain(
+        for answers: inout NetworkLogin.Answers, after error: NetworkError
+    ) throws {
+        let refusal = try RefusedAnswer.told(error)
+        let refused = questions.filter { $0.refusals.contains(refusal) }
+        guard !refused.isEmpty else { throw error }
+        for question in refused { try ask(question, for: &answers, isRefused: true) }
+    }
+
+    /// Asks a question, unless its answer was given or the question that it follows has none.
+    ///
+    /// - Parameter isRefused: Whether the known answer was refused. It is proposed again if it may
+    ///   be shown, because the server may only have been down.
+    private func ask(
+        _ question: NetworkLogin.Question, for answers: inout NetworkLogin.Answers,
+        isRefused: Bool = false
+    ) throws {
+        let field = question.field
+        if let first = question.follows, answers[first]?.isEmpty ?? true {
+            answers[field] = nil
+        } else if question.isToken, !isRefused, let token {
+            answers[field] = token
+        } else if question.privacy == .open, isRefused, let refused = answers[field]?.reveal() {
+            answers[field] = Secret(
+                try Question.answer(
+                    "\(question.label) [\(refused)]: ", default: refused, question.parse))
+        } else {
+            answers[field] = try answer(question, given: isRefused ? nil : given[field] ?? nil)
+        }
+    }
+
+    private func answer(_ question: NetworkLogin.Question, given: String?) throws -> Secret {
+        let prompt = question.label + (question.form.map { " (\($0))" } ?? "") + ": "
+        // Who has answered the question that this one follows needs an answer to it as well.
+        let isOptional = question.isOptional && question.follows == nil
+        switch question.privacy {
+        case .open:
+            return Secret(try Question.answer(given: given, prompt, question.parse))
+        case .masked:
+            let typed =
+                isOptional ? try Question.optionalLine(prompt) : try Question.answer(prompt) { $0 }
+            return Secret(typed)
+        case .secret:
+            if let page = question.page {
+                LoginPage(address: page, role: steps.role).show(
+                    "make an \(question.label.lowercased()), and copy it")
+            }
+            let secret =
+                isOptional ? try Question.optionalSecret(prompt) : try Question.secret(prompt)
+            return Secret(try Question.checked(secret.reveal(), question.parse))
+        }
+    }
+
+    /// Asks for the code that a page of the network shows until the network accepts one.
+    ///
+    /// Where a page allows only one attempt, a new one is opened after a refused code.
+    private func granted(_ first: PendingLogin) async throws -> GrantedLogin {
+        var pending = first
+        show(pending)
+        while true {
+            let code = try Question.answer("\(capitalized(pending.codeName)): ") { $0 }
+            do {
+                return try await steps.finish(pending, code: code)
+            } catch let error as NetworkError {
+                let refusal = try RefusedAnswer.told(error)
+                if pending.beginAgain == nil {
+                    StandardError.tell("The same page shows another code.")
+                } else {
+                    guard refusal == .secret else { throw error }
+                    pending = try await steps.renewed(pending)
+                    show(pending)
+                }
+            }
+        }
+    }
+
+    private func show(_ pending: PendingLogin) {
+        LoginPage(address: pending.page, role: steps.role).show(
+            "allow the access, and copy the \(pending.codeName)")
+    }
+
+    private func capitalized(_ name: String) -> String {
+        name.prefix(1).uppercased() + name.dropFirst()
+    }
+}

@@ -1,0 +1,507 @@
+import Formats
+package import Foundation
+package import Networks
+import Posts
+import Transport
+
+/// Reading feeds.
+extension XNetwork {
+    /// The most items of one page.
+    static let fullPage = 100
+    /// New items are few, and old ones at the beginning of reading are seldom wanted: a small
+    /// request reserves less of the budget.
+    static let firstPage = 20
+    /// The most pages that ``ownPosts(since:)`` reads.
+    private static let maximumOwnPages = 200
+    /// Seconds by which the clocks of this machine and the server may differ.
+    private static let clockMargin: TimeInterval = 600
+    /// X refuses times before this one: 2010-11-06T00:00:00Z.
+    private static let earliest = Date(timeIntervalSince1970: 1_289_001_600)
+    /// Posts do not always appear in the order of their ids: the seconds that are read again, and
+    /// for how long.
+    private static let overlap = 120
+    private static let overlapAge: TimeInterval = 600
+
+    package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
+        guard capabilities.feeds.contains(feed) else {
+            throw cannot(
+                feed.operation,
+                "reading the home timeline is off; set X_HOME_POSTS_PER_DAY to allow it")
+        }
+        switch (feed, position) {
+        case (.favorites, .newest): return try await newestFavorites(size)
+        case (.favorites, .older(let token)): return try await favorites(before: token, size)
+        case (.favorites, .newer(let cursor)): return try await favorites(since: cursor, size)
+        case (_, .newest): return try await newest(of: feed, size)
+        case (_, .older(let cursor)): return try await page(of: feed, before: cursor, size)
+        case (_, .newer(let cursor)): return try await arrivals(in: feed, since: cursor, size)
+        }
+    }
+
+    // MARK: Feeds that are ordered by ids
+
+    private func newest(of feed: Feed, _ size: Int?) async throws -> FeedPage {
+        let list = try await list(feed, XBounds(), size: size ?? Self.firstPage).list
+        var page = try await page(of: list, in: feed)
+        page.older = list.nextToken == nil ? nil : XID.oldest(of: list.ids)
+        page.newer = XID.newest(of: list.ids).map { Arrivals(newest: $0).text(separator: ";") }
+        return page
+    }
+
+    private func page(of feed: Feed, before cursor: String, _ size: Int?) async throws -> FeedPage {
+        guard XID.isUsable(cursor) else { throw unknownCursor(feed) }
+        // Mentions are always paid as new ones, because they are answered however late they are
+        // read.
+        let purpose = feed == .mentions ? SpendingPurpose.feed(feed) : .past(feed)
+        let list = try await list(
+            feed, XBounds(until: cursor), size: size ?? Self.fullPage, for: purpose
+        ).list
+        var page = try await page(of: list, in: feed)
+        page.older = list.nextToken == nil ? nil : XID.oldest(of: list.ids)
+        return page
+    }
+
+    private func arrivals(in feed: Feed, since cursor: String, _ size: Int?) async throws
+        -> FeedPage
+    {
+        guard let arrivals = Arrivals(cursor, separator: ";", where: XID.isUsable) else {
+            throw unknownCursor(feed)
+        }
+        let since = arrivals.gap?.since ?? overlapping(arrivals.newest)
+        let (list, reachesSince) = try await list(
+            feed, XBounds(since: since, until: arrivals.gap?.until),
+            size: size ?? (arrivals.gap == nil ? Self.firstPage : Self.fullPage))
+        var next = Arrivals(newest: XID.newest(of: list.ids + [arrivals.newest]) ?? arrivals.newest)
+        if !reachesSince, list.nextToken != nil, let oldest = XID.oldest(of: list.ids) {
+            next.gap = Arrivals.Gap(since: since, until: oldest)
+        }
+        var page = try await page(of: list, in: feed)
+        let text = next.text(separator: ";")
+        page.newer = text == cursor ? nil : text
+        return page
+    }
+
+    /// The id to read from, somewhat below the newest one while others may still appear there.
+    private func overlapping(_ newest: String) -> String {
+        guard let time = XID.time(of: newest),
+            abs(client.now().timeIntervalSince(time)) < Self.overlapAge
+        else {
+            return newest
+        }
+        return XID.id(Self.overlap, secondsBefore: newest) ?? newest
+    }
+
+    // MARK: Own posts
+
+    package func surveyStart(at address: String) -> FeedPosition {
+        guard let number = XID.number(address), number < .max else { return .newest }
+        return .older(String(number + 1))
+    }
+
+    package func surveyOwnPosts(_ position: FeedPosition) async throws -> FeedPage {
+        var bounds = XBounds()
+        switch position {
+        case .newest: break
+        case .older(let cursor), .newer(let cursor):
+            guard XID.isUsable(cursor) else { throw unknownCursor(.ownPosts) }
+            if case .older = position { bounds.until = cursor } else { bounds.since = cursor }
+        }
+        let list = try await list(.ownPosts, bounds, size: Self.fullPage, for: .originals).list
+        var page = try await page(of: list, in: .ownPosts)
+        page.older = list.nextToken == nil ? nil : XID.oldest(of: list.ids)
+        return page
+    }
+
+    package func ownPosts(since: Date) async throws -> [ObservedPost] {
+        let start = max(
+            min(since, client.now()).addingTimeInterval(-Self.clockMargin), Self.earliest)
+        var bounds = XBounds(start: start)
+        var found: [ObservedPost] = []
+        var tokens: Set<String> = []
+        for _ in 0..<Self.maximumOwnPages {
+            let list = try await list(.ownPosts, bounds, size: Self.firstPage).list
+            let page = try await page(of: list, in: .ownPosts)
+            guard page.unreadable.isEmpty, !list.hasProblems else {
+                throw incomplete("a post of the account cannot be read")
+            }
+            let isPast = { (item: ObservedPost) in
+                // An edited post is listed at the place of its last version.
+                item.post.isTimeTrusted && item.post.createdAt < start
+                    && item.address == item.post.id.value
+            }
+            found += page.items.filter { !isPast($0) }
+            guard let token = list.nextToken, !page.items.contains(where: isPast) else {
+                if list.isCutShort { break }
+                return found.distinct
+            }
+            guard tokens.insert(token).inserted else { break }
+            bounds.token = token
+        }
+        throw incomplete("the pages do not reach back far enough")
+    }
+
+    private func incomplete(_ cause: String) -> NetworkError {
+        client.error(
+            .readOwnPosts, .malformedResponse, outcome: .refused,
+            detail: cause)
+    }
+}
+
+/// Reading favorites, which are sorted by the time of the favorite and can only be read from the
+/// newest one down.
+extension XNetwork {
+    /// The newest favorites are bought again by every look, so a look reads as few as possible.
+    private static let favoritesPage = 10
+
+    func newestFavorites(_ size: Int?) async throws -> FeedPage {
+        let list = try await list(
+            .favorites, XBounds(), size: size ?? Self.firstPage, for: .past(.favorites)
+        ).list
+        var page = try await page(of: list, in: .favorites)
+        page.older = list.nextToken
+        page.newer =
+            list.ids.isEmpty
+            ? nil : XFavoriteMarks(known: []).updated(with: list.ids).joined(separator: ",")
+        return page
+    }
+
+    func favorites(before token: String, _ size: Int?) async throws -> FeedPage {
+        let list = try await list(
+            .favorites, XBounds(token: token), size: size ?? Self.fullPage, for: .past(.favorites)
+        ).list
+        var page = try await page(of: list, in: .favorites)
+        page.older = list.nextToken == token ? nil : list.nextToken
+        return page
+    }
+
+    func favorites(since cursor: String, _ size: Int?) async throws -> FeedPage {
+        guard var marks = XFavoriteMarks(cursor) else { throw unknownCursor(.favorites) }
+        var list: XList
+        do {
+            list = try await self.list(
+                .favorites, XBounds(token: marks.descent?.token),
+                size: size ?? (marks.descent == nil ? Self.favoritesPage : Self.firstPage)
+            ).list
+        } catch let error as NetworkError where error.code == .rejected && marks.descent != nil {
+            // X no longer accepts the cursor of the next page, so the look starts again from the
+            // newest favorite.
+            marks.descent = nil
+            list = try await self.list(.favorites, XBounds(), size: size ?? Self.firstPage).list
+        }
+        let top = marks.descent?.top ?? marks.updated(with: list.ids)
+        var next = XFavoriteMarks(known: top)
+        if let reach = marks.reach(in: list.entries.map(\.id)) {
+            list.keep(first: reach)
+        } else if let token = list.nextToken, token != marks.descent?.token {
+            next = XFavoriteMarks(
+                known: marks.known, descent: XFavoriteMarks.Descent(top: top, token: token))
+        }
+        list.remove(Set(marks.known))
+        var page = try await page(of: list, in: .favorites)
+        page.newer = next.text == cursor ? nil : next.text
+        return page
+    }
+}
+
+/// The part of a feed to request.
+struct XBounds {
+    var since: String?
+    var until: String?
+    var token: String?
+    var start: Date?
+
+    var query: [(name: String, value: String)] {
+        let start = start.map { String($0.rfc3339.prefix(19)) + "Z" }
+        let all: [(name: String, value: String?)] = [
+            ("pagination_token", token), ("since_id", since), ("start_time", start),
+            ("until_id", until),
+        ]
+        return all.compactMap { pair in pair.value.map { (pair.name, $0) } }
+    }
+}
+
+/// Buying pages.
+extension XNetwork {
+    /// Servers may send a few empty pages before a full one, but hardly more.
+    private static let maximumEmptyPages = 3
+    /// A server that ignores `until_id` first sends all newer items: at most as many pages as X
+    /// keeps.
+    private static let maximumStrayPages = 32
+
+    /// The items within some bounds, from the first answer that has any.
+    ///
+    /// The end is where X returns no further cursor; other pages may also be short or empty.
+    ///
+    /// - Parameter purpose: The purpose that pays for it; `nil` for reading new items.
+    func list(
+        _ feed: Feed, _ bounds: XBounds, size: Int, for purpose: SpendingPurpose? = nil
+    ) async throws -> (list: XList, reachesSince: Bool) {
+        let purpose = purpose ?? .feed(feed)
+        var bounds = bounds
+        var list = try await answer(feed, bounds, size: size, for: purpose)
+        var reachesSince = list.keep(since: bounds.since, until: bounds.until)
+        var emptyPages = list.received == 0 ? 1 : 0
+        var strayPages = 0
+        while list.entries.isEmpty, !reachesSince, let token = list.nextToken {
+            guard emptyPages < Self.maximumEmptyPages, strayPages < Self.maximumStrayPages,
+                token != bounds.token
+            else {
+                list.end()
+                break
+            }
+            bounds.token = token
+            var next = try await answer(feed, bounds, size: size, for: purpose)
+            if next.received == 0 { emptyPages += 1 } else { strayPages += 1 }
+            reachesSince = next.keep(since: bounds.since, until: bounds.until)
+            list.append(next)
+        }
+        return (list, reachesSince)
+    }
+
+    /// One answer, after paying for it.
+    private func answer(
+        _ feed: Feed, _ bounds: XBounds, size: Int, for purpose: SpendingPurpose
+    ) async throws -> XList {
+        var call = try await call(for: feed)
+        // The requested part of the feed identifies a lost read.
+        call.query = bounds.query
+        let sizes = Self.sizes(
+            from: feed == .home ? min(size, options.homePostsPerDay) : size, feed)
+        let amounts = sizes.compactMap { price(ofReading: $0, from: feed) }
+        return try await purse.pay(amounts, for: purpose, call) { index, time in
+            var call = call
+            let fields = XReader(feed).parameters(options.fieldNames)
+            call.query = fields + [("max_results", String(sizes[index]))] + call.query
+            let (answer, response) = try await client.answer(of: XPost.self, call)
+            // A page may be empty because posts are withheld; with any other problem it is an
+            // error.
+            if answer.items.isEmpty, !answer.problems.allSatisfy(\.isAboutPost) {
+                throw client.refuse(call, response, problems: answer.problems)
+            }
+            let isList = answer.hasData || answer.resultCount != nil || answer.nextToken != nil
+            guard isList || !answer.problems.isEmpty else {
+                throw client.malformed(call, response, detail: "the answer is not a list")
+            }
+            let bill = bill(of: answer, each: prices.post(in: feed, ownsApp: options.ownsApp))
+            let rateLimit = XPacing(response.headers, receivedAt: client.now()).short.rateLimit
+            return (
+                XList(answer, body: response.body, rateLimit: rateLimit), memory.buy(bill, at: time)
+            )
+        }
+    }
+
+    /// The numbers of items to request; the first one that the budget allows is used.
+    private static func sizes(from size: Int, _ feed: Feed) -> [Int] {
+        halves(of: min(size, fullPage), downTo: smallestPage(of: feed))
+    }
+
+    /// The smallest page that X allows for a feed.
+    package static func smallestPage(of feed: Feed) -> Int { feed == .home ? 1 : 5 }
+
+    func page(of list: XList, in feed: Feed) async throws -> FeedPage {
+        list.page(of: feed, with: translator(own: try await account(), users: list.users))
+    }
+
+    private func call(for feed: Feed) async throws -> NetworkCall {
+        let user = ["2", "users", try await account().address]
+        switch feed {
+        case .ownPosts: return NetworkCall(operation: .readOwnPosts, path: user + ["tweets"])
+        case .mentions: return NetworkCall(operation: .readMentions, path: user + ["mentions"])
+        case .favorites:
+            return NetworkCall(operation: .readFavorites, path: user + ["liked_tweets"])
+        case .home:
+            return NetworkCall(
+                operation: .readHome, path: user + ["timelines", "reverse_chronological"])
+        }
+    }
+
+    func unknownCursor(_ feed: Feed) -> NetworkError {
+        client.error(
+            feed.operation, .rejected, outcome: .notSent,
+            detail: "the stored position is not one of X")
+    }
+}
+
+/// The position of a reader of new favorites.
+///
+/// Favorites are sorted by their time, which X does not return, and cannot be requested from a
+/// point on. So the newest few known ones are searched for from the top; a few, because some may
+/// have been taken back.
+struct XFavoriteMarks: Equatable {
+    /// How many favorites are remembered.
+    static let count = 10
+
+    /// A look that has not reached the known favorites yet.
+    struct Descent: Equatable {
+        /// The favorites that count as known once it has.
+        var top: [String]
+        /// The page that follows.
+        var token: String
+    }
+
+    /// The newest known favorites, newest first.
+    var known: [String]
+    var descent: Descent?
+
+    init(known: [String], descent: Descent? = nil) {
+        self.known = known
+        self.descent = descent
+    }
+
+    /// Nil for a text that is not from ``text``.
+    init?(_ text: String) {
+        let parts = text.split(separator: ";", omittingEmptySubsequences: false)
+        let lists = parts.prefix(2).map { $0.split(separator: ",").map(String.init) }
+        guard let known = lists.first, !known.isEmpty, lists.joined().allSatisfy(XID.isUsable)
+        else { return nil }
+        switch parts.count {
+        case 1: self.init(known: known)
+        case 3:
+            guard !lists[1].isEmpty, let token = parts[2].removingPercentEncoding, !token.isEmpty
+            else { return nil }
+            self.init(known: known, descent: Descent(top: lists[1], token: token))
+        default: return nil
+        }
+    }
+
+    var text: String {
+        let lists = [known, descent?.top].compactMap { $0?.joined(separator: ",") }
+        return (lists + [descent.map { PercentEncoding.encoded($0.token) }].compactMap(\.self))
+            .joined(separator: ";")
+    }
+
+    /// The marks after reading these newest favorites.
+    func updated(with ids: [String]) -> [String] {
+        var seen: Set<String> = []
+        return Array((ids + known).filter { seen.insert($0).inserted }.prefix(Self.count))
+    }
+
+    /// The number of items of a page, newest first, up to the last known one; nil if the page does
+    /// not reach the known ones.
+    ///
+    /// A single known favorite may have been given again, and then stands above unknown ones.
+    func reach(in ids: [String?]) -> Int? {
+        let places = ids.indices.filter { index in ids[index].map(known.contains) ?? false }
+        return places.count >= min(2, known.count) ? places.last.map { $0 + 1 } : nil
+    }
+}
+
+/// Items of a feed as X sent them, possibly in several answers.
+struct XList {
+    /// One item.
+    struct Entry {
+        let id: String?
+        /// Nil for an unreadable item.
+        let post: XPost?
+        /// The index of its answer, and its index in there.
+        fileprivate let source: (body: Int, place: Int)
+    }
+
+    private(set) var entries: [Entry] = []
+    private(set) var users: [XUser] = []
+    private(set) var rateLimit: RateLimit?
+    /// The cursor to the next older page; nil at the end of the requested stretch.
+    private(set) var nextToken: String?
+    /// Whether the server named more pages, but these brought nothing.
+    private(set) var isCutShort = false
+    /// Posts that X reports as left out.
+    private var missing: [UnreadableItem] = []
+    /// The answers as they came, for unreadable items.
+    private var bodies: [[UInt8]] = []
+    /// Whether X reports something missing other than a referenced post.
+    private(set) var hasProblems = false
+    /// The number of items that X sent, including removed ones.
+    private(set) var received = 0
+
+    init(_ answer: XAnswer<XPost>, body: [UInt8], rateLimit: RateLimit?) {
+        entries = answer.items.enumerated().map {
+            Entry(id: $1.id, post: $1.value, source: (0, $0))
+        }
+        bodies = [body]
+        users = answer.users.compactMap(\.value)
+        nextToken = answer.nextToken
+        missing = answer.problems.filter(\.isAboutItem).map { problem in
+            let said = [problem.kind, problem.resourceID, problem.detail].map { $0 ?? "" }.joined(
+                separator: " ")
+            return UnreadableItem(
+                address: problem.resourceID, digest: JSONBody.digest(said.utf8),
+                cause: "X withholds it")
+        }
+        hasProblems = answer.problems.contains { !$0.isAboutPost || $0.isAboutItem }
+        received = answer.items.count
+        self.rateLimit = rateLimit
+    }
+
+    var ids: [String] { entries.compactMap(\.id).filter(XID.isUsable) }
+
+    /// Removes items outside of two ids, which a server sent nevertheless.
+    ///
+    /// - Parameters:
+    ///   - since: Only items newer than this id are wanted.
+    ///   - until: Only items older than this id are wanted.
+    /// - Returns: Whether there was an item at or below `since`, so that the list reaches it.
+    mutating func keep(since: String?, until: String?) -> Bool {
+        let isTooOld = { (id: String) in since.map { !XID.isNewer(id, than: $0) } ?? false }
+        let isTooNew = { (id: String) in until.map { !XID.isNewer($0, than: id) } ?? false }
+        let reachesSince = ids.contains(where: isTooOld)
+        entries.removeAll { entry in entry.id.map { isTooOld($0) || isTooNew($0) } ?? false }
+        return reachesSince
+    }
+
+    /// Keeps the first `count` items.
+    mutating func keep(first count: Int) {
+        entries.removeLast(max(0, entries.count - count))
+    }
+
+    /// Removes items by their ids.
+    mutating func remove(_ ids: Set<String>) {
+        entries.removeAll { $0.id.map(ids.contains) ?? false }
+    }
+
+    /// Ends the list here, whatever the server says.
+    mutating func end() {
+        nextToken = nil
+        isCutShort = true
+    }
+
+    /// Adds the next page.
+    mutating func append(_ next: XList) {
+        let count = bodies.count
+        entries += next.entries.map {
+            Entry(id: $0.id, post: $0.post, source: ($0.source.body + count, $0.source.place))
+        }
+        bodies += next.bodies
+        users += next.users
+        nextToken = next.nextToken
+        missing += next.missing
+        hasProblems = hasProblems || next.hasProblems
+        received += next.received
+        rateLimit = next.rateLimit ?? rateLimit
+    }
+
+    /// The page in the common model, without cursors.
+    func page(of feed: Feed, with translator: XTranslator) -> FeedPage {
+        var items: [ObservedPost] = []
+        var unreadable = missing
+        var digests: [Int: [String]] = [:]
+        for entry in entries {
+            guard
+                let post = entry.post.flatMap({ translator.post($0, in: feed, for: XReader(feed)) })
+            else {
+                let (body, place) = entry.source
+                let known = digests[body] ?? JSONBody.digests(of: bodies[body], under: "data")
+                digests[body] = known
+                unreadable.append(
+                    UnreadableItem(
+                        address: entry.id.flatMap { XID.isUsable($0) ? $0 : nil },
+                        digest: known.indices.contains(place) ? known[place] : "",
+                        cause: entry.post == nil
+                            ? "it is not as posts are" : "it has no text or no author"))
+                continue
+            }
+            items.append(post)
+        }
+        return FeedPage(
+            items: items.distinct, received: received, unreadable: unreadable, rateLimit: rateLimit)
+    }
+}

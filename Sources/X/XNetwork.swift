@@ -1,0 +1,516 @@
+import Formats
+package import Foundation
+package import Networks
+package import Posts
+package import Transport
+
+/// An account on X, over version 2 of its interface with signatures of OAuth 1.0a.
+///
+/// Reading and writing cost money: no request exceeds the budget. Replies go only to people who
+/// mentioned the account; a person has to give favorites, because X does not allow software to.
+package struct XNetwork: SocialNetwork {
+    let client: XClient
+    let memory: XMemory
+    let options: XOptions
+    let purse: XPurse
+    let prices = XPrices.current
+
+    /// - Parameters:
+    ///   - credentials: The keys of the application, and the token of the account to act for.
+    ///   - client: Sends the requests; may be shared with other networks.
+    ///   - origin: The mirror that makes the requests.
+    ///   - now: Reads the wall clock, whose time is in the signatures.
+    ///   - uptime: Reads the monotonic clock, in seconds; nil for the system's.
+    /// - Throws: ``NetworkError`` with code `.configuration` if the base URL of the options is not
+    ///   an address.
+    package init(
+        credentials: XCredentials, options: XOptions, book: any SpendingBook, client: HTTPClient,
+        origin: RequestOrigin = RequestOrigin(), now: @escaping @Sendable () -> Date,
+        uptime: (@Sendable () -> TimeInterval)? = nil
+    ) throws(NetworkError) {
+        let signer = OAuthSigner(
+            consumerKey: credentials.consumerKey, consumerSecret: credentials.consumerSecret,
+            token: credentials.accessToken, tokenSecret: credentials.accessTokenSecret)
+        let memory = XMemory(uptime: uptime)
+        let wire = try XClient(
+            apiBaseURL: options.apiBaseURL, signer: signer, http: client, origin: origin,
+            memory: memory, now: now)
+        self.client = wire
+        self.memory = memory
+        self.options = options
+        self.purse = XPurse(book: book, memory: memory, client: wire)
+    }
+
+    package var name: NetworkName { .x }
+
+    package var host: String { client.server.host }
+
+    package var clockLead: TimeInterval? { client.memory.serverClock.lead(at: client.now()) }
+
+    package var capabilities: Capabilities {
+        var capabilities = Capabilities(
+            feeds: Set(Feed.allCases).subtracting(options.homePostsPerDay > 0 ? [] : [.home]),
+            // X has no visibilities: every draft becomes public.
+            visibilities: [.public, .unlisted], replies: .summoned, replyNeedsMention: false,
+            automaticFavorites: .nobody, supportsIdempotencyKey: false,
+            // Two requests: one with a time that X refuses, and the same one with X's time.
+            requestDeadline: NetworkCall.usualDeadline * 2)
+        capabilities.canFavorite = false
+        capabilities.canPublish = options.mayPublish
+        // X accepts 50 in 15 minutes.
+        capabilities.deletionPace = Pace(count: 45, period: 900)
+        capabilities.unfavoritePace = Pace(count: 45, period: 900)
+        capabilities.depths = [.ownPosts: 3_200, .mentions: 800]
+        capabilities.largestPicture = 5 << 20
+        capabilities.lookUpsAtOnce = Self.fullPage
+        capabilities.countsEachFeed = true
+        return capabilities
+    }
+
+    /// Every answer of X states the access level, so ``verifyAccount()`` is enough to know it.
+    package var canWrite: Bool? { memory.accessLevel.map { $0.lowercased().contains("write") } }
+
+    package func verifyAccount() async throws -> Account {
+        let call = NetworkCall(
+            operation: .verifyAccount, path: ["2", "users", "me"], query: [Self.userFields])
+        let (answer, response) = try await paid(XUser.self, call, atMost: prices.userRead) {
+            answer in
+            [:].merging(answer.items.compactMap(\.id).map { ("user \($0)", prices.userRead) }) {
+                $1
+            }
+        }
+        guard let user = answer.items.first?.value else {
+            guard answer.problems.isEmpty else {
+                throw client.refuse(call, response, problems: answer.problems)
+            }
+            throw client.malformed(call, response, detail: "the answer has no account")
+        }
+        let account = XTranslator.account(user)
+        memory.keep(account, isProtected: user.isProtected)
+        return account
+    }
+
+    package func limits() async throws -> PublishingLimits { .x }
+
+    package func price(ofReading items: Int, from feed: Feed) -> Money? {
+        prices.price(
+            ofReading: items, from: feed, ownsApp: options.ownsApp, fieldNames: options.fieldNames)
+    }
+
+    package func price(ofPublishing texts: [String], pictures: Int, isReply: Bool) -> Money? {
+        texts.enumerated().map { place, text in
+            prices.price(ofPublishing: text, isReply: isReply || place > 0)
+        }
+        .reduce((prices.upload + prices.mediaMetadata) * pictures, +)
+    }
+
+    package var priceOfOwnPost: Money? {
+        prices.priceOfLookUp(of: .own, fieldNames: options.fieldNames)
+    }
+
+    package func lookUp(_ address: String) async throws -> ObservedPost? {
+        try await lookUp(address, for: .others)
+    }
+
+    package func lookUpOwn(_ address: String) async throws -> ObservedPost? {
+        try await lookUp(address, for: .own)
+    }
+
+    private func lookUp(_ address: String, for reader: XReader) async throws -> ObservedPost? {
+        var call = NetworkCall(
+            operation: .readPost, path: ["2", "tweets", try id(address, .readPost)])
+        call.query = reader.parameters(options.fieldNames)
+        let own = try await account()
+        let answer: XAnswer<XPost>
+        let response: HTTPResponse
+        do {
+            let price = prices.priceOfLookUp(of: reader, fieldNames: options.fieldNames)
+            (answer, response) = try await paid(XPost.self, call, atMost: price) {
+                bill(of: $0, each: prices.postRead)
+            }
+        } catch let error as NetworkError where error.code == .notFound {
+            return nil
+        }
+        if let item = answer.items.first {
+            let translator = translator(own: own, users: answer.users.compactMap(\.value))
+            guard let post = item.value.flatMap({ translator.post($0, for: reader) }) else {
+                throw client.malformed(call, response, detail: "the post has no text or no author")
+            }
+            return post
+        }
+        if answer.isEmpty { return nil }
+        guard !answer.problems.isEmpty else {
+            throw client.malformed(call, response, detail: "there is no post")
+        }
+        let failure = client.refuse(call, response, problems: answer.problems)
+        // The post is gone, or visible only to others.
+        if failure.code == .notFound || failure.code == .forbidden { return nil }
+        throw failure
+    }
+
+    package func lookUp(identity: PostID) async throws -> ObservedPost? {
+        try await lookUpOwn(identity.value)
+    }
+
+    /// X bills the posts that it returns, and no missing ones.
+    package func ownPosts(at addresses: [String]) async throws -> (
+        asked: [String], shown: [ObservedPost]
+    ) {
+        let addresses = Array(addresses.filter(XID.isUsable).prefix(Self.fullPage))
+        guard !addresses.isEmpty else { return ([], []) }
+        var call = NetworkCall(operation: .readPost, path: ["2", "tweets"])
+        call.query = [(name: "ids", value: addresses.joined(separator: ","))]
+        let own = try await account()
+        let counts = Self.halves(of: addresses.count, downTo: 1)
+        let each = prices.priceOfLookUp(of: .own, fieldNames: options.fieldNames)
+        return try await purse.pay(counts.map { each * $0 }, for: .originals, call) { index, time in
+            let asked = Array(addresses.prefix(counts[index]))
+            var call = call
+            call.query =
+                XReader.own.parameters(options.fieldNames) + [("ids", asked.joined(separator: ","))]
+            let (answer, response) = try await client.answer(of: XPost.self, call)
+            if answer.items.isEmpty, !answer.problems.allSatisfy(\.isAboutPost) {
+                throw client.refuse(call, response, problems: answer.problems)
+            }
+            let translator = translator(own: own, users: answer.users.compactMap(\.value))
+            let shown = answer.items.compactMap(\.value).compactMap {
+                translator.post($0, for: .own)
+            }
+            return ((asked, shown), memory.buy(bill(of: answer, each: prices.postRead), at: time))
+        }
+    }
+
+    /// X's interface does not return this, and nothing is favorited through it.
+    package func isFavorited(_ address: String) async throws -> Bool? {
+        throw cannot(.readPost, "X does not tell which posts the account has favorited")
+    }
+
+    package func conversation(of post: ObservedPost) async throws -> String? {
+        if let conversation = post.conversation { return conversation }
+        guard post.replyToAddress != nil else { return post.post.id.value }
+        return try await lookUp(post.address).map { $0.conversation ?? $0.post.id.value }
+    }
+
+    package func replies(to address: String) async throws -> [ObservedPost] {
+        throw cannot(.readConversation, "looking for replies on X costs money")
+    }
+
+    // MARK: For the parts of this type
+
+    static let userFields = (
+        name: "user.fields", value: "description,entities,name,protected,username"
+    )
+
+    /// The numbers of items to try to pay for, the largest first.
+    package static func halves(of count: Int, downTo minimum: Int) -> [Int] {
+        var counts = [max(count, minimum)]
+        while let last = counts.last, last > minimum { counts.append(max(last / 2, minimum)) }
+        return counts
+    }
+
+    /// The account of the credentials.
+    func account() async throws -> Account {
+        if let account = memory.account { return account }
+        return try await verifyAccount()
+    }
+
+    /// The translator of answers into the common model.
+    func translator(own: Account, users: [XUser]) -> XTranslator {
+        XTranslator(own: own, isOwnProtected: memory.isProtected, users: users, now: client.now)
+    }
+
+    /// An outside address that may be a part of a path.
+    func id(_ address: String, _ operation: NetworkError.Operation) throws(NetworkError) -> String {
+        guard XID.isUsable(address) else {
+            throw client.error(
+                operation, .rejected, outcome: .notSent,
+                detail: "the post's address is not an id of X")
+        }
+        return address
+    }
+
+    /// The error that X does not allow this account an operation.
+    func cannot(_ operation: NetworkError.Operation, _ cause: String) -> NetworkError {
+        client.error(operation, .capability, outcome: .notSent, detail: cause)
+    }
+
+    /// The answer to a request for single objects, after paying for it.
+    private func paid<Item: Decodable>(
+        _ type: Item.Type, _ call: NetworkCall, atMost price: Money,
+        bill: (XAnswer<Item>) -> [String: Money]
+    ) async throws -> (XAnswer<Item>, HTTPResponse) {
+        try await purse.pay([price], for: .lookUp, call) { _, time in
+            let answer = try await client.answer(of: type, call)
+            return (answer, memory.buy(bill(answer.answer), at: time))
+        }
+    }
+
+    /// The price of each object that X bills for an answer with posts, by the object's name.
+    func bill(of answer: XAnswer<XPost>, each price: Money) -> [String: Money] {
+        var bill: [String: Money] = [:]
+        for id in answer.includedPostIDs { bill["post \(id)"] = prices.postRead }
+        for user in answer.users.compactMap(\.id) { bill["user \(user)"] = prices.userRead }
+        for (index, item) in answer.items.enumerated() {
+            bill["post \(item.id ?? "without id \(index)")"] = price
+        }
+        return bill
+    }
+}
+
+/// The purpose of reading a post, which determines the requested fields and expansions.
+///
+/// X bills each account and each further post in an answer, so only a reader of people's profiles
+/// requests these.
+package enum XReader: CaseIterable, Sendable {
+    /// Posts of the account itself, whose author is known.
+    case own
+    /// Favorites, whose words are learned; the author's id is a field of the post.
+    case learned
+    /// Posts by people whose profile decides whether they are answered or learned from.
+    case others
+
+    init(_ feed: Feed) {
+        switch feed {
+        case .ownPosts: self = .own
+        case .favorites: self = .learned
+        case .home, .mentions: self = .others
+        }
+    }
+
+    /// The fields of a post.
+    package func postFields(_ names: XFieldNames) -> [String] {
+        var fields = ["attachments", "created_at", "entities", "lang", "possibly_sensitive"]
+        switch names {
+        case .tweet:
+            fields += ["author_id", "in_reply_to_user_id", "note_tweet", "referenced_tweets"]
+        case .post: fields += ["note_post"]
+        }
+        if self == .others { fields += ["conversation_id", "reply_settings"] }
+        return fields.sorted()
+    }
+
+    /// The accounts and posts to request with a post.
+    package func expansions(_ names: XFieldNames) -> [String] {
+        switch (names, self) {
+        case (.tweet, .others): ["author_id"]
+        case (.tweet, .own), (.tweet, .learned): []
+        // In the newer spelling people and other posts are not fields: their ids come with the
+        // expanded objects.
+        case (.post, .own): ["in_reply_to_user_id", "referenced_posts.id"]
+        case (.post, .learned), (.post, .others):
+            ["author_id", "in_reply_to_user_id", "referenced_posts.id"]
+        }
+    }
+
+    /// The parameters of a request, by name.
+    func parameters(_ names: XFieldNames) -> [(name: String, value: String)] {
+        let expansions = expansions(names)
+        let fields = (
+            name: "\(names.rawValue).fields", value: postFields(names).joined(separator: ",")
+        )
+        guard !expansions.isEmpty else { return [fields] }
+        let expanded = [(name: "expansions", value: expansions.joined(separator: ",")), fields]
+        return expansions.contains("author_id") ? expanded + [XNetwork.userFields] : expanded
+    }
+}
+
+/// The spelling of a post's fields in requests; answers are understood in both spellings.
+package enum XFieldNames: String, CaseIterable, Sendable {
+    /// `tweet.fields`, `referenced_tweets`: the names until July 2026, which are still understood.
+    case tweet
+    /// `post.fields`, `referenced_posts`: the names since.
+    case post
+}
+
+/// The operator's options for an account on X.
+package struct XOptions: Sendable {
+    /// Another host for calls, such as a proxy or a test server; nil for `https://api.x.com`.
+    package var apiBaseURL: String?
+    /// Whether texts may be published: the operator has read X's rules for automated accounts.
+    package var mayPublish: Bool
+    /// The most posts of the home timeline that are read in a day; 0 to read none.
+    package var homePostsPerDay: Int
+    /// Whether the account owns the developer app, so that reading its own data is cheaper.
+    package var ownsApp: Bool
+    /// The spelling of request parameters.
+    package var fieldNames: XFieldNames
+
+    package init(
+        apiBaseURL: String? = nil, mayPublish: Bool = false, homePostsPerDay: Int = 0,
+        ownsApp: Bool = false,
+        fieldNames: XFieldNames = .tweet
+    ) {
+        self.apiBaseURL = apiBaseURL
+        self.mayPublish = mayPublish
+        self.homePostsPerDay = homePostsPerDay
+        self.ownsApp = ownsApp
+        self.fieldNames = fieldNames
+    }
+}
+
+/// Publishing and deleting.
+extension XNetwork {
+    package func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
+        guard options.mayPublish else {
+            throw cannot(
+                .publish,
+                "publishing on X is off; read its automation rules, then set X_ACKNOWLEDGE_POLICY=yes"
+            )
+        }
+        guard capabilities.visibilities.contains(draft.visibility) else {
+            throw cannot(.publish, "X has no posts for few eyes")
+        }
+        var call = NetworkCall(operation: .publish, method: .post, path: ["2", "tweets"])
+        let parent = try draft.replyTo.map { try id($0, .publish) }
+        for picture in draft.pictures { _ = try id(picture.name, .publish) }
+        call.body = try JSONBody.encoded(wire(draft, parent))
+        let price = prices.price(ofPublishing: draft.text, isReply: parent != nil)
+        let (_, reservation) = try await purse.reserve([price], for: .publish, call)
+        return Departure { [call] mayLeave in
+            var call = call
+            call.mayLeave = mayLeave
+            let (written, response) = try await written(call, with: reservation) { written in
+                guard let text = written.text else { return price }
+                if text.contains(XText.shortLink) { return prices.postCreateWithURL }
+                return parent == nil ? prices.postCreate : prices.summonedReply
+            }
+            guard let address = written.id else {
+                throw client.malformed(call, response, detail: "the published post has no id")
+            }
+            let identity = XID.oldest(of: written.editHistory + [address]) ?? address
+            return PublishedPost(
+                id: PostID(network: .x, value: identity), address: address,
+                createdAt: client.now())
+        } withdrawal: {
+            await purse.settle(reservation, cost: .zero)
+        }
+    }
+
+    /// Uploads a picture and then adds its description; both are paid for.
+    package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
+        guard options.mayPublish else {
+            throw cannot(
+                .upload,
+                "publishing on X is off; read its automation rules, then set X_ACKNOWLEDGE_POLICY=yes"
+            )
+        }
+        var call = NetworkCall(operation: .upload, method: .post, path: ["2", "media", "upload"])
+        call.body = try JSONBody.encoded([
+            "media": Data(picture.bytes).base64EncodedString(), "media_category": "tweet_image",
+            "media_type": picture.format.mediaType,
+        ])
+        let (written, response) = try await paid(call, atMost: prices.upload) { _ in prices.upload }
+        guard let id = written.id else {
+            throw client.malformed(call, response, detail: "the picture has no id")
+        }
+        guard !picture.alt.isEmpty else { return (id, true) }
+        var description = NetworkCall(
+            operation: .upload, method: .post, path: ["2", "media", "metadata"])
+        description.body = try JSONBody.encoded(
+            JSONValue.object([
+                "id": .text(id),
+                "metadata": .object(["alt_text": .object(["text": .text(picture.alt)])]),
+            ]))
+        _ = try await paid(description, atMost: prices.mediaMetadata) { _ in prices.mediaMetadata }
+        return (id, true)
+    }
+
+    /// A draft in the form of the interface; X refuses unknown fields.
+    private func wire(_ draft: Draft, _ parent: String?) -> JSONValue {
+        let excluded = bystanders(of: draft).map(JSONValue.text)
+        let reply = parent.map {
+            JSONValue.object(leavingOutNil: [
+                "in_reply_to_tweet_id": .text($0),
+                "exclude_reply_user_ids": excluded.isEmpty ? nil : .list(excluded),
+            ])
+        }
+        let media = draft.pictures.map { JSONValue.text($0.name) }
+        return .object(leavingOutNil: [
+            "text": .text(draft.text), "reply": reply,
+            "media": media.isEmpty ? nil : .object(["media_ids": .list(media)]),
+        ])
+    }
+
+    /// The ids of the people whom X must not notify of an answer; invalid ids are left out, because
+    /// X would refuse the whole request.
+    private func bystanders(of draft: Draft) -> [String] {
+        draft.bystanders.filter {
+            $0.network == .x && $0 != memory.account?.id && XID.isUsable($0.value)
+        }.map(\.value)
+    }
+
+    package func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void> {
+        throw cannot(
+            .favorite, "X does not let software give favorites; give it in the app or browser")
+    }
+
+    @discardableResult
+    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws
+        -> Removal
+    {
+        let call = NetworkCall(
+            operation: .delete, method: .delete, path: ["2", "tweets", try id(address, .delete)])
+        do {
+            let (written, response) = try await paid(call, atMost: prices.delete) { _ in
+                prices.delete
+            }
+            guard written.isDeleted != false else {
+                throw client.malformed(call, response, detail: "the post was not deleted")
+            }
+            return .removed
+        } catch let error as NetworkError where error.code == .notFound {
+            return .gone
+        }
+    }
+
+    /// Only if X allows the app to do it.
+    @discardableResult
+    package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
+        let own = try await account().id.value
+        let path = ["2", "users", own, "likes", try id(favorite.address, .unfavorite)]
+        let call = NetworkCall(operation: .unfavorite, method: .delete, path: path)
+        do {
+            let (written, response) = try await paid(call, atMost: prices.delete) { _ in
+                prices.delete
+            }
+            guard written.isFavorited != true else {
+                throw client.malformed(call, response, detail: "the favorite was not taken back")
+            }
+            return .removed
+        } catch let error as NetworkError where error.code == .notFound {
+            return .gone
+        }
+    }
+
+    package func labelAsBot() async throws {
+        throw cannot(
+            .labelAccount,
+            "only a person can label an account on X: log in as the bot and choose Settings, Your account, "
+                + "Account information, Automation, then name the account that runs it")
+    }
+
+    /// The answer to a paid change: `price` is reserved, `cost` is the final cost.
+    private func paid(
+        _ call: NetworkCall, atMost price: Money, cost: (XWritten) -> Money
+    ) async throws -> (XWritten, HTTPResponse) {
+        let (_, reservation) = try await purse.reserve([price], for: .publish, call)
+        return try await written(call, with: reservation, cost: cost)
+    }
+
+    /// The answer to a change for which money is reserved; the unused part is given back.
+    private func written(
+        _ call: NetworkCall, with reservation: XPurse.Reservation, cost: (XWritten) -> Money
+    ) async throws -> (XWritten, HTTPResponse) {
+        try await purse.spend(reservation, on: call) {
+            let (answer, response) = try await client.answer(of: XWritten.self, call)
+            guard let written = answer.items.first?.value else {
+                guard answer.problems.isEmpty else {
+                    throw client.refuse(call, response, problems: answer.problems)
+                }
+                throw client.malformed(
+                    call, response, detail: "the answer does not say what happened")
+            }
+            return ((written, response), cost(written))
+        }
+    }
+}

@@ -1,0 +1,238 @@
+import Foundation
+import Networks
+import Transport
+
+/// The retry time in the headers of an answer by X.
+///
+/// X counts requests in windows of fifteen minutes and, in separate headers, in windows of a day
+/// for an account and for an application. A refusal may be caused by any of them.
+struct XPacing {
+    /// Counters were not seen to begin anew exactly at midnight: seconds.
+    private static let dayMargin: TimeInterval = 300
+
+    let short: ServerPacing
+    private let days: [ServerPacing]
+    private let receivedAt: Date
+
+    /// - Parameters:
+    ///   - receivedAt: When the answer came, on the local clock.
+    init(_ headers: HTTPHeaders, receivedAt: Date) {
+        func pacing(_ window: String) -> ServerPacing {
+            ServerPacing(
+                headers, receivedAt: receivedAt, prefix: window + "-", range: 5...86_400,
+                defaultWait: 900,
+                nonsense: 1e15)
+        }
+        short = pacing("x-rate-limit")
+        days = ["x-app-limit-24hour", "x-user-limit-24hour"].map(pacing)
+        self.receivedAt = receivedAt
+    }
+
+    /// Whether a day's share is used up.
+    var isDayExhausted: Bool { days.contains(where: \.isExhausted) }
+
+    /// When to try again after a rate limit: when the last of the exhausted windows ends.
+    var retryAfterRateLimit: Date {
+        let resets = (days + [short]).filter(\.isExhausted).compactMap(\.resetDistance)
+        return resets.max().map(short.date) ?? short.retryAfterRateLimit
+    }
+
+    /// The time in `Retry-After`; nil without it.
+    var retryAfter: Date? { short.retryDistance.map(short.date) }
+
+    /// When the next day begins in UTC by the server's clock, on the local clock; some minutes
+    /// later.
+    var nextDay: Date {
+        let serverTime = receivedAt.timeIntervalSince1970 - (short.clockLead ?? 0)
+        let rest = 86_400 - serverTime.truncatingRemainder(dividingBy: 86_400)
+        return receivedAt.addingTimeInterval(max(rest, 0) + Self.dayMargin)
+    }
+}
+
+/// A refusal by X, interpreted by its status, words and headers together.
+struct XRefusal {
+    /// Seconds without calls after the credits ran out.
+    private static let creditsWait: TimeInterval = 3_600
+    /// Seconds after which a call that the application's plan does not include is tried again.
+    private static let planWait: TimeInterval = 86_400
+    /// Seconds by which a clock may be wrong without being the cause of a refused signature.
+    private static let clockTolerance: TimeInterval = 60
+
+    let status: Int
+    let problems: [XProblem]
+    /// Whether the call asks for the account of the credentials: then a refusal is about the
+    /// credentials, not about an object.
+    let isVerifying: Bool
+    let pacing: XPacing
+
+    // Codes of version 1.1, which still come.
+    private enum Legacy {
+        static let credentials: Set<Int> = [32, 89, 99, 135, 215]
+        static let account: Set<Int> = [64, 326]
+        static let missing: Set<Int> = [34, 144]
+        static let rate = 88
+        static let daily = 185
+        static let tooLong = 186
+        static let duplicate = 187
+        static let readOnly = 261
+        static let callback = 415
+        static let plan = 453
+    }
+
+    private var codes: Set<Int> { Set(problems.compactMap(\.code)) }
+
+    private var kinds: Set<String> { Set(problems.compactMap(\.kind)) }
+
+    private var titles: Set<String> { Set(problems.compactMap(\.title)) }
+
+    private var words: String {
+        problems.flatMap { [$0.title, $0.detail] }.compactMap(\.self).joined(separator: " ")
+            .lowercased()
+    }
+
+    var code: NetworkError.Code {
+        // Some words are more reliable than the status, which varies.
+        if isPlanCap { return .capReached }
+        if status == 402 || titles.contains("CreditsDepleted") { return .creditsDepleted }
+        switch status {
+        case 200...299: return codeOfProblem
+        case 401: return codes.isDisjoint(with: Legacy.account) ? .unauthorized : .accountDisabled
+        case 403: return codeOfForbidden
+        case 404, 410: return codeOfMissing
+        case 405: return isVerifying ? .configuration : .rejected
+        case 429:
+            return codes.contains(Legacy.daily) || pacing.isDayExhausted
+                ? .capReached : .rateLimited
+        default:
+            let code = NetworkError.Code(status: status)
+            return code == .rejected ? codeOfRejected : code
+        }
+    }
+
+    /// An explanation for a person beyond X's own words.
+    var detail: String? {
+        switch code {
+        case .unauthorized: clockDetail
+        case .missingScope:
+            "the access token may only read; allow the app to read and write, then make a new access token"
+        case .configuration where codes.contains(Legacy.callback):
+            "set a callback address for the app in the developer console, any address will do"
+        case .configuration where isPlanProblem:
+            "the app is not enrolled in a project or plan; enrol it in the developer console"
+        case .capability: "the app's plan does not include this call"
+        case .capReached: "what X allows in a day or month is used up"
+        default: nil
+        }
+    }
+
+    /// Trying again before this time is pointless.
+    var retryAfter: Date? {
+        switch code {
+        case .rateLimited: pacing.retryAfterRateLimit
+        // X does not state when a cap ends, so the call is tried once a day: a new month also
+        // begins with a day.
+        case .capReached: isPlanCap ? pacing.nextDay : pacing.retryAfterRateLimit
+        case .creditsDepleted:
+            max(pacing.short.date(after: Self.creditsWait), pacing.retryAfter ?? .distantPast)
+        case .capability: pacing.short.date(after: Self.planWait)
+        case .conflict: pacing.retryAfter ?? pacing.short.date(after: 0)
+        case .unavailable: pacing.retryAfter
+        default: nil
+        }
+    }
+
+    /// The later calls that will be refused too; nil for none.
+    func pause(of call: NetworkCall) -> XMemory.Scope? {
+        switch code {
+        case .creditsDepleted: .everything
+        case .capReached: isPlanCap ? .everything : .endpoint(call.endpoint)
+        case .rateLimited, .capability: .endpoint(call.endpoint)
+        default: nil
+        }
+    }
+
+    // MARK: Parts
+
+    /// The code for a missing object.
+    ///
+    /// A proxy may report an object as missing that X has, so nothing is concluded about a post.
+    private var codeOfMissing: NetworkError.Code {
+        if isVerifying { return .configuration }
+        // Proxies too put a word or two into JSON.
+        let isOfX = problems.contains {
+            $0.kind != nil || $0.code != nil || ($0.title != nil && $0.detail != nil)
+        }
+        return isOfX ? .notFound : .malformedResponse
+    }
+
+    private var codeOfForbidden: NetworkError.Code {
+        if isDuplicate { return .duplicate }
+        if kinds.contains("oauth1-permissions") || codes.contains(Legacy.readOnly) {
+            return .missingScope
+        }
+        if codes.contains(Legacy.callback) { return .configuration }
+        if isPlanProblem { return isVerifying || isNotEnrolled ? .configuration : .capability }
+        if !codes.isDisjoint(with: Legacy.account) { return .accountDisabled }
+        if !codes.isDisjoint(with: Legacy.credentials) { return .unauthorized }
+        if codes.contains(Legacy.daily) { return .capReached }
+        if codes.contains(Legacy.rate) { return .rateLimited }
+        return codes.contains(Legacy.tooLong) ? .tooLong : .forbidden
+    }
+
+    private var codeOfRejected: NetworkError.Code {
+        if isDuplicate { return .duplicate }
+        if !codes.isDisjoint(with: Legacy.credentials) { return .unauthorized }
+        if codes.contains(Legacy.callback) { return .configuration }
+        if !codes.isDisjoint(with: Legacy.missing) { return .notFound }
+        let isLong =
+            codes.contains(Legacy.tooLong) || words.contains("too long")
+            || words.contains("a bit shorter")
+        return isLong ? .tooLong : .rejected
+    }
+
+    /// The code for a problem in an answer with a good status.
+    private var codeOfProblem: NetworkError.Code {
+        if kinds.contains("rate-limit-exceeded") { return .rateLimited }
+        if !kinds.isDisjoint(with: ["resource-not-found", "resource-unavailable"]) {
+            return .notFound
+        }
+        let forbidden: Set<String> = [
+            "not-authorized-for-resource", "not-authorized-for-field", "disallowed-resource",
+        ]
+        if !kinds.isDisjoint(with: forbidden) { return .forbidden }
+        if !kinds.isDisjoint(with: ["internal-error", "field-hydration-failure"]) {
+            return .unavailable
+        }
+        if !codes.isDisjoint(with: Legacy.missing) { return .notFound }
+        let codes = [codeOfForbidden, codeOfRejected]
+        return codes.first { $0 != .forbidden && $0 != .rejected } ?? .rejected
+    }
+
+    /// Whether the application, or its plan, does not include this call.
+    private var isPlanProblem: Bool {
+        isNotEnrolled || codes.contains(Legacy.plan)
+            || !kinds.isDisjoint(with: ["client-forbidden", "unsupported-authentication"])
+    }
+
+    /// The application reaches nowhere at all.
+    private var isNotEnrolled: Bool { problems.contains { $0.reason == "client-not-enrolled" } }
+
+    private var isDuplicate: Bool {
+        codes.contains(Legacy.duplicate) || words.contains("duplicate content")
+    }
+
+    /// Whether a cap of the application's plan is reached, rather than a limit in the headers.
+    private var isPlanCap: Bool {
+        kinds.contains("usage-capped") || titles.contains("UsageCapExceeded")
+    }
+
+    private var clockDetail: String? {
+        guard let lead = pacing.short.clockLead, abs(lead) >= Self.clockTolerance else {
+            return nil
+        }
+        let seconds = Int(abs(lead).rounded())
+        return
+            "this machine's clock is \(seconds) seconds \(lead > 0 ? "ahead of" : "behind") the server's; "
+            + "set it right before anything else"
+    }
+}
