@@ -1,6 +1,7 @@
 """Checks twelve rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
 
-1. Outside the networks' own folders no code names a network: it asks its traits and its descriptor.
+1. Outside the networks' own targets and folders no code compares a network's name: it asks its traits and its
+   descriptor. The compiler refuses a network's types there.
 2. Files of different folders of a target do not depend on each other in a circle. What did when this rule was made
    stands in knots.txt; a circle may lose files, and gain none.
 3. A comment describes no parameter that is not there. It need not describe those whose names say all.
@@ -36,15 +37,13 @@ KNOTS = pathlib.Path(__file__).with_name("knots.txt")
 # Where a network may be named: what is written for one network, and what reads one format.
 NETWORK_FILE = re.compile(r"Settings/\w+Descriptor\.swift$")
 NETWORK_FOLDERS = [
-    "Control/Login",
+    "Bluesky",
     "Formats",
     "Import",
-    "MirrorBot/Login",
-    "Networks/Bluesky",
-    "Networks/Mastodon",
-    "Networks/X",
+    "Mastodon",
     "Posts/Networks",
     "Sandbox",
+    "X",
 ]
 NETWORK = re.compile(r"(?<![\w)\]>\"'])\.(?:mastodon|bluesky)\b|(?:==|!=|case|\?\?|contains\(|[,(\[:])\s*\.x\b|NetworkName\.(?:mastodon|x|bluesky)\b")
 # The folders of a target whose order is fixed; those after another one may use it, and not the other way round.

@@ -83,8 +83,8 @@ package struct LoginSteps: Sendable {
 
     /// Submits the code that the network's page showed or returned.
     ///
-    /// - Throws: `NetworkError`, whose refusal of a code may not be the last: see
-    ///   ``renewed(_:)``; ``LoginRefusal`` for a useless token, which is revoked; the store's error.
+    /// - Throws: `NetworkError`, after which ``renewed(_:)`` has the login to try again;
+    ///   ``LoginRefusal`` for a useless token, which is revoked; the store's error.
     package func finish(_ pending: PendingLogin, code: String) async throws -> GrantedLogin {
         try await granted(try await pending.finish(code))
     }
