@@ -3,6 +3,8 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Bluesky
+@testable import Mastodon
 @testable import Networks
 
 /// What accounts say of themselves, on the wire.

@@ -4,7 +4,10 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Bluesky
+@testable import Mastodon
 @testable import Networks
+@testable import X
 
 /// The state of an account, which only an answer that names it clearly tells.
 @Suite struct AccountStandingTests {

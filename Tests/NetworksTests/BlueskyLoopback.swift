@@ -4,6 +4,7 @@ import TestSupport
 import Transport
 
 @testable import Bluesky
+@testable import Mastodon
 @testable import Networks
 
 /// Keeps a session in memory, and counts.

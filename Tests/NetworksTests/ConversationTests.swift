@@ -4,7 +4,10 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Bluesky
+@testable import Mastodon
 @testable import Networks
+@testable import X
 
 /// What is asked about the posts around a post.
 @Suite struct ConversationTests {

@@ -4,6 +4,7 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Mastodon
 @testable import Networks
 
 /// Servers may be reached by another port than the usual one, and people are named by it.

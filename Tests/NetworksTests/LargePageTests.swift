@@ -4,8 +4,10 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Bluesky
 @testable import Mastodon
 @testable import Networks
+@testable import X
 
 /// Pages that are larger than an answer may be, and items that are so alone.
 @Suite struct LargePageTests {

@@ -5,7 +5,10 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Bluesky
+@testable import Mastodon
 @testable import Networks
+@testable import X
 
 /// A redirect is an outage, unless it leads a read to the same server.
 @Suite struct RedirectTests {

@@ -2,6 +2,7 @@ import Expectations
 import Foundation
 import Testing
 
+@testable import Mastodon
 @testable import Networks
 
 /// What servers of the Mastodon family say to those who use them.

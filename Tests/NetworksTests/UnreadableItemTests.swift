@@ -4,7 +4,10 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Bluesky
+@testable import Mastodon
 @testable import Networks
+@testable import X
 
 /// Nothing that arrives is passed over without a trace.
 @Suite struct UnreadableItemTests {

@@ -4,7 +4,9 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Bluesky
 @testable import Networks
+@testable import X
 
 /// What errors tell people to do is something that they can do.
 @Suite struct WordingTests {

@@ -9,6 +9,7 @@ import Schedule
 import Storage
 import TestSupport
 import Testing
+import X
 
 @testable import Control
 @testable import Fleet
