@@ -391,7 +391,7 @@ let package = Package(
             [
                 "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "Mastodon", "Mirroring",
                 "Networks",
-                "Posts", "Schedule", "Settings", "Storage", "TestSupport", "X",
+                "Posts", "Schedule", "Settings", "Storage", "TestSupport", "Transport", "X",
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
         tests(
