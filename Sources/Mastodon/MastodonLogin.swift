@@ -510,18 +510,12 @@ enum MastodonProofKey {
     /// 256 random bits, as 43 letters, digits, `-` and `_`.
     static func random() -> Secret {
         var generator = SystemRandomNumberGenerator()
-        return Secret(
-            text(of: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }))
+        let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        return Secret(Base64URL.text(of: bytes))
     }
 
     /// The code challenge of a verifier, which the server is told beforehand.
     static func challenge(of verifier: Secret) -> String {
-        text(of: HashFunction.sha256.digest(of: verifier.reveal().utf8))
-    }
-
-    /// Base64 for addresses, without padding (RFC 4648, section 5).
-    private static func text(of bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
-            .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+        Base64URL.text(of: HashFunction.sha256.digest(of: verifier.reveal().utf8))
     }
 }

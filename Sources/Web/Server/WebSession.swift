@@ -16,20 +16,15 @@ struct WebSession: Sendable {
 
     /// The token for the session's forms.
     var csrf: String {
-        WebSession.text(
+        Base64URL.text(
             of: HashFunction.sha256.code(of: "mirror-bot csrf".utf8, key: id.utf8).prefix(16))
     }
 
     static let idLength = 22
 
     static func new() -> WebSession {
-        WebSession(id: String(text(of: SealingKey.randomBytes(17)).prefix(idLength)), isNew: true)
-    }
-
-    /// The bytes in the alphabet of URLs.
-    static func text(of bytes: some Sequence<UInt8>) -> String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-            .replacing("=", with: "")
+        let text = Base64URL.text(of: SealingKey.randomBytes(17))
+        return WebSession(id: String(text.prefix(idLength)), isNew: true)
     }
 }
 
@@ -93,7 +88,7 @@ struct WebSessions: Sendable {
     }
 
     private func code(_ id: String, _ end: String, _ key: [UInt8]) -> String {
-        WebSession.text(of: HashFunction.sha256.code(of: "\(id).\(end)".utf8, key: key))
+        Base64URL.text(of: HashFunction.sha256.code(of: "\(id).\(end)".utf8, key: key))
     }
 
     /// The header that sets the session's cookie.
