@@ -20,12 +20,7 @@ package struct SealingKey: Sendable {
     ///   - material: The operator's secret: one byte or more.
     ///   - purpose: The derivation's `info`; each purpose gets a key of its own.
     package init(from material: some Collection<UInt8>, purpose: some Collection<UInt8>) {
-        let material = Array(material)
-        let purpose = Array(purpose)
-        var key = [UInt8](repeating: 0, count: Self.keySize)
-        let done = mb_hkdf_sha256(material, material.count, purpose, purpose.count, &key, key.count)
-        precondition(done == 1, "OpenSSL could not derive a key: no memory is left")
-        bytes = key
+        bytes = KeyDerivation.key(from: material, purpose: purpose, count: Self.keySize)
     }
 
     /// - Parameter bytes: The key itself, of 32 bytes.

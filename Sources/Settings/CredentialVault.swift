@@ -137,6 +137,24 @@ package struct CredentialVault: Sendable {
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY`.
     package func requireKey() throws { _ = try requiredSeal() }
 
+    /// A key of 32 bytes for one purpose, derived from the key of the logins.
+    ///
+    /// Every process with the same key derives the same one.
+    ///
+    /// - Parameters:
+    ///   - purpose: Its name and version; no other use of the key has the same.
+    ///   - mayMake: Whether the key file is made if it is missing.
+    /// - Returns: Nil if there is no key.
+    /// - Throws: ``ConfigurationError`` for an invalid key file.
+    package func derivedKey(for purpose: String, mayMake: Bool = false) throws -> [UInt8]? {
+        if case .file(let file) = key, mayMake { return try file.readOrMake().derivedKey(purpose) }
+        return switch key {
+        case .secret(let secret): secret.derivedKey(purpose)
+        case .file(let file): try file.read()?.derivedKey(purpose)
+        case .none: nil
+        }
+    }
+
     /// The place of the key that opens the stored logins, for people who keep a copy of it; nil if
     /// there is none yet.
     package var keyPlace: String? {
@@ -372,12 +390,9 @@ struct VaultSeal: Sendable {
 
     private let key: SealingKey
 
-    /// - Parameter secret: 64 hexadecimal digits are decoded to 32 bytes; any other text is used as
-    ///   it is.
+    /// - Parameter secret: The operator's key.
     init(secret: Secret) {
-        let text = secret.reveal()
-        key = SealingKey(
-            from: Self.bytes(hex: text) ?? Array(text.utf8), purpose: Self.purpose.utf8)
+        key = SealingKey(from: secret.keyMaterial, purpose: Self.purpose.utf8)
     }
 
     /// Encrypts `secret`.
@@ -402,11 +417,20 @@ struct VaultSeal: Sendable {
         else { return nil }
         return String(validating: plain, as: UTF8.self).map(Secret.init)
     }
+}
 
-    private static func bytes(hex text: String) -> [UInt8]? {
+extension Secret {
+    /// The bytes of an operator's key: 64 hexadecimal digits are decoded to 32 bytes; any other
+    /// text is used as it is.
+    fileprivate var keyMaterial: [UInt8] {
+        let text = reveal()
         let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-        guard text.utf8.count == 64, digits.count == 64 else { return nil }
+        guard text.utf8.count == 64, digits.count == 64 else { return Array(text.utf8) }
         return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+    }
+
+    fileprivate func derivedKey(_ purpose: String) -> [UInt8] {
+        KeyDerivation.key(from: keyMaterial, purpose: purpose.utf8, count: 32)
     }
 }
 

@@ -134,6 +134,18 @@ import X
         }
     }
 
+    /// One purpose has one key in every process with the same secret, and no other has it.
+    @Test func eachPurposeHasAKeyOfItsOwn() async throws {
+        let mirror = try await BareMirror(variables: Self.keyed).open()
+        let again = try await BareMirror(variables: Self.keyed).open()
+        let other = try await BareMirror(variables: ["SECRET_KEY": Self.key + "x"]).open()
+        let key = try #require(try mirror.vault.derivedKey(for: "one"))
+        #expect(key.count == 32)
+        #expect(try again.vault.derivedKey(for: "one") == key)
+        #expect(try mirror.vault.derivedKey(for: "two") != key)
+        #expect(try other.vault.derivedKey(for: "one") != key)
+    }
+
     @Test func sealsTheSameDifferentlyEachTime() async throws {
         let mirror = try await BareMirror(variables: Self.keyed).open()
         var texts: Set<String> = []
