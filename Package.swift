@@ -262,8 +262,8 @@ let package = Package(
         target(
             "Control",
             [
-                "Archive", "Conduct", "Favorites", "Import", "MeCab", "Mirroring", "Networks",
-                "Outbox", "Posts",
+                "Archive", "Conduct", "Cryptography", "Favorites", "Import", "MeCab", "Mirroring",
+                "Networks", "Outbox", "Posts",
                 "Redis", "Schedule", "Settings", "Storage", "Transport", lifecycle, logging,
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),

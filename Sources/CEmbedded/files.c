@@ -112,6 +112,9 @@ static const unsigned char web_templates_index_mustache[] = {
 static const unsigned char web_templates_login_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/login.mustache"
 };
+static const unsigned char web_templates_once_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/once.mustache"
+};
 static const unsigned char web_templates_one_slot_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/one-slot.mustache"
 };
@@ -175,6 +178,9 @@ static const unsigned char web_templates_words_mustache[] = {
 static const unsigned char migrations_0056_tables_sql[] = {
 #embed "../../migrations/0056_tables.sql"
 };
+static const unsigned char migrations_0057_telling_sql[] = {
+#embed "../../migrations/0057_telling.sql"
+};
 
 #define FILE(name, bytes) {name, bytes, sizeof bytes}
 
@@ -214,6 +220,7 @@ static const EmbeddedFile files[] = {
     FILE("Web/templates/hours.mustache", web_templates_hours_mustache),
     FILE("Web/templates/index.mustache", web_templates_index_mustache),
     FILE("Web/templates/login.mustache", web_templates_login_mustache),
+    FILE("Web/templates/once.mustache", web_templates_once_mustache),
     FILE("Web/templates/one-slot.mustache", web_templates_one_slot_mustache),
     FILE("Web/templates/people.mustache", web_templates_people_mustache),
     FILE("Web/templates/person-file.mustache", web_templates_person_file_mustache),
@@ -235,6 +242,7 @@ static const EmbeddedFile files[] = {
     FILE("Web/templates/week.mustache", web_templates_week_mustache),
     FILE("Web/templates/words.mustache", web_templates_words_mustache),
     FILE("migrations/0056_tables.sql", migrations_0056_tables_sql),
+    FILE("migrations/0057_telling.sql", migrations_0057_telling_sql),
 };
 
 const EmbeddedFile *const embedded_files = files;

@@ -27,7 +27,7 @@ extension Setting {
         + [acknowledgeXPolicy, xBudget, xHomePosts, xAppOwner, xFieldNames]
         + [notifyURL, notifyFormat, notifyCommand, heartbeatURL]
         + [logLevel, logFormat]
-        + [webListen, webPassword, webHosts, webUserHeader, webProxies, publicPage]
+        + [webListen, webAddress, webPassword, webHosts, webUserHeader, webProxies, publicPage]
 
     /// The names of the few that people change often.
     static let often: Set<String> = Set(
@@ -493,6 +493,13 @@ extension Setting {
         details:
             "on another address than this machine's own `web` starts only with one of the next settings; "
             + "[how to open it from elsewhere](web.md#from-elsewhere)")
+    package static let webAddress = Setting(
+        "WEB_ADDRESS", title: "Address that notifications lead to", .web,
+        "where your browser finds the web page, such as `https://mirror.example.org`",
+        scope: .process,
+        form: .text("`https://host`"),
+        details: "[one-time addresses](web.md#one-time-addresses) begin with it; "
+            + "its name needs no place in `WEB_HOSTS`")
     package static let webPassword = Setting(
         "WEB_PASSWORD", title: "Password of the web page", .web, "password of the web page",
         scope: .process,

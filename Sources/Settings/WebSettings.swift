@@ -1,4 +1,6 @@
+import Foundation
 package import Posts
+import Transport
 
 /// The address of the web page, and the access to it.
 package struct WebSettings: Sendable {
@@ -46,9 +48,13 @@ package struct WebSettings: Sendable {
     }
 
     package var listening: Listening
+    /// Where browsers find the page: scheme and host, without a slash at the end; nil if unknown.
+    package let address: String?
     /// Nil for none.
     package let password: Secret?
     /// The host names that requests may use, besides `localhost` and IP addresses; in lower case.
+    ///
+    /// With that of ``address``.
     package let hosts: Set<String>
     /// The header in which a reverse proxy passes the logged-in user; nil for none.
     package let userHeader: String?
@@ -66,6 +72,8 @@ package struct WebSettings: Sendable {
             }
             ?? "127.0.0.1:8080"
         listening = try Self.listening(text, named: Setting.webListen.name)
+        let called = try values.text(.webAddress).map(Self.called)
+        address = called?.address
         password = try values.text(.webPassword).map { text in
             guard text.count >= Self.shortestPassword else {
                 throw ConfigurationError(
@@ -91,7 +99,9 @@ package struct WebSettings: Sendable {
                 "has \"\(name.prefix(60))\"; expected names as mirror.example.org, with commas between"
             )
         }
-        hosts = Set(names)
+        var known = Set(names)
+        if let host = called?.host, !Listening.isLoopback(host) { known.insert(host) }
+        hosts = known
         userHeader = try values.text(.webUserHeader).map { name in
             guard name.utf8.allSatisfy({ $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }) else {
                 throw ConfigurationError(
@@ -127,6 +137,31 @@ package struct WebSettings: Sendable {
                 name, "is \"\(text.prefix(60))\"; expected an address and a port as 127.0.0.1:8080")
         }
         return listening
+    }
+
+    /// Parses `WEB_ADDRESS`.
+    ///
+    /// - Returns: The address in lower case without a slash at the end, and its host in the form of
+    ///   ``hosts``.
+    /// - Throws: ``ConfigurationError``.
+    private static func called(_ text: String) throws -> (address: String, host: String) {
+        let address = (text.hasSuffix("/") ? String(text.dropLast()) : text).lowercased()
+        let parts = URLComponents(string: address)
+        guard let parts, let host = parts.host, !host.isEmpty, parts.path.isEmpty,
+            parts.query == nil, parts.fragment == nil, parts.user == nil, parts.password == nil,
+            host.utf8.allSatisfy({ $0.isASCIIAlphanumeric || ".-:[]".utf8.contains($0) })
+        else {
+            throw ConfigurationError(
+                Setting.webAddress.name,
+                "is \"\(text.prefix(60))\"; expected scheme and host as https://mirror.example.org")
+        }
+        if let problem = NoticeConfiguration.request(to: address).problem {
+            let hint =
+                parts.scheme == "http"
+                ? "plain http is for this machine and its network only; use https" : problem
+            throw ConfigurationError(Setting.webAddress.name, "cannot be used: \(hint)")
+        }
+        return (address, host.filter { !"[]".contains($0) })
     }
 
     /// Whether a login is required.

@@ -70,7 +70,8 @@ import X
         "NOTIFY_COMMAND": "tell 'the operator'",
         "HEARTBEAT_URL": "https://beat.example/s3cr3t-beat",
         "LOG_LEVEL": "debug", "LOG_FORMAT": "json",
-        "WEB_LISTEN": "127.0.0.1:9090", "WEB_PASSWORD": "s3cr3t-web-password",
+        "WEB_LISTEN": "127.0.0.1:9090", "WEB_ADDRESS": "https://mirror.example.net/",
+        "WEB_PASSWORD": "s3cr3t-web-password",
         "WEB_HOSTS": "mirror.example.org",
         "WEB_USER_HEADER": "Remote-User", "WEB_PROXIES": "172.18.0.0/16", "PUBLIC_PAGE": "yes",
     ]
@@ -221,6 +222,8 @@ import X
         #expect(all.process.notices.format == .ntfy)
         #expect(all.process.notices.command == ["tell", "the operator"])
         #expect(all.process.notices.heartbeat?.host == "beat.example")
+        #expect(all.process.web.address == "https://mirror.example.net")
+        #expect(all.process.web.hosts == ["mirror.example.org", "mirror.example.net"])
         #expect(all.mirror.schedule.model == .raw)
         #expect(!all.mirror.schedule.bursts)
         #expect(all.mirror.schedule.maximumPerDay == 12)
@@ -458,7 +461,29 @@ import X
         ("HEARTBEAT_URL", "ntfy://ntfy.sh/x"), ("HEARTBEAT_URL", "beat"),
         ("NOTIFY_COMMAND", "tell 'me"),
         ("NOTIFY_COMMAND", "  "), ("NOTIFY_COMMAND", "''"),
+        ("WEB_ADDRESS", "mirror.example.org"), ("WEB_ADDRESS", "http://mirror.example.org"),
+        ("WEB_ADDRESS", "https://"), ("WEB_ADDRESS", "ftp://mirror.example.org"),
+        ("WEB_ADDRESS", "https://mirror.example.org/bot"),
+        ("WEB_ADDRESS", "https://mirror.example.org?a"),
+        ("WEB_ADDRESS", "https://mirror.example.org#a"),
+        ("WEB_ADDRESS", "https://me@mirror.example.org"),
+        ("WEB_ADDRESS", "https://mirror.example.org,evil.example"),
+        ("WEB_ADDRESS", "https://mirror.example.org\"x"), ("WEB_ADDRESS", "https://a b.example"),
     ]
+
+    /// What is near may be plain, and the name of this machine is no name for others.
+    @Test(arguments: [
+        ("http://192.168.1.20:8080", "192.168.1.20"), ("http://nas.lan/", "nas.lan"),
+        ("https://Mirror.Example.ORG:8443", "mirror.example.org"), ("http://localhost:8080", nil),
+        ("http://127.0.0.1:8080", nil), ("http://[::1]:8080", nil),
+        ("https://[2001:db8::1]", "2001:db8::1"),
+    ])
+    func theAddressOfThePageIsOneOfItsNames(_ address: String, _ host: String?) throws {
+        let web = try Self.configuration(["WEB_ADDRESS": address]).process.web
+        let text = address.hasSuffix("/") ? String(address.dropLast()) : address
+        #expect(web.address == text.lowercased())
+        #expect(web.hosts == Set([host].compactMap(\.self)))
+    }
 
     @Test(arguments: wrong) func refusesAndNames(_ name: String, _ value: String) throws {
         let error = #expect(throws: ConfigurationError.self) {

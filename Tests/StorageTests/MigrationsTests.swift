@@ -14,7 +14,7 @@ import Testing
         "posting_days", "posts", "probes", "proofs", "refusals", "schema_migrations",
         "server_rules",
         "settings",
-        "spending", "text_labels", "told", "waits", "weights", "workers", "zones",
+        "spending", "text_labels", "told", "used_addresses", "waits", "weights", "workers", "zones",
     ]
 
     private func tables(of engine: any StorageEngine) async throws -> [String] {

@@ -74,6 +74,7 @@ package struct TableDuty: Sendable, Equatable {
         "spending": TableDuty(.added, .withMirror, namesPeople: false),
         "text_labels": TableDuty(.added, .withMirror, namesPeople: false),
         "told": TableDuty(.added, .withMirror, namesPeople: false),
+        "used_addresses": TableDuty(.added, .withMirror, namesPeople: false),
         "waits": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
         "weights": TableDuty(.replaced, .withMirror, namesPeople: false),
         "zones": TableDuty(.replaced, .withMirror, namesPeople: false),

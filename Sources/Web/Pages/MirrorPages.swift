@@ -14,7 +14,7 @@ extension TemplateLibrary {
             return try TemplateLibrary(
                 [
                     .head, .frame, .band, .symbols, .emblem, .plain, .login, .comingBack,
-                    .problem, .confirm, .index, .everybody,
+                    .problem, .confirm, .index, .everybody, .once,
                 ]
                     + MirrorPages.all.flatMap { $0.templates })
         } catch {

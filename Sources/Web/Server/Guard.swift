@@ -51,7 +51,11 @@ struct Guard: RouterMiddleware {
             }
             response = site.answer(problem, to: request.uri.path)
         }
-        return Self.secured(response)
+        var secured = Self.secured(response)
+        // A page of ntfy may read that its button worked. Who has the address may use it, and no
+        // cookie counts.
+        if WebSite.isOnce(request.uri.path) { secured.headers[.accessControlAllowOrigin] = "*" }
+        return secured
     }
 
     /// The response with the security headers.
@@ -77,6 +81,11 @@ struct Guard: RouterMiddleware {
             if Self.isBelowAPath(request) { return Self.belowAPath }
         }
         let isRead = request.method == .get || request.method == .head
+        // The address itself is what permits the request; apps and programs send no origin.
+        if WebSite.isOnce(path) {
+            guard isRead || !site.isReadOnly else { throw WebProblem.readOnly }
+            return try await next(request, context)
+        }
         if !isRead { try requireOwnOrigin(request) }
         if isRead, WebSite.isOpen(path) { return try await next(request, context) }
         if WebSite.isPublic(path) {

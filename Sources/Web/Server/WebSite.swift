@@ -129,6 +129,7 @@ final class WebSite: Sendable {
         addMirrorRoutes(to: router)
         addUploadRoutes(to: router)
         addPublicRoutes(to: router)
+        addOnceRoutes(to: router)
         return router
     }
 
@@ -160,7 +161,8 @@ final class WebSite: Sendable {
 
     /// Whether a request counts as one without a session: it has none, or needs none.
     func isStranger(_ request: Request, _ context: WebContext) -> Bool {
-        if Self.isPublic(request.uri.path) || request.uri.path == "/login" { return true }
+        let path = request.uri.path
+        if Self.isPublic(path) || Self.isOnce(path) || path == "/login" { return true }
         guard gate != nil || settings.userHeader != nil, !isNamed(request, context) else {
             return false
         }

@@ -67,7 +67,7 @@ import Testing
         let pages = MirrorPages.all.flatMap { $0.templates }
         let shared = [
             PageTemplate.head, .frame, .band, .symbols, .emblem, .plain, .login, .problem, .confirm,
-            .index, .everybody,
+            .index, .everybody, .once,
         ]
         let all = shared + pages
         _ = TemplateLibrary.standard

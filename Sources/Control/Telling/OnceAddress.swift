@@ -1,0 +1,220 @@
+import Cryptography
+package import Foundation
+package import Mirroring
+package import Outbox
+package import Posts
+import Settings
+import Storage
+
+/// What whoever has a one-time address may do to its mirror, and nothing else.
+package struct OnceAddress: Equatable, Sendable {
+    /// The operations that a button of a notice may stand for.
+    package enum Deed: String, CaseIterable, Sendable {
+        /// Approves a suggestion.
+        case approve
+        /// Dismisses a suggestion, or leaves a slot out.
+        case skip
+        /// Pauses the mirror until a person resumes it.
+        case pause
+    }
+
+    /// Why an address does nothing.
+    package enum Refusal: Error, Equatable, Sendable {
+        /// It was never given out for this mirror, or by another key, or was changed.
+        case unknown
+        case expired
+        /// It has done its work, or tried to.
+        case used
+    }
+
+    package let deed: Deed
+    /// The id of the action; empty for the mirror itself.
+    package let action: String
+    /// The digest of the action, or of the pause, as it was when the address was made.
+    package let seen: Seen
+    package let ends: Date
+}
+
+/// The one-time addresses of a mirror.
+///
+/// An address is a path of the web page: the operation, the digest of what it changes, its end, and
+/// a code over these and the mirror (HMAC-SHA256, RFC 2104) under a key that is derived from the
+/// operator's. So it needs no log-in, cannot be changed into another one, and does nothing if its
+/// thing is no longer as it was. A digest of an address that was used is stored until it has ended,
+/// because what was skipped and restored looks as before.
+package struct OnceAddresses: Sendable {
+    /// The path before the name of the mirror.
+    package static let root = "/once/"
+    /// How long an address is valid, in seconds: until the next notice about the same cause.
+    static let lasts: TimeInterval = 86_400
+    /// How much longer used ones are kept, for clocks that step back.
+    private static let slack: TimeInterval = 86_400
+    private static let purpose = "mirror-bot once addresses 1"
+    /// The longest address that is read, in bytes.
+    private static let longest = 200
+
+    private let mirror: String
+    private let storage: any StorageEngine
+    private let key: [UInt8]
+    /// When the mirror was made: another one of the same name has other addresses.
+    private let made: Int64
+
+    /// - Parameters:
+    ///   - mirror: The name of the mirror, which is not opened.
+    ///   - installation: Its database and its key.
+    ///   - mayMake: Whether the key file is made if it is missing.
+    /// - Returns: Nil without a key, or without a mirror of this name.
+    /// - Throws: `ConfigurationError` for an invalid key file; the store's error.
+    package init?(
+        of mirror: String, in installation: Installation, mayMake: Bool = false
+    ) async throws {
+        let rows = try await installation.storage.query(
+            "SELECT created_ms FROM mirrors WHERE mirror = \(mirror)")
+        let vault = installation.vault(of: mirror)
+        guard let made = try rows.first?.integer("created_ms"),
+            let key = try vault.derivedKey(for: Self.purpose, mayMake: mayMake)
+        else { return nil }
+        self.mirror = mirror
+        storage = installation.storage
+        self.key = key
+        self.made = made
+    }
+
+    // MARK: Making
+
+    /// A path that approves or skips an action as it is now.
+    func path(_ deed: OnceAddress.Deed, _ action: Action, now: Date) -> String {
+        path(deed, action.id, action.seen, now: now)
+    }
+
+    /// A path that pauses the mirror.
+    ///
+    /// - Parameter record: The mirror as it is now.
+    func path(pausing record: MirrorRecord, now: Date) -> String {
+        path(.pause, "", record.pauseSeen(at: now), now: now)
+    }
+
+    private func path(_ deed: OnceAddress.Deed, _ action: String, _ seen: Seen, now: Date) -> String
+    {
+        let ends = Int64((now + Self.lasts).timeIntervalSince1970)
+        let content = "\(deed.rawValue).\(action).\(seen).\(ends)"
+        return "\(Self.root)\(mirror)/\(content).\(code(of: content))"
+    }
+
+    private func code(of content: String) -> String {
+        let text = "mirror-bot once\n\(mirror)\n\(made)\n\(content)"
+        return Base64URL.text(of: HashFunction.sha256.code(of: text.utf8, key: key))
+    }
+
+    // MARK: Reading
+
+    /// Reads an address that still may be used; changes nothing.
+    ///
+    /// - Parameters:
+    ///   - text: The path after the name of the mirror.
+    ///   - now: The present.
+    /// - Throws: ``OnceAddress/Refusal``; the store's error.
+    package func address(in text: String, now: Date) async throws -> OnceAddress {
+        let address = try checked(text, now: now)
+        let rows = try await storage.query(
+            """
+            SELECT 1 AS found FROM used_addresses
+            WHERE mirror = \(mirror) AND address = \(Self.digest(of: text))
+            """)
+        guard rows.isEmpty else { throw OnceAddress.Refusal.used }
+        return address
+    }
+
+    private func checked(_ text: String, now: Date) throws(OnceAddress.Refusal) -> OnceAddress {
+        guard text.utf8.count <= Self.longest, let dot = text.lastIndex(of: ".") else {
+            throw .unknown
+        }
+        let content = String(text[..<dot])
+        let sent = text[text.index(after: dot)...]
+        guard ConstantTime.areEqual(sent.utf8, code(of: content).utf8) else { throw .unknown }
+        let parts = content.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 4, let deed = OnceAddress.Deed(rawValue: parts[0]),
+            let seen = Seen(parts[2]), let ends = Int64(parts[3])
+        else { throw .unknown }
+        let end = Date(timeIntervalSince1970: TimeInterval(ends))
+        guard now < end else { throw .expired }
+        return OnceAddress(deed: deed, action: parts[1], seen: seen, ends: end)
+    }
+
+    private static func digest(of text: String) -> String {
+        StableHash.digest(of: "mirror-bot once", text).hexadecimal
+    }
+
+    // MARK: Using
+
+    /// Does what an address allows, at most once: an attempt that fails uses it up too.
+    ///
+    /// - Parameters:
+    ///   - text: The path after the name of the mirror.
+    ///   - desk: The mirror.
+    /// - Returns: The address, and whether its thing was not yet as it is now.
+    /// - Throws: ``OnceAddress/Refusal``; `ChangeRefusal`, also if the thing has changed;
+    ///   `ConfigurationError` for a mirror that is elsewhere; the store's error.
+    package func use(
+        _ text: String, at desk: Desk
+    ) async throws -> (address: OnceAddress, isNew: Bool) {
+        precondition(desk.mirror.name == mirror)
+        let address = try checked(text, now: desk.now)
+        try await desk.mirror.table.requireHere()
+        try await note(text, of: address, now: desk.now)
+        return (address, try await perform(address, at: desk))
+    }
+
+    private func note(_ text: String, of address: OnceAddress, now: Date) async throws {
+        let mirror = mirror
+        let isFirst = try await storage.transaction { connection in
+            try connection.execute(
+                """
+                DELETE FROM used_addresses
+                WHERE mirror = \(mirror) AND ends_ms <= \((now - Self.slack).milliseconds)
+                """)
+            let added = try connection.execute(
+                """
+                INSERT INTO used_addresses (mirror, address, ends_ms)
+                VALUES (\(mirror), \(Self.digest(of: text)), \(address.ends.milliseconds))
+                ON CONFLICT (mirror, address) DO NOTHING
+                """)
+            return added == 1
+        }
+        guard isFirst else { throw OnceAddress.Refusal.used }
+    }
+
+    private func perform(_ address: OnceAddress, at desk: Desk) async throws -> Bool {
+        switch address.deed {
+        case .approve:
+            let wish = PersonRequest(ApproveSuggestion(id: address.action), seen: address.seen)
+            return try await desk.perform(wish).isNew
+        case .skip:
+            guard try await isSuggestion(address.action, at: desk) else {
+                let wish = PersonRequest(SkipSlot(slot: address.action), seen: address.seen)
+                return try await desk.perform(wish).isNew
+            }
+            let wish = PersonRequest(DismissSuggestion(id: address.action), seen: address.seen)
+            return try await desk.perform(wish).isNew
+        case .pause:
+            let wish = PersonRequest(PauseMirror(), seen: address.seen)
+            return try await desk.perform(wish).wasPaused == nil
+        }
+    }
+
+    /// Whether an action waits for a person, or did so before it was dismissed.
+    private func isSuggestion(_ id: String, at desk: Desk) async throws -> Bool {
+        guard let action = try await desk.outbox.actions(withIDs: [id])[id] else { return false }
+        return action.state == .suggested || action.reason == .outbox(.dismissed)
+    }
+}
+
+extension OnceAddress {
+    /// The action of the address; nil if there is none (any more), and for a pause.
+    ///
+    /// - Throws: The store's error.
+    package func action(in mirror: HumanMirror) async throws -> Action? {
+        guard !action.isEmpty else { return nil }
+        return try await mirror.outbox(lease: nil).actions(withIDs: [action])[action]
+    }
+}

@@ -1,0 +1,147 @@
+import Control
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Mirroring
+import Outbox
+
+/// The one-time addresses of notices, which need no log-in and no session.
+///
+/// A GET only shows what the address would do, because programs that look at links call it too; a
+/// POST does it. Nothing is logged about either, and no line of the log holds an address.
+extension WebSite {
+    /// Whether a path is a one-time address.
+    static func isOnce(_ path: String) -> Bool { path.hasPrefix(OnceAddresses.root) }
+
+    func addOnceRoutes(to router: Router<WebContext>) {
+        let path = RouterPath(OnceAddresses.root + ":mirror/:address")
+        router.get(path) { request, context in try await self.lookOnce(request, context) }
+        router.post(path) { request, context in try await self.useOnce(request, context) }
+    }
+
+    /// A visit of an address that still may be used.
+    private struct Visit {
+        let address: OnceAddress
+        let text: String
+        let addresses: OnceAddresses
+        let mirror: HumanMirror
+        let record: MirrorRecord
+        let zone: TimeZone?
+        let now: Date
+
+        /// As "the post of 20:13".
+        func subject(_ action: Action?) -> String {
+            guard let action else { return mirror.name }
+            let time = Words(zone: zone ?? .gmt, now: now).moment(action.due)
+            return "the \(action.kind.rawValue) of \(time)"
+        }
+    }
+
+    /// - Throws: ``WebProblem`` for an address that does nothing. Of a mirror nothing is told
+    ///   before the address was found to be right.
+    private func visit(_ context: WebContext) async throws -> Visit {
+        let name = try context.parameter("mirror")
+        let text = try context.parameter("address")
+        guard let addresses = try await OnceAddresses(of: name, in: installation) else {
+            throw WebProblem.notFound
+        }
+        let now = now
+        let address = try await told { try await addresses.address(in: text, now: now) }
+        let mirror = try await installation.mirror(named: name)
+        let record = try await mirror.table.record()
+        return Visit(
+            address: address, text: text, addresses: addresses, mirror: mirror, record: record,
+            zone: mirror.knownTimeZone(record), now: now)
+    }
+
+    private func lookOnce(_ request: Request, _ context: WebContext) async throws -> Response {
+        let visit = try await visit(context)
+        let deed = visit.address.deed
+        let action = try await visit.address.action(in: visit.mirror)
+        let seen = deed == .pause ? visit.record.pauseSeen(at: visit.now) : action?.seen
+        guard seen == visit.address.seen else { throw WebProblem.onceChanged }
+        return page(
+            [
+                "title": .text("\(deed.verb) \(visit.subject(action))?"),
+                "lead": .text(deed == .pause ? "Nothing is sent until you resume it." : nil),
+                // Who may approve a text may read it; no text of another person is shown.
+                "text": .text(deed == .approve ? action?.text : nil),
+                "verb": .text(isReadOnly ? nil : deed.verb),
+            ], of: visit.mirror, request)
+    }
+
+    private func useOnce(_ request: Request, _ context: WebContext) async throws -> Response {
+        let visit = try await visit(context)
+        let desk = Desk(visit.mirror, zone: visit.zone)
+        let (address, isNew) = try await told {
+            try await visit.addresses.use(visit.text, at: desk)
+        }
+        let action = try await address.action(in: visit.mirror)
+        let done = isNew ? address.deed.done : "\(address.deed.done) already"
+        return page(
+            [
+                "title": .text("\(done): \(visit.subject(action))"), "lead": .none, "text": .none,
+                "verb": .none,
+            ], of: visit.mirror, request)
+    }
+
+    /// Runs `body`; why an address does nothing becomes its page.
+    private func told<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let refusal as OnceAddress.Refusal {
+            switch refusal {
+            case .unknown: throw WebProblem.notFound
+            case .expired: throw WebProblem.onceExpired
+            case .used: throw WebProblem.onceUsed
+            }
+        }
+    }
+
+    private func page(_ content: PageContext, of mirror: HumanMirror, _ request: Request)
+        -> Response
+    {
+        let context = content.merging([
+            "open": .text(MirrorRequest.base(of: mirror.name)), "mirror": .text(mirror.name),
+        ]) { $1 }
+        return alone(
+            TemplateLibrary.standard.render(.once, context), title: "Notification", status: .ok,
+            theme: Self.theme(of: request))
+    }
+}
+
+extension OnceAddress.Deed {
+    fileprivate var verb: String {
+        switch self {
+        case .approve: "Approve"
+        case .skip: "Skip"
+        case .pause: "Pause"
+        }
+    }
+
+    fileprivate var done: String {
+        switch self {
+        case .approve: "Approved"
+        case .skip: "Skipped"
+        case .pause: "Paused"
+        }
+    }
+}
+
+extension WebProblem {
+    static let onceUsed = WebProblem(
+        status: .gone, title: "This address was used",
+        text: "Nothing was done now. An address of a notification works once.")
+
+    static let onceExpired = WebProblem(
+        status: .gone, title: "This address is too old",
+        text: "Nothing was done. An address of a notification works for a day.")
+
+    static let onceChanged = WebProblem(
+        status: .conflict, title: "It has changed",
+        text: "Nothing was done. It is no longer as it was when you were told; look again.")
+}
+
+extension PageTemplate {
+    static let once = PageTemplate("once")
+}
