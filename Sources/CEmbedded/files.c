@@ -52,6 +52,18 @@ static const unsigned char sandbox_topics_ja_txt[] = {
 static const unsigned char web_app_webmanifest[] = {
 #embed "../../Sources/Web/Resources/app.webmanifest"
 };
+static const unsigned char web_apple_touch_icon_png[] = {
+#embed "../../Sources/Web/Resources/apple-touch-icon.png"
+};
+static const unsigned char web_icon_192_png[] = {
+#embed "../../Sources/Web/Resources/icon-192.png"
+};
+static const unsigned char web_icon_512_png[] = {
+#embed "../../Sources/Web/Resources/icon-512.png"
+};
+static const unsigned char web_icon_maskable_png[] = {
+#embed "../../Sources/Web/Resources/icon-maskable.png"
+};
 static const unsigned char web_icon_svg[] = {
 #embed "../../Sources/Web/Resources/icon.svg"
 };
@@ -200,6 +212,10 @@ static const EmbeddedFile files[] = {
     FILE("Sandbox/topics.en.txt", sandbox_topics_en_txt),
     FILE("Sandbox/topics.ja.txt", sandbox_topics_ja_txt),
     FILE("Web/app.webmanifest", web_app_webmanifest),
+    FILE("Web/apple-touch-icon.png", web_apple_touch_icon_png),
+    FILE("Web/icon-192.png", web_icon_192_png),
+    FILE("Web/icon-512.png", web_icon_512_png),
+    FILE("Web/icon-maskable.png", web_icon_maskable_png),
     FILE("Web/icon.svg", web_icon_svg),
     FILE("Web/live.js", web_live_js),
     FILE("Web/upload.js", web_upload_js),

@@ -12,9 +12,16 @@ struct WebAsset: Sendable {
     static let icon = WebAsset("icon.svg", type: "image/svg+xml")
     /// Lets a browser keep the page as an app (W3C Web Application Manifest).
     static let manifest = WebAsset("app.webmanifest", type: "application/manifest+json")
+    /// The icon of the app in the forms that ``manifest`` names, and the one that Apple's phones
+    /// ask for.
+    static let appIcons = ["icon-192", "icon-512", "icon-maskable", "apple-touch-icon"].map {
+        WebAsset("\($0).png", type: "image/png")
+    }
     /// The files that a browser requests with any page.
     static let ofEveryPage = [style, script, icon, manifest]
-    static let all = ofEveryPage + [upload]
+    /// The files that need no session.
+    static let open = [style, icon, manifest] + appIcons
+    static let all = ofEveryPage + [upload] + appIcons
 
     let path: String
     private let type: String

@@ -90,8 +90,7 @@ final class WebSite: Sendable {
 
     /// The paths that need no session.
     static func isOpen(_ path: String) -> Bool {
-        let open = [WebAsset.style, WebAsset.icon, WebAsset.manifest].map(\.path)
-        return probes.contains(path) || open.contains(path) || path == metricsPath
+        probes.contains(path) || WebAsset.open.contains { $0.path == path } || path == metricsPath
     }
 
     /// Whether a request is answered for any host name: that of a probe, and of a program that

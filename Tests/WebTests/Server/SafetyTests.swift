@@ -180,7 +180,8 @@ import Testing
                 #expect(answer.all("Set-Cookie").isEmpty)
             }
             for path in [
-                "/style.css", "/icon.svg", "/app.webmanifest", "/login", "/healthz", "/readyz",
+                "/style.css", "/icon.svg", "/app.webmanifest", "/icon-192.png",
+                "/apple-touch-icon.png", "/login", "/healthz", "/readyz",
             ] {
                 try await #expect(stand.client.send(path).status == 200, "\(path)")
             }
