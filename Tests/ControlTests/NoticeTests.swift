@@ -336,6 +336,168 @@ import Testing
     }
 }
 
+/// The buttons of notices, as ntfy gets them.
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct NoticeButtonTests {
+    private static let page = "https://mirror.example"
+    private let clock = VirtualClock(startingAt: BareMirror.now)
+
+    /// A button as ntfy reads it.
+    private struct Button: Decodable, Equatable {
+        let action: String
+        let label: String
+        let url: String
+        let method: String?
+        let clear: Bool
+
+        /// What it opens.
+        static func open(_ path: String) -> Button {
+            Button(
+                action: "view", label: "Open", url: NoticeButtonTests.page + path, method: nil,
+                clear: false)
+        }
+    }
+
+    private func open(
+        _ server: LoopbackServer, _ variables: [String: String] = ["WEB_ADDRESS": page],
+        on engine: Engine = .sqlite
+    ) async throws -> HumanMirror {
+        let all = BareMirror.accounts.merging(
+            ["NOTIFY_URL": server.url, "NOTIFY_FORMAT": "ntfy"].merging(variables) { $1 }
+        ) { $1 }
+        let mirror = try await BareMirror(engine, variables: all).open(clock: clock)
+        try await mirror.beginWorking()
+        return mirror
+    }
+
+    private static func server() throws -> LoopbackServer {
+        try LoopbackServer { _, connection in try connection.respond(status: 200) }
+    }
+
+    private func look(at mirror: HumanMirror) async throws {
+        let pulse = WorkerPulse()
+        pulse.holdsMirror = true
+        pulse.works(uptime: clock.uptime)
+        let notifier = try #require(Notifier(mirror.installation, clock: clock))
+        await notifier.look(at: Notifier.Watch(mirror.name, pulse))
+        notifier.shutdown()
+    }
+
+    /// The buttons of the last message; nil if it has none.
+    private func buttons(_ server: LoopbackServer) throws -> [Button]? {
+        try server.requests.last?.header("Actions").map {
+            try JSONDecoder().decode([Button].self, from: Data($0.utf8))
+        }
+    }
+
+    private func suggest(_ number: Int, in hours: Double, _ mirror: HumanMirror) async throws
+        -> Action
+    {
+        let wording = Action.Wording(
+            source: PostID(network: .mastodon, value: "\(number)"),
+            text: "Bread, loaf \(number)", visibility: .unlisted)
+        let zone = mirror.configuration.timeZone ?? .gmt
+        let slot = Slot.Name(day: LocalTime(clock.now, in: zone).day, number: number)
+        let due = clock.now + hours * 3_600
+        let intent = Intent(
+            .post(slot, wording), state: .suggested, due: due, expires: due + 3_600)
+        return try await mirror.outbox(lease: nil).propose(intent, now: clock.now).action
+    }
+
+    /// The most urgent post can be approved and skipped by the buttons; they are used once, as
+    /// whoever presses them does.
+    @Test(arguments: Engine.allCases) func aWaitingPostHasButtons(_ engine: Engine) async throws {
+        let server = try Self.server()
+        let mirror = try await open(
+            server,
+            [
+                "WEB_ADDRESS": Self.page + "/", "SECRET_KEY": "planted-key-planted-key-planted-key",
+            ], on: engine)
+        _ = try await suggest(1, in: 5, mirror)
+        let urgent = try await suggest(2, in: 2, mirror)
+        try await look(at: mirror)
+        let buttons = try #require(try buttons(server))
+        #expect(buttons.map(\.label) == ["Approve", "Skip", "Open"])
+        #expect(buttons.map(\.action) == ["http", "http", "view"])
+        #expect(buttons.map(\.method) == ["POST", "POST", nil])
+        #expect(buttons.map(\.clear) == [true, true, false])
+        #expect(buttons.last == .open("/m/test/waiting"))
+        let body = String(decoding: try #require(server.requests.last).body, as: UTF8.self)
+        expect(body) { $0.contains(" Approve and Skip are for the post of ") }
+        expect(body) { !$0.contains("loaf") }
+        // The log and the stored message have no address.
+        try await expect(mirror.notices.told(limit: 1).map(\.text)) {
+            $0.count == 1 && !$0[0].contains("once")
+        }
+        let addresses = try #require(
+            try await OnceAddresses(of: mirror.name, in: mirror.installation))
+        let beginning = Self.page + "/once/test/"
+        for button in buttons.prefix(2) { #expect(button.url.hasPrefix(beginning)) }
+        let text = String(buttons[0].url.dropFirst(beginning.count))
+        let desk = Desk(mirror, zone: mirror.configuration.timeZone)
+        _ = try await addresses.use(text, at: desk)
+        let store = mirror.outbox(lease: nil)
+        try await expect(store.actions(withIDs: [urgent.id])[urgent.id]?.state, equals: .planned)
+    }
+
+    /// Nobody approves what they were not shown.
+    @Test func aWaitingFavoriteIsOnlyOpened() async throws {
+        let server = try Self.server()
+        let mirror = try await open(server)
+        let author = AccountID(network: .mastodon, value: "stranger@pal.example")
+        let target = Action.Target(post: "https://pal.example/1", author: author, address: "1")
+        let intent = Intent(
+            .favorite(target), state: .suggested, due: clock.now, expires: clock.now + 864_000)
+        _ = try await mirror.outbox(lease: nil).propose(intent, now: clock.now)
+        try await look(at: mirror)
+        try expect(buttons(server), equals: [.open("/m/test/waiting")])
+    }
+
+    @Test func whatFailsCanBePaused() async throws {
+        let server = try Self.server()
+        let mirror = try await open(server)
+        let notice = Notice(
+            .unreachable, .began, mirror: mirror.name, since: clock.now, detail: nil,
+            now: clock.now)
+        let buttons = try #require(NoticeButtons(mirror.installation))
+        let labels = await buttons.controls(of: notice)?.buttons.map(\.label)
+        #expect(labels == ["Pause", "Open"])
+        _ = try await Desk(mirror, zone: nil).perform(PauseMirror())
+        // It pauses already.
+        await expect(buttons.controls(of: notice)?.buttons.map(\.label), equals: ["Open"])
+        for (cause, state) in [(NoticeCause.stopped, Notice.State.began), (.budget, .continues)] {
+            let notice = Notice(
+                cause, state, mirror: mirror.name, since: clock.now, detail: nil, now: clock.now)
+            await expect(
+                buttons.controls(of: notice)?.buttons.map(\.path), equals: ["/m/test/health"])
+        }
+        let over = Notice(
+            .unreachable, .resolved, mirror: mirror.name, since: clock.now, detail: nil,
+            now: clock.now)
+        await expect(buttons.controls(of: over)) { $0 == nil }
+    }
+
+    /// Without an address of the page there are none, and the text is as it was.
+    @Test func withoutAnAddressThereAreNone() async throws {
+        let server = try Self.server()
+        let mirror = try await open(server, [:])
+        _ = try await suggest(1, in: 2, mirror)
+        try await look(at: mirror)
+        #expect(server.requests.count == 1)
+        try expect(buttons(server), equals: nil)
+        let body = String(decoding: try #require(server.requests.last).body, as: UTF8.self)
+        #expect(body == "1 action waits for your decision: mirror-bot suggestions.")
+    }
+
+    /// A database server without `SECRET_KEY` has no key to sign with.
+    @Test func withoutAKeyThePageIsOnlyOpened() async throws {
+        let server = try Self.server()
+        let mirror = try await open(server, on: .postgres)
+        _ = try await suggest(1, in: 2, mirror)
+        try await look(at: mirror)
+        try expect(buttons(server), equals: [.open("/m/test/waiting")])
+    }
+}
+
 /// The ways on which a notice leaves, whatever is at their end.
 @Suite(.timeLimit(.minutes(30))) struct NoticeSenderTests {
     private static let notice = Notice.test(of: "test", now: BareMirror.now)

@@ -38,12 +38,15 @@ package final class NoticeSender: Sendable {
     ///
     /// - Parameters:
     ///   - notice: The notice.
+    ///   - controls: Its buttons, for channels that have any.
     ///   - limit: The time limit of each channel.
     /// - Returns: The result on each channel; empty if none is configured.
-    package func send(_ notice: Notice, limit: Duration = usualLimit) async -> [NoticeReceipt] {
+    package func send(
+        _ notice: Notice, with controls: NoticeControls? = nil, limit: Duration = usualLimit
+    ) async -> [NoticeReceipt] {
         var receipts: [NoticeReceipt] = []
         if let address = configuration.address {
-            var request = post(notice, to: address)
+            var request = post(notice, with: controls, to: address)
             request.timeout = limit
             receipts.append(
                 NoticeReceipt(
@@ -65,10 +68,15 @@ package final class NoticeSender: Sendable {
 
     /// Sends a notice and logs the results.
     ///
-    /// - Parameter isLast: Whether the process is to end.
+    /// - Parameters:
+    ///   - controls: Its buttons.
+    ///   - isLast: Whether the process is to end.
     /// - Returns: Whether it arrived on any channel.
-    func send(_ notice: Notice, isLast: Bool, logger: Logger) async -> Bool {
-        let receipts = await send(notice, limit: isLast ? Self.lastWordLimit : Self.usualLimit)
+    func send(
+        _ notice: Notice, with controls: NoticeControls?, isLast: Bool, logger: Logger
+    ) async -> Bool {
+        let receipts = await send(
+            notice, with: controls, limit: isLast ? Self.lastWordLimit : Self.usualLimit)
         let cause = Logger.MetadataValue.string(notice.cause?.rawValue ?? "-")
         // A cancelled process has not received the responses, which is not worth logging.
         for receipt in receipts where !Task.isCancelled {
@@ -104,7 +112,9 @@ package final class NoticeSender: Sendable {
         return request
     }
 
-    private func post(_ notice: Notice, to address: NoticeConfiguration.Address) -> HTTPRequest {
+    private func post(
+        _ notice: Notice, with controls: NoticeControls?, to address: NoticeConfiguration.Address
+    ) -> HTTPRequest {
         var request = request(to: address)
         request.method = .post
         switch configuration.format {
@@ -117,7 +127,8 @@ package final class NoticeSender: Sendable {
             request.headers["Title"] = notice.title
             request.headers["Priority"] = notice.priority
             request.headers["Tags"] = notice.tag
-            request.body = Array(notice.text.utf8)
+            request.headers["Actions"] = controls?.actionsOfNtfy
+            request.body = Array(notice.text(with: controls).utf8)
         }
         return request
     }
@@ -143,7 +154,38 @@ package final class NoticeSender: Sendable {
     }
 }
 
+extension NoticeControls {
+    /// The buttons as the header `Actions` of ntfy has them, in its form of a JSON array.
+    ///
+    /// https://docs.ntfy.sh/publish/#action-buttons
+    fileprivate var actionsOfNtfy: String? {
+        struct Action: Encodable {
+            let action: String
+            let label: String
+            let url: String
+            let method: String?
+            /// Whether the notification goes once the button has done its work.
+            let clear: Bool
+        }
+        let actions = buttons.map { button in
+            let acts = button.press == .acts
+            return Action(
+                action: acts ? "http" : "view", label: button.label, url: page + button.path,
+                method: acts ? "POST" : nil, clear: acts)
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Buttons contain no value that JSON cannot represent.
+        return (try? encoder.encode(actions)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
 extension Notice {
+    /// The text, with what its buttons are for.
+    fileprivate func text(with controls: NoticeControls?) -> String {
+        [text, controls?.note].compactMap(\.self).joined(separator: " ")
+    }
+
     /// As ntfy counts: 1 to 5, of which 3 is usual.
     fileprivate var priority: String {
         switch state {

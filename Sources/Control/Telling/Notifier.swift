@@ -37,6 +37,7 @@ package actor Notifier {
     private let clock: any WallClock
     private let configuration: NoticeConfiguration
     private let sender: NoticeSender
+    private let buttons: NoticeButtons?
     private var lastBeat: TimeInterval?
     /// The mirrors of the last check with a notice that may still be open.
     private var open: Set<String> = []
@@ -57,6 +58,7 @@ package actor Notifier {
         self.clock = clock
         configuration = installation.process.notices
         sender = NoticeSender(configuration)
+        buttons = NoticeButtons(installation)
     }
 
     /// Releases its resources.
@@ -203,7 +205,9 @@ package actor Notifier {
     }
 
     private func send(_ notice: Notice, isLast: Bool = false) async -> Bool {
-        await sender.send(notice, isLast: isLast, logger: installation.logger(of: notice.mirror))
+        await sender.send(
+            notice, with: await buttons?.controls(of: notice), isLast: isLast,
+            logger: installation.logger(of: notice.mirror))
     }
 
     /// Reports an unreachable database, once for all mirrors of the process.

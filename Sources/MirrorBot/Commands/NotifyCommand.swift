@@ -47,7 +47,9 @@ struct NotifyCommand: AsyncParsableCommand {
                 "is not set, nor is \(Setting.notifyCommand.name), so notifications go nowhere")
         }
         let sender = NoticeSender(configuration.process.notices)
-        let receipts = await sender.send(.test(of: configuration.mirror.mirror, now: Date()))
+        let receipts = await sender.send(
+            .test(of: configuration.mirror.mirror, now: Date()),
+            with: configuration.process.web.address.map { NoticeControls(opening: "/", at: $0) })
         sender.shutdown()
         if json {
             try JSONOutput.print(NoticeTestReport(receipts: receipts))

@@ -1,0 +1,123 @@
+import Foundation
+import Mirroring
+import Outbox
+import Posts
+import Settings
+
+/// A button of a notice.
+package struct NoticeButton: Equatable, Sendable {
+    /// What a press of it does.
+    package enum Press: Equatable, Sendable {
+        /// Sends a POST to the path, which acts at most once.
+        case acts
+        /// Opens the path in a browser.
+        case opens
+    }
+
+    package let label: String
+    package let press: Press
+    /// The path on the web page; that of a button that acts is a secret.
+    package let path: String
+}
+
+/// The buttons of one notice.
+package struct NoticeControls: Equatable, Sendable {
+    /// Where browsers find the web page, without a slash at the end.
+    package let page: String
+    /// Three at most, which is what ntfy shows.
+    package let buttons: [NoticeButton]
+    /// What the buttons are for, if the notice itself does not say it.
+    package let note: String?
+
+    /// One button that opens a page.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the page.
+    ///   - page: Where browsers find the web page.
+    package init(opening path: String, at page: String) {
+        self.init(page: page, buttons: [.open(path)])
+    }
+
+    init(page: String, buttons: [NoticeButton], note: String? = nil) {
+        self.page = page
+        self.buttons = buttons
+        self.note = note
+    }
+}
+
+extension NoticeButton {
+    fileprivate static func open(_ path: String) -> NoticeButton {
+        NoticeButton(label: "Open", press: .opens, path: path)
+    }
+}
+
+extension NoticeCause {
+    /// Whether a pause is of use under this condition: work goes on, or is tried again.
+    fileprivate var isPausable: Bool {
+        switch self {
+        case .humanRefused, .failing, .unreachable, .clock: true
+        case .stopped, .refused, .database, .budget, .review, .idle: false
+        }
+    }
+
+    /// The page that says more, below that of the mirror.
+    fileprivate var page: String { self == .review ? "/waiting" : "/health" }
+}
+
+/// Decides which buttons a notice has.
+struct NoticeButtons: Sendable {
+    private let installation: Installation
+    private let page: String
+
+    /// - Returns: Nil if it is not known where browsers find the web page.
+    init?(_ installation: Installation) {
+        guard let page = installation.process.web.address else { return nil }
+        self.installation = installation
+        self.page = page
+    }
+
+    /// The buttons of a notice that a condition holds; nil for other notices.
+    func controls(of notice: Notice) async -> NoticeControls? {
+        guard let cause = notice.cause, [.began, .continues].contains(notice.state) else {
+            return nil
+        }
+        let open = NoticeButton.open("/m/\(notice.mirror)\(cause.page)")
+        do {
+            let (buttons, note) = try await acting(on: cause, of: notice.mirror, now: notice.at)
+            return NoticeControls(page: page, buttons: buttons + [open], note: note)
+        } catch {
+            // Without a database or a key the notice is as it was before there were buttons.
+            return NoticeControls(page: page, buttons: [open])
+        }
+    }
+
+    private func acting(
+        on cause: NoticeCause, of name: String, now: Date
+    ) async throws -> (buttons: [NoticeButton], note: String?) {
+        guard cause == .review || cause.isPausable else { return ([], nil) }
+        guard let addresses = try await OnceAddresses(of: name, in: installation, mayMake: true)
+        else {
+            return ([], nil)
+        }
+        let mirror = try await installation.mirror(named: name)
+        guard cause == .review else {
+            let record = try await mirror.table.record()
+            guard record.pause(at: now) == nil else { return ([], nil) }
+            let path = addresses.path(pausing: record, now: now)
+            return ([NoticeButton(label: "Pause", press: .acts, path: path)], nil)
+        }
+        let waiting = try await mirror.outbox(lease: nil).suggestions(
+            .urgent, kinds: [.post], limit: 1)
+        guard let post = waiting.first else { return ([], nil) }
+        let buttons = [("Approve", OnceAddress.Deed.approve), ("Skip", .skip)].map { label, deed in
+            NoticeButton(
+                label: label, press: .acts, path: addresses.path(deed, post, now: now))
+        }
+        let zone = try await mirror.knownTimeZone() ?? .gmt
+        let due = LocalTime(post.due, in: zone)
+        let isToday = due.day == LocalTime(now, in: zone).day
+        return (
+            buttons, "Approve and Skip are for the post of \(isToday ? "\(due.minute)" : "\(due)")."
+        )
+    }
+}
