@@ -406,7 +406,7 @@ let package = Package(
         tests(
             "ControlTests",
             [
-                "Archive", "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "Mirroring",
+                "Archive", "CCrypto", "Conduct", "Control", "Cryptography", "Favorites", "Fixtures", "Fleet", "Mirroring",
                 "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings",
                 "Storage", "TestSupport", "X", logging, lifecycle,
                 .product(name: "Configuration", package: "swift-configuration"),

@@ -2,10 +2,12 @@
 
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/kdf.h>
 #include <openssl/params.h>
+#include <openssl/x509.h>
 
 // OpenSSL takes the inputs of a key derivation as an array of parameters that
 // point at them, which Swift could only build in nested closures. Returns 1,

@@ -70,11 +70,17 @@ static const unsigned char web_icon_svg[] = {
 static const unsigned char web_live_js[] = {
 #embed "../../Sources/Web/Resources/live.js"
 };
+static const unsigned char web_push_js[] = {
+#embed "../../Sources/Web/Resources/push.js"
+};
 static const unsigned char web_style_css[] = {
 #embed "../../Sources/Web/Resources/style.css"
 };
 static const unsigned char web_upload_js[] = {
 #embed "../../Sources/Web/Resources/upload.js"
+};
+static const unsigned char web_worker_js[] = {
+#embed "../../Sources/Web/Resources/worker.js"
 };
 static const unsigned char web_templates_action_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/action.mustache"
@@ -90,6 +96,9 @@ static const unsigned char web_templates_coming_back_mustache[] = {
 };
 static const unsigned char web_templates_confirm_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/confirm.mustache"
+};
+static const unsigned char web_templates_devices_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/devices.mustache"
 };
 static const unsigned char web_templates_dial_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/dial.mustache"
@@ -218,13 +227,16 @@ static const EmbeddedFile files[] = {
     FILE("Web/icon-maskable.png", web_icon_maskable_png),
     FILE("Web/icon.svg", web_icon_svg),
     FILE("Web/live.js", web_live_js),
+    FILE("Web/push.js", web_push_js),
     FILE("Web/upload.js", web_upload_js),
+    FILE("Web/worker.js", web_worker_js),
     FILE("Web/style.css", web_style_css),
     FILE("Web/templates/action.mustache", web_templates_action_mustache),
     FILE("Web/templates/actions.mustache", web_templates_actions_mustache),
     FILE("Web/templates/band.mustache", web_templates_band_mustache),
     FILE("Web/templates/coming-back.mustache", web_templates_coming_back_mustache),
     FILE("Web/templates/confirm.mustache", web_templates_confirm_mustache),
+    FILE("Web/templates/devices.mustache", web_templates_devices_mustache),
     FILE("Web/templates/dial.mustache", web_templates_dial_mustache),
     FILE("Web/templates/emblem.mustache", web_templates_emblem_mustache),
     FILE("Web/templates/favorites.mustache", web_templates_favorites_mustache),

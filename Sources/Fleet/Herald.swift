@@ -21,7 +21,7 @@ package struct Herald: Sendable {
     private let clock: any WallClock
 
     /// - Parameter installation: The database and settings of the mirrors.
-    /// - Returns: Nil if neither notices nor a heartbeat are set.
+    /// - Returns: Nil if neither notices nor a heartbeat are set, and no browser can add a device.
     package init?(_ installation: Installation, clock: any WallClock) {
         guard let notifier = Notifier(installation, clock: clock) else { return nil }
         self.notifier = notifier

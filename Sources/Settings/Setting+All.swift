@@ -498,7 +498,7 @@ extension Setting {
         "where your browser finds the web page, such as `https://mirror.example.org`",
         scope: .process,
         form: .text("`https://host`"),
-        details: "with it [notifications](run.md#buttons) have buttons; "
+        details: "with it [notifications](run.md#buttons) have buttons, and go to devices; "
             + "its name needs no place in `WEB_HOSTS`")
     package static let webPassword = Setting(
         "WEB_PASSWORD", title: "Password of the web page", .web, "password of the web page",

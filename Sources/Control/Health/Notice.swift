@@ -147,11 +147,15 @@ package struct Notice: Codable, Equatable, Sendable {
     }
 
     /// A test notice.
-    package static func test(of mirror: String, now: Date) -> Notice {
+    ///
+    /// - Parameter asker: The command or the page that asked for it.
+    package static func test(
+        of mirror: String, now: Date, asker: String = "mirror-bot notify --test"
+    ) -> Notice {
         var notice = Notice(.stopped, .test, mirror: mirror, since: now, detail: nil, now: now)
         notice.cause = nil
         notice.title = "\(mirror): a test"
-        notice.text = "Nothing happened: mirror-bot notify --test asked for this message."
+        notice.text = "Nothing happened: \(asker) asked for this message."
         return notice
     }
 

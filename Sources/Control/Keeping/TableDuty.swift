@@ -68,6 +68,7 @@ package struct TableDuty: Sendable, Equatable {
         "posts": TableDuty(.replaced, .withMirror, namesPeople: true),
         "probes": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
         "proofs": TableDuty(.kept, .withMirror, namesPeople: true),
+        "push_devices": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
         "refusals": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
         "server_rules": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
         "settings": TableDuty(.replaced, .withMirror, namesPeople: false),

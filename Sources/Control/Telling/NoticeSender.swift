@@ -11,6 +11,16 @@ package struct NoticeReceipt: Codable, Equatable, Sendable {
     package var way: String
     /// Why it did not arrive; nil if it did.
     package var problem: String?
+    /// The id of a device that gets nothing any more; nil for every other channel.
+    var gone: String?
+
+    private enum CodingKeys: CodingKey { case way, problem }
+}
+
+/// The devices of a mirror, and the key that signs what is pushed to them.
+struct PushTargets: Sendable {
+    let devices: [PushDevice]
+    let identity: PushIdentity
 }
 
 /// Sends notices and heartbeats to the operator's addresses.
@@ -25,11 +35,15 @@ package final class NoticeSender: Sendable {
     private static let bodyLimit = 65_536
 
     private let configuration: NoticeConfiguration
+    private let pushing: PushSender
     /// A separate client, so that an unresponsive server does not delay requests to networks.
     private let client = HTTPClient(
         configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
 
-    package init(_ configuration: NoticeConfiguration) { self.configuration = configuration }
+    package init(_ configuration: NoticeConfiguration) {
+        self.configuration = configuration
+        pushing = PushSender(client)
+    }
 
     /// Ends its thread.
     package func shutdown() { client.shutdown() }
@@ -66,17 +80,47 @@ package final class NoticeSender: Sendable {
         return receipts
     }
 
-    /// Sends a notice and logs the results.
+    /// Pushes a notice to all devices at once.
+    private func push(
+        _ notice: Notice, with controls: NoticeControls?, to targets: PushTargets, limit: Duration
+    ) async -> [NoticeReceipt] {
+        await withTaskGroup(of: NoticeReceipt.self) { group in
+            for device in targets.devices {
+                guard let subscription = device.subscription else { continue }
+                group.addTask { [pushing] in
+                    let way = "push (\(subscription.host))"
+                    let answer = await pushing.send(
+                        notice, with: controls, to: subscription, by: targets.identity,
+                        limit: limit)
+                    switch answer {
+                    case .taken: return NoticeReceipt(way: way)
+                    case .gone:
+                        return NoticeReceipt(
+                            way: way, problem: "the device has ended it", gone: device.id)
+                    case .refused(let problem): return NoticeReceipt(way: way, problem: problem)
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// Sends a notice on every channel and to devices, and logs the results.
     ///
     /// - Parameters:
     ///   - controls: Its buttons.
+    ///   - targets: The devices; nil for none.
     ///   - isLast: Whether the process is to end.
-    /// - Returns: Whether it arrived on any channel.
+    /// - Returns: The results.
     func send(
-        _ notice: Notice, with controls: NoticeControls?, isLast: Bool, logger: Logger
-    ) async -> Bool {
-        let receipts = await send(
-            notice, with: controls, limit: isLast ? Self.lastWordLimit : Self.usualLimit)
+        _ notice: Notice, with controls: NoticeControls?, to targets: PushTargets?, isLast: Bool,
+        logger: Logger
+    ) async -> [NoticeReceipt] {
+        let limit = isLast ? Self.lastWordLimit : Self.usualLimit
+        var receipts = await send(notice, with: controls, limit: limit)
+        if let targets {
+            receipts += await push(notice, with: controls, to: targets, limit: limit)
+        }
         let cause = Logger.MetadataValue.string(notice.cause?.rawValue ?? "-")
         // A cancelled process has not received the responses, which is not worth logging.
         for receipt in receipts where !Task.isCancelled {
@@ -85,11 +129,12 @@ package final class NoticeSender: Sendable {
                 "Notice not delivered",
                 metadata: [LogKeys.reason: cause, LogKeys.error: "\(receipt.way): \(problem)"])
         }
-        guard receipts.contains(where: { $0.problem == nil }) else { return false }
-        logger.info(
-            "Notice sent",
-            metadata: [LogKeys.reason: cause, LogKeys.state: "\(notice.state.rawValue)"])
-        return true
+        if receipts.contains(where: { $0.problem == nil }) {
+            logger.info(
+                "Notice sent",
+                metadata: [LogKeys.reason: cause, LogKeys.state: "\(notice.state.rawValue)"])
+        }
+        return receipts
     }
 
     /// Sends a heartbeat to a dead man's switch.
@@ -182,7 +227,7 @@ extension NoticeControls {
 
 extension Notice {
     /// The text, with what its buttons are for.
-    fileprivate func text(with controls: NoticeControls?) -> String {
+    func text(with controls: NoticeControls?) -> String {
         [text, controls?.note].compactMap(\.self).joined(separator: " ")
     }
 

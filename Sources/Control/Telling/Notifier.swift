@@ -38,6 +38,10 @@ package actor Notifier {
     private let configuration: NoticeConfiguration
     private let sender: NoticeSender
     private let buttons: NoticeButtons?
+    /// Where browsers find the page; nil if unknown, and then nothing is pushed.
+    private let page: String?
+    /// The devices of each mirror at the last check, for use while the database is unreachable.
+    private var devices: [String: [PushDevice]] = [:]
     private var lastBeat: TimeInterval?
     /// The mirrors of the last check with a notice that may still be open.
     private var open: Set<String> = []
@@ -51,9 +55,10 @@ package actor Notifier {
     /// - Parameters:
     ///   - installation: The database of the mirrors.
     ///   - clock: The clock.
-    /// - Returns: Nil if neither notices nor a heartbeat are set.
+    /// - Returns: Nil if neither notices nor a heartbeat are set, and no browser can add a device.
     package init?(_ installation: Installation, clock: any WallClock) {
-        guard !installation.process.notices.isIdle else { return nil }
+        page = installation.process.web.address
+        guard !installation.process.notices.isIdle || page != nil else { return nil }
         self.installation = installation
         self.clock = clock
         configuration = installation.process.notices
@@ -72,6 +77,8 @@ package actor Notifier {
         let now = clock.now
         let uptime = clock.uptime
         do {
+            try await readDevices(of: watch.pulses.keys.sorted())
+            guard !configuration.isIdle || !devices.isEmpty else { return }
             let readings = try await readings(of: watch.pulses, now: now)
             // Reported from memory, in case that nothing can be written.
             databaseAwaySince = readings.compactMap(\.facts.store).first.map {
@@ -81,7 +88,8 @@ package actor Notifier {
                 let isLively = watch.pulses[reading.mirror.name]?.isLively(uptime: uptime) ?? false
                 return isLively && Health(reading.facts).verdict.isWell
             }
-            if configuration.tells { try await tell(of: readings, watch, now: now) }
+            let told = readings.filter { tells(of: $0.mirror.name) }
+            if configuration.tells || !told.isEmpty { try await tell(of: told, watch, now: now) }
             if watch.isOnTime, readings.isEmpty ? watch.mayBeIdle : works { await beat() }
         } catch is CancellationError {
             return
@@ -90,6 +98,21 @@ package actor Notifier {
         } catch {
             installation.logger.warning("Nobody told", metadata: [LogKeys.error: "\(error)"])
         }
+    }
+
+    private func readDevices(of mirrors: [String]) async throws {
+        guard page != nil else { return }
+        do {
+            devices = try await PushDeviceTable.devices(of: mirrors, in: installation)
+        } catch is ConfigurationError {
+            // The key file is invalid, which other ways can still tell of.
+            devices = [:]
+        }
+    }
+
+    /// Whether anybody is told of a mirror.
+    private func tells(of mirror: String) -> Bool {
+        configuration.tells || devices[mirror] != nil
     }
 
     private func readings(of pulses: [String: WorkerPulse], now: Date) async throws
@@ -108,7 +131,9 @@ package actor Notifier {
     ///   - detail: Details, in our own words.
     ///   - mirror: The mirror, or any mirror of the process.
     package func tellEnd(_ cause: NoticeCause, _ detail: String?, of mirror: String) async {
-        guard configuration.tells else { return }
+        // Without the database those of the last check are told.
+        try? await readDevices(of: [mirror])
+        guard tells(of: mirror) else { return }
         let now = clock.now
         // Without the database it is unknown what was reported before, and a process that restarts
         // repeatedly would report each time.
@@ -205,14 +230,28 @@ package actor Notifier {
     }
 
     private func send(_ notice: Notice, isLast: Bool = false) async -> Bool {
-        await sender.send(
-            notice, with: await buttons?.controls(of: notice), isLast: isLast,
-            logger: installation.logger(of: notice.mirror))
+        let mirror = notice.mirror
+        let table = PushDeviceTable(of: mirror, in: installation)
+        var targets: PushTargets?
+        // An invalid key file opens no device either.
+        if let page, let devices = devices[mirror], let identity = try? table.identity(page: page) {
+            targets = PushTargets(devices: devices, identity: identity)
+        }
+        let receipts = await sender.send(
+            notice, with: await buttons?.controls(of: notice), to: targets, isLast: isLast,
+            logger: installation.logger(of: mirror))
+        for id in receipts.compactMap(\.gone) {
+            devices[mirror]?.removeAll { $0.id == id }
+            // If that fails, the next notice removes it.
+            _ = try? await table.remove(id)
+        }
+        return receipts.contains { $0.problem == nil }
     }
 
     /// Reports an unreachable database, once for all mirrors of the process.
     private func tellOfDatabase(_ watch: Watch, now: Date) async {
-        guard configuration.tells, let mirror = watch.pulses.keys.min() else { return }
+        let told = watch.pulses.keys.filter { tells(of: $0) }
+        guard let mirror = told.min() else { return }
         let since = databaseAwaySince ?? now
         databaseAwaySince = since
         var rows = memory[mirror] ?? []

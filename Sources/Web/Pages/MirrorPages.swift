@@ -3,7 +3,7 @@ package enum MirrorPages {
     package static let all: [any MirrorPage.Type] = [
         TodayPage.self, WaitingPage.self, ActionsPage.self, HoursPage.self, FavoritesPage.self,
         TextsPage.self,
-        PeoplePage.self, HealthPage.self, SettingsPage.self, SetupPage.self,
+        PeoplePage.self, HealthPage.self, DevicesPage.self, SettingsPage.self, SetupPage.self,
     ]
 }
 

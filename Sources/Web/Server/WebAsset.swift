@@ -9,6 +9,11 @@ struct WebAsset: Sendable {
     static let style = WebAsset("style.css", type: "text/css; charset=utf-8")
     static let script = WebAsset("live.js", type: "text/javascript; charset=utf-8")
     static let upload = WebAsset("upload.js", type: "text/javascript; charset=utf-8")
+    /// Adds this browser to the devices that get notices.
+    static let push = WebAsset("push.js", type: "text/javascript; charset=utf-8")
+    /// The service worker that shows notices (W3C Service Workers, Push API); its scope is that of
+    /// its folder, which is the whole page.
+    static let worker = WebAsset("worker.js", type: "text/javascript; charset=utf-8")
     static let icon = WebAsset("icon.svg", type: "image/svg+xml")
     /// Lets a browser keep the page as an app (W3C Web Application Manifest).
     static let manifest = WebAsset("app.webmanifest", type: "application/manifest+json")
@@ -19,9 +24,9 @@ struct WebAsset: Sendable {
     }
     /// The files that a browser requests with any page.
     static let ofEveryPage = [style, script, icon, manifest]
-    /// The files that need no session.
-    static let open = [style, icon, manifest] + appIcons
-    static let all = ofEveryPage + [upload] + appIcons
+    /// The files that need no session; a browser looks for a newer worker without one.
+    static let open = [style, icon, manifest, worker] + appIcons
+    static let all = ofEveryPage + [upload, push, worker] + appIcons
 
     let path: String
     private let type: String

@@ -12,7 +12,7 @@ struct TableFigures: Codable, Equatable, Sendable {
         "settings", "never_texts", "forgotten", "muted", "notices", "weights", "pictures", "zones",
         "probes",
         "findings", "measures", "told", "proofs", "effects", "waits", "text_labels", "server_rules",
-        "used_addresses",
+        "push_devices", "used_addresses",
     ]
 
     /// Rows by table.

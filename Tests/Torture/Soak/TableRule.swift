@@ -42,6 +42,7 @@ struct TableRule: Sendable {
         atMost("findings", 0, "nobody examines it"),
         atMost("measures", 0, "nobody has its score measured"),
         atMost("proofs", 0, "nobody opens the public page"),
+        atMost("push_devices", 0, "no browser is added"),
         atMost("used_addresses", 0, "no button of a notice is pressed"),
         atMost("effects", 0, "nobody probes its server or changes its profile"),
         atMost("waits", 20, "one for each account and kind of call"),

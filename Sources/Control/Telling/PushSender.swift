@@ -1,0 +1,89 @@
+import Foundation
+import Mirroring
+import Posts
+package import Transport
+
+/// Pushes notices to devices (RFC 8030), without any service but the one of each browser.
+package struct PushSender: Sendable {
+    /// What the page's service worker shows.
+    private struct Message: Encodable {
+        struct Button: Encodable {
+            let label: String
+            /// The path that a press sends a POST to.
+            let path: String
+        }
+
+        let title: String
+        let text: String
+        /// A later message with the same tag takes the place of a shown one.
+        let tag: String
+        /// The path that a press of the message itself opens.
+        let open: String
+        let buttons: [Button]
+    }
+
+    private let client: HTTPClient
+
+    package init(_ client: HTTPClient) { self.client = client }
+
+    /// Sends a notice to one device.
+    ///
+    /// - Parameters:
+    ///   - notice: The notice.
+    ///   - controls: Its buttons.
+    ///   - subscription: The device.
+    ///   - identity: Signs the request.
+    ///   - limit: The time limit.
+    /// - Returns: What the push service answered.
+    package func send(
+        _ notice: Notice, with controls: NoticeControls?, to subscription: PushSubscription,
+        by identity: PushIdentity, limit: Duration = NoticeSender.usualLimit
+    ) async -> PushAnswer {
+        do {
+            let message = try PushRequest(
+                body: PushEncryption.body(Self.message(notice, controls), for: subscription),
+                topic: Self.topic(of: notice), urgency: notice.urgency)
+            var request = message.request(to: subscription, by: identity, now: notice.at)
+            request.timeout = limit
+            return PushAnswer(status: try await client.send(request).status)
+        } catch let error as TransportError {
+            // An endless response still counts by its status.
+            return error.beginning.map { PushAnswer(status: $0.status) } ?? .refused(error.message)
+        } catch let failure as PushEncryption.Failure {
+            return .refused(failure.description)
+        } catch {
+            return .refused("the time was up")
+        }
+    }
+
+    private static func message(_ notice: Notice, _ controls: NoticeControls?) throws -> [UInt8] {
+        let buttons = controls?.buttons ?? []
+        let message = Message(
+            title: notice.title, text: notice.text(with: controls), tag: topic(of: notice),
+            open: buttons.first { $0.press == .opens }?.path ?? "/",
+            buttons: buttons.filter { $0.press == .acts }.map {
+                Message.Button(label: $0.label, path: $0.path)
+            })
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(message))
+    }
+
+    /// The same for all messages about one cause of one mirror; tells a push service neither.
+    private static func topic(of notice: Notice) -> String {
+        let digest = StableHash.digest(
+            of: "mirror-bot push topic", notice.mirror, notice.cause?.rawValue ?? "test")
+        return Base64URL.text(of: digest.prefix(24))
+    }
+}
+
+extension Notice {
+    /// How soon a device that saves its battery is to be woken.
+    fileprivate var urgency: PushRequest.Urgency {
+        switch state {
+        case .began, .continues: cause?.stopsWork == true ? .high : .normal
+        case .resolved: .low
+        case .test: .normal
+        }
+    }
+}
