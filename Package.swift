@@ -406,9 +406,10 @@ let package = Package(
         tests(
             "ControlTests",
             [
-                "Archive", "CCrypto", "Conduct", "Control", "Cryptography", "Favorites", "Fixtures", "Fleet", "Mirroring",
-                "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings",
-                "Storage", "TestSupport", "X", logging, lifecycle,
+                "Archive", "CCrypto", "Conduct", "Control", "Cryptography", "Favorites",
+                "Fixtures", "Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Redis", "Sandbox",
+                "Schedule", "Settings", "Storage", "TestSupport", "X", logging,
+                lifecycle,
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
         tests(

@@ -493,7 +493,7 @@ extension Setting {
         details:
             "on another address than this machine's own `web` starts only with one of the next settings; "
             + "[how to open it from elsewhere](web.md#from-elsewhere)")
-    package static let webAddress = Setting(
+    static let webAddress = Setting(
         "WEB_ADDRESS", title: "Address that notifications lead to", .web,
         "where your browser finds the web page, such as `https://mirror.example.org`",
         scope: .process,

@@ -37,6 +37,16 @@ final class PushReceiver: @unchecked Sendable {
 
     /// The message in a body of `aes128gcm` (RFC 8188, RFC 8291).
     func opened(_ body: [UInt8]) throws -> [UInt8] {
+        let plain = try #require(try plain(of: body))
+        #expect(plain.last == 2)
+        return plain.dropLast()
+    }
+
+    /// Whether a body is for this browser.
+    func canOpen(_ body: [UInt8]) throws -> Bool { try plain(of: body) != nil }
+
+    /// - Returns: Nil for what is for another browser, or was changed.
+    private func plain(of body: [UInt8]) throws -> [UInt8]? {
         try #require(body.count > 86 + 16)
         let salt = Array(body[..<16])
         #expect(Array(body[16..<20]) == [0, 0, 16, 0])
@@ -48,10 +58,8 @@ final class PushReceiver: @unchecked Sendable {
         let extracted = Self.code(material, key: salt)
         let key = Self.expanded(extracted, Array("Content-Encoding: aes128gcm\0".utf8))
         let nonce = Self.expanded(extracted, Array("Content-Encoding: nonce\0".utf8))
-        let plain = try decrypted(
+        return try decrypted(
             Array(body[86...]), key: Array(key.prefix(16)), nonce: Array(nonce.prefix(12)))
-        #expect(plain.last == 2)
-        return plain.dropLast()
     }
 
     private func shared(with point: [UInt8]) throws -> [UInt8] {
@@ -92,7 +100,7 @@ final class PushReceiver: @unchecked Sendable {
         code(info + [1], key: key)
     }
 
-    private func decrypted(_ sealed: [UInt8], key: [UInt8], nonce: [UInt8]) throws -> [UInt8] {
+    private func decrypted(_ sealed: [UInt8], key: [UInt8], nonce: [UInt8]) throws -> [UInt8]? {
         let cipher = EVP_CIPHER_CTX_new()
         defer { EVP_CIPHER_CTX_free(cipher) }
         let text = Array(sealed.dropLast(16))
@@ -103,8 +111,7 @@ final class PushReceiver: @unchecked Sendable {
         try #require(EVP_DecryptInit_ex2(cipher, EVP_aes_128_gcm(), key, nonce, nil) == 1)
         try #require(EVP_DecryptUpdate(cipher, &plain, &count, text, Int32(text.count)) == 1)
         try #require(EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, 16, &tag) == 1)
-        try #require(EVP_DecryptFinal_ex(cipher, nil, &rest) == 1)
-        return plain
+        return EVP_DecryptFinal_ex(cipher, nil, &rest) == 1 ? plain : nil
     }
 
     // MARK: The push service
@@ -135,7 +142,7 @@ final class PushReceiver: @unchecked Sendable {
     private static func decoded(_ text: Substring) throws -> [UInt8] {
         let usual = text.replacing("-", with: "+").replacing("_", with: "/")
         let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        return Array(try #require(Data(base64Encoded: usual + padding)))
+        return Array(try #require(Data(base64Encoded: String(usual) + padding)))
     }
 
     private static func isSignature(_ numbers: [UInt8], of bytes: [UInt8], by point: [UInt8]) throws

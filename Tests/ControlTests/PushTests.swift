@@ -131,7 +131,9 @@ import Testing
         for plain in plains {
             let body = try PushEncryption.body(plain, for: subscription)
             #expect(try receiver.opened(body) == plain)
-            #expect(throws: (any Error).self) { try other.opened(body) }
+            #expect(try receiver.canOpen(body))
+            #expect(try !other.canOpen(body))
+            #expect(try !receiver.canOpen(body.dropLast() + [body[body.count - 1] ^ 1]))
             #expect(try PushEncryption.body(plain, for: subscription) != body)
             #expect(body.count <= 4_096)
         }

@@ -86,7 +86,7 @@ struct NoticeButtons: Sendable {
             let (buttons, note) = try await acting(on: cause, of: notice.mirror, now: notice.at)
             return NoticeControls(page: page, buttons: buttons + [open], note: note)
         } catch {
-            // Without a database or a key the notice is as it was before there were buttons.
+            // Without the database or a valid key file nothing can be signed.
             return NoticeControls(page: page, buttons: [open])
         }
     }

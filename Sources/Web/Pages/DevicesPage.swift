@@ -111,12 +111,12 @@ enum DevicesPage: MirrorPage {
             notice, with: NoticeControls(opening: request.base + path, at: address),
             to: subscription, by: identity)
         switch answer {
-        case .taken: return "\(device.name) gets the notifications. A first message is on its way."
+        case .taken: return "The device gets the notifications. A first message is on its way."
         case .gone:
             try await table.remove(device.id)
             throw ChangeRefusal(.over, "the push service knows no such browser; add it again")
         case .refused(let problem):
-            return "\(device.name) was added, but the first message did not arrive: \(problem)."
+            return "The device was added, but the first message did not arrive: \(problem)."
         }
     }
 
