@@ -19,8 +19,11 @@ package struct Seen: Codable, Hashable, Sendable, CustomStringConvertible {
         digest = StableHash.digest(of: marked).prefix(8).hexadecimal
     }
 
-    /// The digest of several items that are shown together.
-    package init(ofAll all: some Sequence<Seen>) { self.init(of: all.map(\.digest)) }
+    /// The digest of several items that are shown together; of one item, its own.
+    package init(ofAll all: some Sequence<Seen>) {
+        let all = Array(all)
+        self = all.count == 1 ? all[0] : Seen(of: all.map(\.digest))
+    }
 
     /// Parses a digest from user input or a form; nil if it is invalid.
     package init?(_ text: String) {
