@@ -2,20 +2,24 @@ import Foundation
 
 /// Prints values for programs.
 enum JSONOutput {
-    /// Prints `value` as JSON with sorted keys in `snake_case` and RFC 3339 dates, safe to show.
+    /// Prints `value` as JSON; see ``text(_:isOneLine:)``.
+    static func print(_ value: some Encodable, isOneLine: Bool = false) throws {
+        Console.current.output.writeLine(try text(value, isOneLine: isOneLine))
+    }
+
+    /// Returns `value` as JSON with sorted keys in `snake_case` and RFC 3339 dates, safe to show.
     ///
     /// - Parameters:
     ///   - value: The value to print.
     ///   - isOneLine: Whether to omit line breaks.
     /// - Throws: The error of encoding the value.
-    static func print(_ value: some Encodable, isOneLine: Bool = false) throws {
+    static func text(_ value: some Encodable, isOneLine: Bool = false) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         if !isOneLine { encoder.outputFormatting.insert(.prettyPrinted) }
         encoder.dateEncodingStrategy = .iso8601
         encoder.keyEncodingStrategy = .convertToSnakeCase
-        Console.current.output.writeLine(
-            escaped(String(decoding: try encoder.encode(value), as: UTF8.self)))
+        return escaped(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 
     /// The same JSON, with `\u` escapes for characters that a terminal might interpret: control

@@ -58,6 +58,7 @@ struct MirrorBot: AsyncParsableCommand {
                     StatsCommand.self,
                     ReportCommand.self,
                     WebCommand.self,
+                    McpCommand.self,
                     DoctorCommand.self,
                     NotifyCommand.self,
                 ]),

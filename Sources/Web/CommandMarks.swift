@@ -58,7 +58,7 @@ package struct CommandMarks: Equatable, Sendable {
     package static let commands = [
         "backup", "config", "demo", "doctor", "evaluate", "evaluate classifier",
         "evaluate scheduler", "evaluate texts", "explain", "forget", "forget list", "forget text",
-        "history", "login", "logout", "migrate", "mirrors", "mirrors add", "mirrors export",
+        "history", "login", "logout", "mcp", "migrate", "mirrors", "mirrors add", "mirrors export",
         "mirrors import", "mirrors list", "mirrors pause", "mirrors remove", "mirrors resume",
         "move", "never", "notify", "pause", "people", "people allow", "people deny",
         "people forget", "people link", "people list", "people report", "people unlink", "plan",

@@ -52,6 +52,7 @@ import Web
         ("history", "history", 0),
         ("login", "login bluesky --as human --handle not_one", 64),
         ("logout", "logout --as bot", 0),
+        ("mcp", "mcp --mirror no-such-mirror", 78),
         ("migrate", "migrate", 0),
         ("mirrors", "mirrors", 0),
         ("mirrors add", "mirrors add another", 0),

@@ -168,6 +168,7 @@ import Testing
         ("evaluate scheduler", "--events --from --time-zone --json"),
         ("config", "\(shared) --json"),
         ("migrate", "\(shared) --json"),
+        ("mcp", "\(shared) --allow-changes"),
     ]
 
     @Test(arguments: [

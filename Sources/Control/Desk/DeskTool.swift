@@ -1,5 +1,6 @@
 import Mirroring
 package import Posts
+import Settings
 
 /// An operation of a person for programs that ask for one by its name: what it does, and what its
 /// arguments mean.
@@ -52,6 +53,8 @@ package struct DeskTool: Sendable {
 
     /// The argument with the digest of the thing as it was shown, which every call has.
     package static let seenName = "seen"
+    /// The settings that are a person's statement, which no program makes for them.
+    private static let statements = [Setting.humanConsent, .acknowledgeXPolicy].map(\.name)
     /// The longest text of an argument, in bytes.
     package static let longestText = 10_000
 
@@ -150,7 +153,8 @@ extension DeskTool {
         PersonRequest(try Operation(from: decoder), seen: seen)
     }
 
-    /// Refuses unknown arguments, and texts that are too long or that no store accepts.
+    /// Refuses unknown arguments, statements of a person, and texts that are too long or that no
+    /// store accepts.
     private func check(_ call: KeyedDecodingContainer<Name>) throws {
         let known = Set(arguments.map(\.name) + [Self.seenName])
         for key in call.allKeys where !known.contains(key.stringValue) {
@@ -161,6 +165,11 @@ extension DeskTool {
         }
         for argument in arguments {
             for text in try texts(of: argument, in: call) {
+                if argument.form == .values, Self.statements.contains(text) {
+                    throw ChangeRefusal(
+                        .notAllowed,
+                        "\(text) is a statement of a person, who makes it with mirror-bot set")
+                }
                 guard text.utf8.count <= Self.longestText, !text.utf8.contains(0) else {
                     throw ChangeRefusal(
                         .unusable,

@@ -3,10 +3,9 @@ import Posts
 extension DeskTool {
     /// The operations that a program may ask for, in the order of their use.
     ///
-    /// Missing are those for which a person has to say more than a program can: that they agree or
-    /// are the owner of an account (linking accounts, stopping the mirror), or a second
-    /// confirmation of what nothing reverts (undoing everything, retiring, removing a mirror,
-    /// forgetting texts).
+    /// Those are missing for which a person has to say more than a program can: that somebody
+    /// agrees or owns an account (linking accounts, stopping the mirror), or a second confirmation
+    /// of what nothing reverts (undoing everything, retiring, removing a mirror, forgetting texts).
     package static let all: [DeskTool] =
         pauses + slots + texts + suggestions + actions + people + settings
 

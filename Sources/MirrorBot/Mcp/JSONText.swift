@@ -1,0 +1,40 @@
+import Foundation
+
+/// JSON on one line, put together of parts that are JSON.
+///
+/// A reply holds documents that were printed by a command. They are put in as they are, without
+/// being read again.
+struct JSONText: Equatable, Sendable {
+    let text: String
+
+    private init(raw text: String) { self.text = text }
+
+    /// A printed document, whose line breaks are between its parts, because they are escaped in
+    /// texts.
+    init(document: String) { self.init(raw: document.replacing("\n", with: "")) }
+
+    /// A text value.
+    init(_ text: String) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        // Every text can be encoded.
+        let encoded = (try? encoder.encode(text)).map { String(decoding: $0, as: UTF8.self) }
+        self.init(raw: JSONOutput.escaped(encoded ?? "\"\""))
+    }
+
+    init(_ number: Int) { self.init(raw: "\(number)") }
+
+    init(_ truth: Bool) { self.init(raw: truth ? "true" : "false") }
+
+    /// An object; members without a value are left out.
+    static func object(_ members: [(name: String, value: JSONText?)]) -> JSONText {
+        let parts = members.compactMap { name, value in
+            value.map { JSONText(name).text + ":" + $0.text }
+        }
+        return JSONText(raw: "{" + parts.joined(separator: ",") + "}")
+    }
+
+    static func list(_ parts: [JSONText]) -> JSONText {
+        JSONText(raw: "[" + parts.map(\.text).joined(separator: ",") + "]")
+    }
+}

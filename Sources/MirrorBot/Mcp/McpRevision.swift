@@ -1,0 +1,89 @@
+/// A revision of the Model Context Protocol.
+struct McpRevision: Equatable, Sendable {
+    /// The date by which messages name it.
+    let name: String
+    /// Whether a client begins with `initialize`; otherwise each request names the revision.
+    let hasSession: Bool
+
+    /// The newest.
+    static let latest = McpRevision(name: "2026-07-28", hasSession: false)
+    /// The newest with `initialize`.
+    static let latestWithSession = McpRevision(name: "2025-11-25", hasSession: true)
+    private static let earlier = McpRevision(name: "2025-06-18", hasSession: true)
+
+    static let versionKey = "io.modelcontextprotocol/protocolVersion"
+
+    /// The revision for a session: the wanted one, or else the newest, which the client may refuse.
+    static func forSession(_ wanted: String) -> McpRevision {
+        wanted == earlier.name ? earlier : latestWithSession
+    }
+
+    /// The revision that a request names in its `_meta`; nil if it names none.
+    ///
+    /// - Throws: ``McpError`` for another one than ``latest``, and without the client's
+    ///   capabilities, which that one requires.
+    static func named(in request: McpRequest) throws -> McpRevision? {
+        guard let meta = try request.optionalParameters(Parameters.self)?._meta,
+            let version = meta.version
+        else { return nil }
+        guard version == latest.name else {
+            throw McpError(
+                .unsupportedVersion, "this revision of the protocol is not supported",
+                details: [
+                    "supported": .list([JSONText(latest.name)]),
+                    "requested": JSONText(String(version.prefix(100))),
+                ])
+        }
+        guard meta.hasCapabilities else {
+            throw McpError(.invalidParams, "params._meta.\(Meta.capabilitiesKey) is missing")
+        }
+        return latest
+    }
+
+    private struct Parameters: Decodable { let _meta: Meta? }
+
+    private struct Meta: Decodable {
+        static let capabilitiesKey = CodingKeys.capabilities.rawValue
+
+        private enum CodingKeys: String, CodingKey {
+            case version = "io.modelcontextprotocol/protocolVersion"
+            case capabilities = "io.modelcontextprotocol/clientCapabilities"
+        }
+
+        /// Any object: nothing here depends on what the client can do.
+        private struct Capabilities: Decodable {
+            private enum CodingKeys: CodingKey {}
+
+            init(from decoder: any Decoder) throws {
+                _ = try decoder.container(keyedBy: CodingKeys.self)
+            }
+        }
+
+        let version: String?
+        let hasCapabilities: Bool
+
+        init(from decoder: any Decoder) throws {
+            let meta = try decoder.container(keyedBy: CodingKeys.self)
+            version = try meta.decodeIfPresent(String.self, forKey: .version)
+            let capabilities = try meta.decodeIfPresent(Capabilities.self, forKey: .capabilities)
+            hasCapabilities = capabilities != nil
+        }
+    }
+
+    // MARK: What results have
+
+    /// The members of every result.
+    func members(of server: JSONText) -> [(name: String, value: JSONText?)] {
+        guard !hasSession else { return [] }
+        return [
+            ("resultType", JSONText("complete")),
+            ("_meta", .object([("io.modelcontextprotocol/serverInfo", server)])),
+        ]
+    }
+
+    /// For how many seconds a client may keep a result; before 2026-07-28 nothing says so.
+    func freshness(_ seconds: Int) -> [(name: String, value: JSONText?)] {
+        guard !hasSession else { return [] }
+        return [("ttlMs", JSONText(seconds * 1_000)), ("cacheScope", JSONText("private"))]
+    }
+}
