@@ -635,6 +635,40 @@ extension OutboxStore {
                 """, order: "due_ms DESC, id ASC", limit: limit)
     }
 
+    /// Returns the number of answers to each reply that was sent since a time, by the reply's id:
+    /// the mentions in its conversation that were decided after it, before the next reply there.
+    package func answers(toRepliesSince start: Date) async throws -> [String: Int] {
+        let rows = try await storage.query(
+            """
+            SELECT id, COALESCE(thread, '') AS thread, state, created_ms, sending_ms FROM actions
+            WHERE mirror = \(mirror) AND kind = 'reply' AND due_ms >= \(start.milliseconds)
+            LIMIT 100000
+            """)
+        var events: [(at: Date, thread: String, sent: String?)] = []
+        for row in rows {
+            let thread = try row.text("thread")
+            guard !thread.isEmpty else { continue }
+            events.append((try row.date("created_ms"), thread, nil))
+            if try row.text("state") == ActionState.done.rawValue,
+                let sent = try row.optionalDate("sending_ms")
+            {
+                events.append((sent, thread, try row.text("id")))
+            }
+        }
+        // A mention that is decided at the instant of a reply is not an answer to it.
+        events.sort { ($0.at, $0.sent == nil ? 0 : 1) < ($1.at, $1.sent == nil ? 0 : 1) }
+        var last: [String: String] = [:]
+        var counts: [String: Int] = [:]
+        for event in events {
+            if let reply = event.sent {
+                last[event.thread] = reply
+            } else if let reply = last[event.thread] {
+                counts[reply, default: 0] += 1
+            }
+        }
+        return counts
+    }
+
     /// Returns the earliest expiry of the undecided suggestions; nil without any.
     package func firstDeadline() async throws -> Date? {
         try await storage.query(

@@ -95,6 +95,40 @@ import Testing
         }
     }
 
+    /// An answer belongs to the last reply of its conversation before it.
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func answersBelongToTheReplyBeforeThem(_ engine: OutboxFixture.Engine) async throws {
+        let outbox = try await OutboxFixture(engine)
+        func hear(_ name: String, in thread: String, at second: Double, isAnswered: Bool = false)
+            async throws -> String
+        {
+            var answer = OutboxFixture.answer(name)
+            answer.thread = thread
+            let at = Self.now + second
+            let intent = Intent(.reply(answer), due: at, expires: at + 86_400)
+            let action = try await outbox.store.propose(intent, now: at).action
+            guard isAnswered else { return action.id }
+            let claimed = try await outbox.store.claim(action, now: at)
+            let sending = try await outbox.store.beginSending(
+                claimed, lookUp: at, deadline: .seconds(30), now: at)
+            _ = try await outbox.store.confirm(
+                sending, remoteID: name, remoteAddress: nil, now: at)
+            return action.id
+        }
+        let first = try await hear("a", in: "t1", at: 0, isAnswered: true)
+        _ = try await hear("b", in: "t1", at: 60)
+        // It answers the first reply, and gets the second one.
+        let second = try await hear("c", in: "t1", at: 120, isAnswered: true)
+        for (index, name) in ["d", "e", "f"].enumerated() {
+            _ = try await hear(name, in: "t1", at: 180 + Double(index))
+        }
+        _ = try await hear("g", in: "t2", at: 300)
+        try await expect(
+            outbox.store.answers(toRepliesSince: Self.now), equals: [first: 2, second: 3])
+        try await expect(
+            outbox.store.answers(toRepliesSince: Self.now + 100), equals: [second: 3])
+    }
+
     @Test func knowsWhatAPersonWasTold() async throws {
         let outbox = try await OutboxFixture()
         let rows = try await fill(outbox)

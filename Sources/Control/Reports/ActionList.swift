@@ -115,7 +115,14 @@ extension ActionList {
         let shown = Array(found.prefix(search.limit))
         let persons = try await mirror.persons(of: shown)
         let network = mirror.configuration.botNetwork
-        actions = shown.map { ReportedAction($0, persons[$0.id], on: network) }
+        let posts = shown.filter { $0.kind == .post }
+        let dates = try await mirror.archive.dates(of: posts.compactMap(\.wording?.source))
+        actions = shown.map { action in
+            var reported = ReportedAction(action, persons[action.id], on: network)
+            reported.written =
+                action.kind == .post ? action.wording.flatMap { dates[$0.source] } : nil
+            return reported
+        }
         next = found.count > shown.count ? shown.last.map { ActionFilter.Place($0).text } : nil
     }
 }

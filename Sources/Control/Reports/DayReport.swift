@@ -106,7 +106,8 @@ package struct DayReporter: Sendable {
             ?? Date(timeIntervalSince1970: Double(day.ordinal) * 86_400)
     }
 
-    private static func spans(of minutes: Set<MinuteOfDay>) -> [DayReport.Span] {
+    /// The stretches that a set of minutes makes.
+    static func spans(of minutes: Set<MinuteOfDay>) -> [DayReport.Span] {
         var spans: [DayReport.Span] = []
         var begun: Int?
         for value in 0...MinuteOfDay.count {

@@ -25,6 +25,8 @@ package struct ReportedAction: Codable, Equatable, Sendable {
     /// The reason in plain words.
     package var reasonText: String?
     package var text: String?
+    /// When the human's post with the text was written; nil unless it was looked up.
+    package var written: Date?
     /// The note published below the human's text; nil for none.
     package var note: String?
     /// The number of pictures; nil for none.

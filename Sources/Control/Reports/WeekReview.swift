@@ -1,0 +1,184 @@
+import Archive
+package import Foundation
+package import Mirroring
+import Outbox
+package import Posts
+import Schedule
+import Settings
+
+/// The last seven days of a mirror: what it said, how alike the days were, its most answered reply,
+/// and the post that stands out.
+package struct WeekReview: Equatable, Sendable {
+    /// The number of days, today included.
+    package static let length = 7
+
+    /// One day, with the number of posts of the bot and the human's usual one.
+    package struct Day: Equatable, Sendable {
+        package let day: LocalDay
+        package let posts: Int
+        /// The human's posts on such a weekday, on average; `nil` without any post of theirs.
+        package let usual: Double?
+    }
+
+    /// A reply with the number of answers to it that the bot heard.
+    package struct AnsweredReply: Equatable, Sendable {
+        package let reply: ReportedAction
+        package let answers: Int
+    }
+
+    /// A post that differs from the others.
+    package struct OddPost: Equatable, Sendable {
+        package enum Reason: Equatable, Sendable {
+            /// The text was written at a time of day far from that at which it was posted.
+            case written(at: MinuteOfDay)
+            /// The human hardly ever posts in this hour.
+            case hour(share: Double)
+            /// No other post of the week has its language.
+            case language(String)
+        }
+
+        package let post: ReportedAction
+        package let reason: Reason
+    }
+
+    /// Oldest first.
+    package let days: [Day]
+    /// The likeness of the hours of these posts to the human's.
+    package let likeness: StatsReport.Likeness
+    /// The posts, oldest first.
+    package let posts: [ReportedAction]
+    /// The number of replies and favorites that were sent.
+    package let replies: Int
+    package let favorites: Int
+    /// `nil` if the bot heard no answer to a reply of this week.
+    package let mostAnswered: AnsweredReply?
+    /// `nil` if no post stands out.
+    package let odd: OddPost?
+}
+
+extension WeekReview {
+    /// The most replies that are looked at.
+    private static let repliesRead = 500
+
+    /// Reads the last seven days.
+    ///
+    /// - Parameters:
+    ///   - mirror: The mirror's data.
+    ///   - zone: The human's time zone.
+    ///   - now: The present.
+    /// - Throws: The store's error.
+    package init(of mirror: HumanMirror, zone: TimeZone, now: Date) async throws {
+        let outbox = mirror.outbox(lease: nil)
+        let today = LocalTime(now, in: zone).day
+        let week = (0..<Self.length).map { today.advanced(by: $0 - Self.length + 1) }
+        var sent: [Action] = []
+        for day in week {
+            sent += try await outbox.slots(of: day).filter {
+                $0.state == .done && $0.parent == nil
+            }
+        }
+        let network = mirror.configuration.botNetwork
+        let originals = try await mirror.archive.posts(sent.compactMap(\.wording?.source))
+        let clock = try await mirror.archive.zones(home: zone)
+        let said = sent.map { action in
+            SaidPost(
+                action, network, at: LocalTime(action.sending ?? action.due, in: zone),
+                original: action.wording.flatMap { originals[$0.source] }, clock)
+        }
+        let human = try await mirror.archive.scheduleRows()
+        days = week.map { day in
+            Day(
+                day: day, posts: said.count { $0.time.day == day },
+                usual: Self.usual(on: day, human))
+        }
+        likeness = StatsReport.Likeness(human, said.map(\.time))
+        posts = said.map(\.action)
+        let start = week.first?.period(in: zone)?.lowerBound ?? now - 7 * 86_400
+        let toOthers = try await outbox.toOthers(start..<now, limit: Self.repliesRead)
+            .filter { $0.state == .done }
+        replies = toOthers.count { $0.kind == .reply }
+        favorites = toOthers.count { $0.kind == .favorite }
+        mostAnswered = try await Self.mostAnswered(
+            toOthers.filter { $0.kind == .reply }, since: start, of: mirror)
+        odd = SaidPost.odd(among: said, human)
+    }
+
+    /// The human's average number of posts on such a weekday, over the span of the archive.
+    private static func usual(on day: LocalDay, _ human: [LocalTime]) -> Double? {
+        let days = human.map(\.day)
+        guard let first = days.min(), let last = days.max() else { return nil }
+        let weeks = max(1, Double(last.days(since: first) + 1) / 7)
+        return Double(days.count { $0.weekday == day.weekday }) / weeks
+    }
+
+    private static func mostAnswered(
+        _ replies: [Action], since start: Date, of mirror: HumanMirror
+    ) async throws -> AnsweredReply? {
+        let answers = try await mirror.outbox(lease: nil).answers(toRepliesSince: start)
+        // The latest come first, and win a draw.
+        guard let most = replies.compactMap({ answers[$0.id] }).max(),
+            let best = replies.first(where: { answers[$0.id] == most })
+        else { return nil }
+        let person = try await mirror.persons(of: [best])[best.id]
+        return AnsweredReply(
+            reply: ReportedAction(best, person, on: mirror.configuration.botNetwork),
+            answers: most)
+    }
+}
+
+/// A post of the week, with the times that are compared.
+private struct SaidPost {
+    /// A text is odd if it was written at least this far from the time of day of its post.
+    static let farMinutes = 180
+    /// An hour with less of the human's posts than this share is odd, if that many are known.
+    static let rareShare = 0.01
+    static let fewestOfHuman = 100
+    /// Fewer posts than these have nothing in common from which one could differ.
+    static let fewest = 3
+
+    let action: ReportedAction
+    /// When it was sent, on the human's clock.
+    let time: LocalTime
+    /// When its text was written, on the human's clock of that time; `nil` if that is not known.
+    let written: LocalTime?
+
+    init(
+        _ action: Action, _ network: NetworkName, at time: LocalTime, original: Post?,
+        _ clock: ZoneHistory
+    ) {
+        var reported = ReportedAction(action, nil, on: network)
+        reported.written = original?.createdAt
+        self.action = reported
+        self.time = time
+        written = original.flatMap { $0.isTimeTrusted ? clock.time(of: $0) : nil }
+    }
+
+    /// Returns the post that differs most from the others: by its text's time of day, then by its
+    /// hour, then by its language.
+    static func odd(among posts: [SaidPost], _ human: [LocalTime]) -> WeekReview.OddPost? {
+        guard posts.count >= fewest else { return nil }
+        let farthest = posts.max { $0.distance < $1.distance }
+        if let farthest, farthest.distance >= farMinutes, let written = farthest.written {
+            return WeekReview.OddPost(post: farthest.action, reason: .written(at: written.minute))
+        }
+        let shares = MinuteShares(of: human.map(\.minute)).shares
+        func share(_ post: SaidPost) -> Double { shares[post.time.minute.value / 60] }
+        if human.count >= fewestOfHuman,
+            let rarest = posts.min(by: { share($0) < share($1) }), share(rarest) < rareShare
+        {
+            return WeekReview.OddPost(post: rarest.action, reason: .hour(share: share(rarest)))
+        }
+        return lonely(among: posts)
+    }
+
+    private var distance: Int { written?.minute.circularDistance(to: time.minute) ?? 0 }
+
+    /// The only post in its language, where all others share one.
+    private static func lonely(among posts: [SaidPost]) -> WeekReview.OddPost? {
+        let languages = Dictionary(grouping: posts) { $0.action.language ?? "" }
+        guard languages.count == 2, languages[""] == nil,
+            let (language, alone) = languages.first(where: { $0.value.count == 1 })
+        else { return nil }
+        return WeekReview.OddPost(post: alone[0].action, reason: .language(language))
+    }
+}
