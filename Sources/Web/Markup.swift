@@ -76,6 +76,12 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
         return String(escaped)
     }
 
+    /// The name of an account, escaped, which may break before the `@` of its server.
+    static func account(_ name: String) -> Markup {
+        guard let server = name.dropFirst().lastIndex(of: "@") else { return "\(name)" }
+        return "\(String(name[..<server]))<wbr>\(String(name[server...]))"
+    }
+
     /// Whether a byte is an ASCII character that ``escaped(_:)`` does not change.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {

@@ -26,6 +26,13 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         package let nextSlot: Date?
     }
 
+    /// A verdict that several mirrors have, word for word.
+    package struct Shared: Codable, Equatable, Sendable {
+        package let text: String
+        /// The number of found mirrors with it, on all pages.
+        package let count: Int
+    }
+
     /// A living worker that cannot do the work of any mirror, or is less able than another one.
     package struct UnableWorker: Codable, Equatable, Sendable {
         package let worker: String
@@ -86,6 +93,9 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
     /// The number of pages; 1 without a mirror.
     package let pages: Int
     package let check: Check
+    /// The verdicts of the listed mirrors that other found mirrors share, in the order of the list;
+    /// `nil` in reports of earlier versions.
+    package let shared: [Shared]?
     /// The workers that cannot do their work, in the order of their names; nil in reports of
     /// earlier versions.
     package let unableWorkers: [UnableWorker]?
@@ -135,6 +145,14 @@ extension MirrorsStatus {
         let shown = found.dropFirst(skipped).prefix(size)
         next = found.count > skipped + shown.count ? shown.last?.name : nil
         mirrors = shown.map(\.line)
+        let counts: [String: Int] = found.reduce(into: [:]) {
+            $0[$1.reason ?? "", default: 0] += 1
+        }
+        var listed: Set<String> = []
+        shared = shown.compactMap(\.reason).filter { listed.insert($0).inserted }
+            .compactMap { text in
+                counts[text].flatMap { $0 > 1 ? Shared(text: text, count: $0) : nil }
+            }
         check = Check(standings, query, in: installation)
         let workers = try await WorkerTable(storage: installation.storage).records()
         unableWorkers = UnableWorker.among(
@@ -188,10 +206,13 @@ private struct Standing {
             nextSlot: next)
     }
 
-    /// The place in a list with the worst first: by state, then by the leading obstacle, then by
-    /// name.
-    var order: (Int, Int, String) {
-        (health.verdict.state.severity, health.verdict.code?.rank ?? .max, name)
+    /// The verdict of a mirror that is not healthy; `nil` for a healthy one.
+    var reason: String? { health.verdict.state == .healthy ? nil : health.verdict.text }
+
+    /// The place in a list with the worst first: by state, then by the leading obstacle and its
+    /// words, then by name.
+    var order: (Int, Int, String, String) {
+        (health.verdict.state.severity, health.verdict.code?.rank ?? .max, reason ?? "", name)
     }
 }
 

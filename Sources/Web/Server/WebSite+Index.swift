@@ -106,7 +106,7 @@ extension WebSite {
             "summary": .text(sentence + (next ?? "")),
             "count": .text(Words.count(all, "mirror")), "q": .text(search.words),
             "filter": .text(current), "tabs": .list(tabs),
-            "mirrors": .list(status.mirrors.map(line)),
+            "groups": .list(groups(status)),
             "hasMirrors": .flag(!status.mirrors.isEmpty),
             "found": .text(
                 status.total == 0
@@ -149,7 +149,29 @@ extension WebSite {
         ]
     }
 
-    private func line(_ mirror: MirrorsStatus.Line) -> PageContext {
+    /// The listed mirrors, those with one reason under a heading with their number.
+    private func groups(_ status: MirrorsStatus) -> [PageContext] {
+        let counts = Dictionary(
+            (status.shared ?? []).map { ($0.text, $0.count) }, uniquingKeysWith: max)
+        var groups: [(reason: String?, mirrors: [MirrorsStatus.Line])] = []
+        for mirror in status.mirrors {
+            let reason = counts[mirror.text] == nil ? nil : mirror.text
+            if groups.isEmpty || groups[groups.count - 1].reason != reason {
+                groups.append((reason, []))
+            }
+            groups[groups.count - 1].mirrors.append(mirror)
+        }
+        return groups.map { reason, mirrors in
+            [
+                "reason": .sentence(reason.map { Words.cut(Words.capitalized($0), to: 300) }),
+                "number": .text(reason.flatMap { counts[$0] }.map { Words.count($0, "mirror") }),
+                "mirrors": .list(mirrors.map { line($0, isGrouped: reason != nil) }),
+            ]
+        }
+    }
+
+    /// - Parameter isGrouped: Whether a heading says the verdict.
+    private func line(_ mirror: MirrorsStatus.Line, isGrouped: Bool) -> PageContext {
         let when =
             switch mirror.state {
             case .failing, .unset: nil as String?
@@ -160,9 +182,10 @@ extension WebSite {
         return [
             "name": .text(mirror.name), "href": .text(MirrorRequest.base(of: mirror.name)),
             "state": .text(mirror.state.rawValue), "stateWords": .text(mirror.state.words),
-            "human": .text(mirror.human.map { "@\($0)" } ?? "no account"),
-            "bot": .text(mirror.bot.map { "@\($0)" } ?? "not logged in"),
-            "when": .text(when ?? "–"), "text": .sentence(Words.cut(mirror.text, to: 300)),
+            "human": .account(mirror.human.map { "@\($0)" } ?? "no account"),
+            "bot": .account(mirror.bot.map { "@\($0)" } ?? "not logged in"),
+            "when": .text(when ?? "–"),
+            "text": .sentence(isGrouped ? nil : Words.cut(mirror.text, to: 300)),
             "badge": mirror.suggestions > 0 ? .number(mirror.suggestions) : .none,
             "badgeWords": .text(mirror.suggestions == 1 ? "waits for you" : "wait for you"),
         ]

@@ -35,6 +35,11 @@ package enum PageValue: Sendable {
     package static func markup(_ markup: Markup?) -> PageValue {
         markup.map { .markup($0) } ?? .none
     }
+    /// The name of an account, for elements: it holds a mark, which no attribute may have.
+    package static func account(_ name: String) -> PageValue { .markup(Markup.account(name)) }
+    package static func account(_ name: String?) -> PageValue {
+        name.map { .account($0) } ?? .none
+    }
     package static func fields(_ fields: PageContext?) -> PageValue {
         fields.map { .fields($0) } ?? .none
     }
