@@ -112,7 +112,7 @@ enum FavoritesPage: MirrorPage {
             "authors": .list(
                 taste.authors.map { author in
                     [
-                        "name": .text(ListWords.cut(Words.cut(author.name, to: 80), 160)),
+                        "name": .account(ListWords.cut(Words.cut(author.name, to: 80), 160)),
                         "query": .text(
                             WebFields.encoded(String(author.name.drop { $0 == "@" }.prefix(60)))),
                         "favorites": .number(Int(author.favorites)),
@@ -191,7 +191,7 @@ enum FavoritesPage: MirrorPage {
         }
         return [
             "text": .text(TextsPage.excerpt(report.text ?? "")), "language": .none,
-            "author": .text(report.person.map { Words.cut($0.name, to: 80) }),
+            "author": .account(report.person.map { Words.cut($0.name, to: 80) }),
             "verdict": .text(verdict), "rate": .text(rate),
             "rules": .list(
                 report.rules.map { rule in
@@ -217,7 +217,7 @@ extension ExplainReport.Judgement {
             "stepRows": .list(
                 bars.rows.map { row in
                     [
-                        "name": .text(ListWords.cut(Words.cut(row.name, to: 60), 120)),
+                        "name": .account(ListWords.cut(Words.cut(row.name, to: 60), 120)),
                         "counts": .text(row.counts),
                         "bar": .markup(row.bar),
                         "adds": .text(row.adds),
@@ -238,7 +238,8 @@ extension Words {
         "eleven", "twelve",
     ]
 
-    private static func numeral(_ number: Int) -> String {
+    /// `seven`, `13`: a number in a sentence.
+    static func numeral(_ number: Int) -> String {
         numerals.indices.contains(number) ? numerals[number] : Self.number(number)
     }
 

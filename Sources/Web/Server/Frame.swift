@@ -50,9 +50,9 @@ struct Frame {
             "base": .text(request.base),
             "theme": .text(request.access.theme?.rawValue), "style": .text(WebAsset.style.address),
             "script": .text(WebAsset.script.address),
-            "human": .text(
+            "human": .account(
                 request.record.humanHandle.map { "@\($0)" } ?? Self.withoutAccount(mirror, .human)),
-            "bot": .text(
+            "bot": .account(
                 request.record.botHandle.map { "@\($0)" } ?? Self.withoutAccount(mirror, .bot)),
             "hasIndex": .flag(request.access.hasIndex),
             "pages": .list(items), "more": .list(Array(items.dropFirst(4))),

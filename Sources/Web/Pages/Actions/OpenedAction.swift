@@ -49,7 +49,7 @@ struct OpenedAction: Sendable {
             "now": .sentence(judgedNow), "canChange": .flag(!request.access.isReadOnly),
             "undoPath": .text(undoVerb == nil ? nil : request.link("/confirm/undo", [("id", id)])),
             "undoVerb": .text(undoVerb), "leavePath": .text(leave),
-            "leaveName": .text(report.person.map { ListWords.name($0.name) }),
+            "leaveName": .account(report.person.map { ListWords.name($0.name) }),
             "unchangeable": .text(unchangeable),
         ]
     }
@@ -119,7 +119,8 @@ struct OpenedAction: Sendable {
     private var author: Markup? {
         report.person.map { person in
             let path = request.link("/people/\(WebFields.encoded(person.account))")
-            return "<a href=\"\(path)\"><bdi>\(ListWords.name(person.name))</bdi></a>"
+            let name = Markup.account(ListWords.name(person.name))
+            return "<a href=\"\(path)\"><bdi>\(name)</bdi></a>"
         }
     }
 

@@ -160,7 +160,7 @@ enum WaitingPage: MirrorPage {
             "symbol": .text(symbol),
             "what": .text(
                 isPost ? "Post for \(ListWords.shortMoment(row.due, words))" : marks.what),
-            "whom": .text(marks.whom),
+            "whom": .text(marks.whom), "name": .account(marks.whom),
             "asked": .text(isFavorite ? nil : row.about.map { ListWords.cut($0, aboutSize) }),
             "text": .text(text.map { ListWords.cut($0, isFavorite ? aboutSize : textSize) }),
             "language": .text(isFavorite ? nil : row.language.flatMap(LanguageTag.naming)),
@@ -210,7 +210,8 @@ enum WaitingPage: MirrorPage {
             "isTicked": .flag(isTicked),
             "at": .markup(words.time(at, ListWords.short(at, words))), "state": .text(marks.state),
             "mark": .text(marks.mark), "symbol": .text(marks.symbol), "what": .text(marks.what),
-            "whom": .text(marks.whom), "text": .text(action.text.map { ListWords.cut($0, 240) }),
+            "whom": .text(marks.whom), "name": .account(marks.whom),
+            "text": .text(action.text.map { ListWords.cut($0, 240) }),
             "language": .text(action.wording?.language.flatMap(LanguageTag.naming)),
         ]
     }

@@ -8,7 +8,7 @@ extension Confirmation {
             [
                 "at": .markup(thing.at.map { words.time($0, words.moment($0)) }),
                 "symbol": .text(thing.symbol),
-                "what": .text(thing.what), "whom": .text(thing.whom),
+                "what": .text(thing.what), "whom": .account(thing.whom),
                 "text": .text(thing.text.map { Words.cut($0) }),
                 "language": .text(thing.language.flatMap(LanguageTag.naming)),
             ]

@@ -142,13 +142,15 @@ enum PeoplePage: MirrorPage {
             stance: line.stance, reason: line.reason, onDenied: line.onDenied,
             isForgotten: line.isForgotten)
         let isDenied = line.stance == "deny"
-        let same = line.sameAs.prefix(3).map { ListWords.name($0) }.joined(separator: ", ")
+        let name = ListWords.name(PersonWords.name(line))
+        let same = line.sameAs.prefix(3).map { ListWords.name(PersonWords.name($0)) }
+            .joined(separator: ", ")
         return [
-            "name": .text(ListWords.name(PersonWords.name(line))),
+            "name": .account(name),
             "path": .text(
                 line.isForgotten ? nil : request.link("/people/\(WebFields.encoded(line.account))")),
             "same": .text(
-                same.isEmpty ? nil : "one person: \(ListWords.name(line.account)), \(same)"),
+                same.isEmpty ? nil : "one person: \(name), \(same)"),
             "mark": .text(said.mark), "symbol": .text(said.symbol), "said": .text(said.text),
             "replies": .text(line.replies > 0 ? Words.number(line.replies) : "–"),
             "last": .text(line.lastContact.map { ListWords.short($0, words) } ?? "–"),
@@ -193,11 +195,11 @@ enum PeoplePage: MirrorPage {
         guard let first = report.accounts.first else { return .missing("nobody has this account") }
         let isDenied = first.stance == "deny"
         let account = first.account
-        let name = first.handle.map { "@\($0)" } ?? first.account
+        let name = PersonWords.name(account, handle: first.handle)
         let isLinked = report.accounts.count > 1
         var context: PageContext = [
             "base": .text(request.base), "canChange": .flag(!request.access.isReadOnly),
-            "token": .markup(request.hidden()), "name": .text(ListWords.name(name)),
+            "token": .markup(request.hidden()), "name": .account(ListWords.name(name)),
             "accounts": .list(
                 report.accounts.prefix(accountsShown).map {
                     accountRow($0, words, request, canUnlink: isLinked)
@@ -251,9 +253,11 @@ enum PeoplePage: MirrorPage {
             stance: account.stance, reason: account.reason, onDenied: account.onDenied,
             isForgotten: account.isForgotten
         )
+        let name = PersonWords.name(account.account, handle: account.handle)
         return [
-            "account": .text(ListWords.cut(account.account, 300)),
-            "handle": .text(account.handle.map { ListWords.name("@\($0)") }),
+            "name": .account(ListWords.name(name)),
+            "account": .text(
+                PersonWords.account(account.account, named: name).map { ListWords.cut($0, 300) }),
             "mark": .text(said.mark), "symbol": .text(said.symbol), "said": .text(said.text),
             "last": .text(account.lastContact.map { ListWords.shortMoment($0, words) } ?? "–"),
             "unlink": .text(canUnlink ? account.account : nil),
@@ -370,8 +374,8 @@ enum PeoplePage: MirrorPage {
                     LinkPeople(
                         first: first, second: second, consented: request.form["consented"] != nil),
                     seen: try request.seen()))
-            let all = ([change.account] + change.sameAs).map { ListWords.name($0) }.joined(
-                separator: ", ")
+            let all = ([change.account] + change.sameAs)
+                .map { ListWords.name(PersonWords.name($0)) }.joined(separator: ", ")
             return .seeOther(
                 request.link("/people"),
                 saying: Said(
@@ -385,7 +389,7 @@ enum PeoplePage: MirrorPage {
             let account = request.form.typed("account") ?? ""
             let change = try await request.desk.perform(
                 PersonRequest(UnlinkPerson(account: account), seen: try request.seen()))
-            let name = ListWords.name(change.account)
+            let name = ListWords.name(PersonWords.name(change.account))
             guard let wayBack = change.wayBack else {
                 return .seeOther(
                     request.link("/people"), saying: Said("\(name) is linked to nobody."))
@@ -442,7 +446,8 @@ enum PeoplePage: MirrorPage {
             "What was posted stays at the network.",
         ]
         if holding.accounts.count > 1 {
-            let all = holding.accounts.prefix(5).map { ListWords.name($0) }.joined(separator: ", ")
+            let all = holding.accounts.prefix(5).map { ListWords.name(PersonWords.name($0)) }
+                .joined(separator: ", ")
             notes.insert("All their accounts are forgotten: \(all).", at: 0)
         }
         if let waiting = holding.waiting, waiting > 0 {

@@ -5,11 +5,25 @@ import Posts
 
 /// The wording of people's names and of the decisions about them.
 enum PersonWords {
-    /// Returns a person's handle on their network, with `@`; the account if no handle is known.
+    /// Returns a person's name on every page: the handle with `@`; the account if no handle is
+    /// known and the account is no handle.
+    ///
+    /// - Parameter account: The account's reference.
+    static func name(_ account: String, handle: String? = nil) -> String {
+        if let handle { return "@\(handle)" }
+        guard let id = AccountID(reference: account, localHost: nil) else { return account }
+        return id.network.traits.namesAreIdentities ? "@\(id.shown)" : id.shown
+    }
+
     static func name(_ line: PeopleList.Line) -> String {
-        if line.isForgotten { return "somebody, kept as the digest \(line.account)" }
-        return line.handle.map { "@\($0)" } ?? AccountID(reference: line.account, localHost: nil)?
-            .shown ?? line.account
+        line.isForgotten
+            ? "somebody, kept as the digest \(line.account)"
+            : name(line.account, handle: line.handle)
+    }
+
+    /// Returns the account, where its ``name(_:handle:)`` does not say it.
+    static func account(_ account: String, named name: String) -> String? {
+        name == self.name(account) ? nil : account
     }
 
     /// Returns the stance in words, with the CSS class and the symbol of its state.
@@ -68,7 +82,8 @@ enum PersonWords {
             notes.append("\(Words.count(waiting, "action")) for them that wait will not happen.")
         }
         if holding.accounts.count > 1 {
-            let all = holding.accounts.prefix(5).map { ListWords.name($0) }.joined(separator: ", ")
+            let all = holding.accounts.prefix(5).map { ListWords.name(name($0)) }
+                .joined(separator: ", ")
             notes.append("It holds for all their accounts: \(all).")
         }
         notes.append("What was sent to them stays where it is.")
@@ -79,7 +94,7 @@ enum PersonWords {
         let (name, unlearned, left): (String, Int, Int)
         switch change {
         case .person(let person):
-            name = ListWords.name(person.handle.map { "@\($0)" } ?? person.account)
+            name = ListWords.name(self.name(person.account, handle: person.handle))
             unlearned = person.unlearned
             left = person.left.count
         case .server(let server):

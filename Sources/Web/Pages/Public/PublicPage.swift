@@ -35,7 +35,8 @@ struct PublicPage {
 
     var context: PageContext {
         var context: PageContext = [
-            "human": .text(human), "humanPage": .text(report.human?.page), "bot": .text(bot),
+            "human": .account(human), "humanPage": .text(report.human?.page),
+            "bot": .account(bot),
             "agreement": .text(agreement), "agreementState": .text(isAgreed ? "healthy" : "unset"),
             "agreementTitle": .text(
                 isAgreed ? "Each says it of the other" : "Look at both profiles"),
