@@ -331,26 +331,34 @@ enum HealthWords {
             }
         let period = limit.period.map { "in \(Words.span(Double($0)))" } ?? "today"
         let person = limit.person.map { ", \(ListWords.name($0.name))" } ?? ""
-        let used =
-            "\(Words.number(limit.used)) of \(limit.what == .posts ? "at most " : "")\(Words.number(limit.limit)) \(period)\(person)"
+        let most = limit.what == .posts ? "at most " : ""
         return row(
-            name, limit.setting, share: Double(limit.used) / Double(max(1, limit.limit)), used)
+            name, limit.setting, share: Double(limit.used) / Double(max(1, limit.limit)),
+            Words.number(limit.used),
+            of: "\(most)\(Words.number(limit.limit)) \(period)\(person)")
     }
 
     static func money(_ spending: StatusReport.SpendingState?) -> [PageContext] {
         guard let spending else { return [] }
         let share = spending.budget > 0 ? spending.spent / spending.budget : 1
-        let used =
-            "\(Words.dollars(spending.spent)) of \(Words.dollars(spending.budget)) in \(spending.month)"
-        return [row("Money for X", Setting.xBudget.name, share: share, used)]
+        return [
+            row(
+                "Money for X", Setting.xBudget.name, share: share, Words.dollars(spending.spent),
+                of: "\(Words.dollars(spending.budget)) in \(spending.month)")
+        ]
     }
 
-    private static func row(_ name: String, _ setting: String?, share: Double, _ used: String)
-        -> PageContext
-    {
+    /// - Parameters:
+    ///   - share: The used part of the whole.
+    ///   - used: The used number, which is aligned with those of other rows.
+    ///   - whole: The limit, in words.
+    private static func row(
+        _ name: String, _ setting: String?, share: Double, _ used: String, of whole: String
+    ) -> PageContext {
         let width = max(0, min(1, share.isFinite ? share : 0)) * 100
         return [
             "name": .text(name), "setting": .text(setting), "used": .text(used),
+            "whole": .text(whole),
             "bar": .markup(
                 """
                 <svg class="meter" aria-hidden="true"><rect class="cell" width="100%" y="1" height="10"/>\
