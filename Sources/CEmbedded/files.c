@@ -79,6 +79,9 @@ static const unsigned char web_style_css[] = {
 static const unsigned char web_upload_js[] = {
 #embed "../../Sources/Web/Resources/upload.js"
 };
+static const unsigned char web_week_js[] = {
+#embed "../../Sources/Web/Resources/week.js"
+};
 static const unsigned char web_worker_js[] = {
 #embed "../../Sources/Web/Resources/worker.js"
 };
@@ -93,6 +96,9 @@ static const unsigned char web_templates_band_mustache[] = {
 };
 static const unsigned char web_templates_coming_back_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/coming-back.mustache"
+};
+static const unsigned char web_templates_coming_week_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/coming-week.mustache"
 };
 static const unsigned char web_templates_confirm_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/confirm.mustache"
@@ -138,6 +144,9 @@ static const unsigned char web_templates_once_mustache[] = {
 };
 static const unsigned char web_templates_one_slot_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/one-slot.mustache"
+};
+static const unsigned char web_templates_past_week_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/past-week.mustache"
 };
 static const unsigned char web_templates_people_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/people.mustache"
@@ -193,6 +202,9 @@ static const unsigned char web_templates_waiting_mustache[] = {
 static const unsigned char web_templates_week_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/week.mustache"
 };
+static const unsigned char web_templates_week_tabs_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/week-tabs.mustache"
+};
 static const unsigned char web_templates_words_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/words.mustache"
 };
@@ -229,12 +241,14 @@ static const EmbeddedFile files[] = {
     FILE("Web/live.js", web_live_js),
     FILE("Web/push.js", web_push_js),
     FILE("Web/upload.js", web_upload_js),
+    FILE("Web/week.js", web_week_js),
     FILE("Web/worker.js", web_worker_js),
     FILE("Web/style.css", web_style_css),
     FILE("Web/templates/action.mustache", web_templates_action_mustache),
     FILE("Web/templates/actions.mustache", web_templates_actions_mustache),
     FILE("Web/templates/band.mustache", web_templates_band_mustache),
     FILE("Web/templates/coming-back.mustache", web_templates_coming_back_mustache),
+    FILE("Web/templates/coming-week.mustache", web_templates_coming_week_mustache),
     FILE("Web/templates/confirm.mustache", web_templates_confirm_mustache),
     FILE("Web/templates/devices.mustache", web_templates_devices_mustache),
     FILE("Web/templates/dial.mustache", web_templates_dial_mustache),
@@ -250,6 +264,7 @@ static const EmbeddedFile files[] = {
     FILE("Web/templates/login.mustache", web_templates_login_mustache),
     FILE("Web/templates/once.mustache", web_templates_once_mustache),
     FILE("Web/templates/one-slot.mustache", web_templates_one_slot_mustache),
+    FILE("Web/templates/past-week.mustache", web_templates_past_week_mustache),
     FILE("Web/templates/people.mustache", web_templates_people_mustache),
     FILE("Web/templates/person-file.mustache", web_templates_person_file_mustache),
     FILE("Web/templates/person.mustache", web_templates_person_mustache),
@@ -268,6 +283,7 @@ static const EmbeddedFile files[] = {
     FILE("Web/templates/today.mustache", web_templates_today_mustache),
     FILE("Web/templates/waiting.mustache", web_templates_waiting_mustache),
     FILE("Web/templates/week.mustache", web_templates_week_mustache),
+    FILE("Web/templates/week-tabs.mustache", web_templates_week_tabs_mustache),
     FILE("Web/templates/words.mustache", web_templates_words_mustache),
     FILE("migrations/0056_tables.sql", migrations_0056_tables_sql),
     FILE("migrations/0057_telling.sql", migrations_0057_telling_sql),

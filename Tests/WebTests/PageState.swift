@@ -123,7 +123,8 @@ struct PageState: Sendable, CustomTestStringConvertible {
             isHostile ? MirrorLife.hostilePerson(1).reference : MirrorLife.pal.reference)
         let post = WebFields.encoded("https://social.example/@mika/7")
         let further = [
-            "?day=2026-05-29", "?day=2026-05-27", "/slots/\(slot)", "/actions?state=skipped",
+            "/week", "/week/review", "?day=2026-05-29", "?day=2026-05-27", "/slots/\(slot)",
+            "/actions?state=skipped",
             "/actions?q=zzz",
             "/texts?fitness=unfit", "/texts?q=bread", "/people?stance=deny", "/people/\(person)",
             "/settings?show=set",

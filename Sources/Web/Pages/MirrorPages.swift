@@ -4,6 +4,7 @@ package enum MirrorPages {
         TodayPage.self, WaitingPage.self, ActionsPage.self, HoursPage.self, FavoritesPage.self,
         TextsPage.self,
         PeoplePage.self, HealthPage.self, DevicesPage.self, SettingsPage.self, SetupPage.self,
+        WeekAheadPage.self, WeekReviewPage.self,
     ]
 }
 

@@ -14,6 +14,7 @@ struct WebAsset: Sendable {
     /// The service worker that shows notices (W3C Service Workers, Push API); its scope is that of
     /// its folder, which is the whole page.
     static let worker = WebAsset("worker.js", type: "text/javascript; charset=utf-8")
+    static let week = WebAsset("week.js", type: "text/javascript; charset=utf-8")
     static let icon = WebAsset("icon.svg", type: "image/svg+xml")
     /// Lets a browser keep the page as an app (W3C Web Application Manifest).
     static let manifest = WebAsset("app.webmanifest", type: "application/manifest+json")
@@ -26,7 +27,7 @@ struct WebAsset: Sendable {
     static let ofEveryPage = [style, script, icon, manifest]
     /// The files that need no session; a browser looks for a newer worker without one.
     static let open = [style, icon, manifest, worker] + appIcons
-    static let all = ofEveryPage + [upload, push, worker] + appIcons
+    static let all = ofEveryPage + [upload, week, push, worker] + appIcons
 
     let path: String
     private let type: String

@@ -153,7 +153,7 @@ enum ListWords {
     }
 
     /// The markup of a row without its texts, in bytes.
-    private static let rowMarkup = 500
+    private static let rowMarkup = 560
 }
 
 extension MirrorRequest {

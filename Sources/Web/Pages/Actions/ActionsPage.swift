@@ -154,13 +154,14 @@ enum ActionsPage: MirrorPage {
             "id": .text(action.id), "isOpen": .flag(opened != nil),
             "at": .markup(words.time(action.at)),
             "state": .text(marks.state), "mark": .text(marks.mark), "symbol": .text(marks.symbol),
-            "what": .text(marks.what), "whom": .text(marks.whom),
+            "what": .text(marks.what), "whom": .account(marks.whom),
             "link": .text(link + (opened == nil ? "#why" : "")),
             "asked": .text(
                 action.text == nil ? nil : action.about.map { ListWords.cut($0, textSize) }),
             "text": .text(rowText(action).map { ListWords.cut($0, textSize) }),
             "language": .text(action.language.flatMap(LanguageTag.naming)),
             "why": why(action),
+            "written": .text(words.written(action.written, copied: action.due ?? action.at)),
             "opened": .fields(opened?.context(level: 4, isAlone: false)),
         ]
     }
@@ -395,7 +396,8 @@ struct ActionQuery: Sendable {
         others.day = nil
         if let person {
             return (
-                "Only about ", ListWords.name(person) + (day.map { ", \($0)" } ?? ""),
+                "Only about ",
+                ListWords.name(PersonWords.name(person)) + (day.map { ", \($0)" } ?? ""),
                 "About everybody",
                 others.fields()
             )

@@ -40,6 +40,30 @@ package struct Words: Sendable {
         return year == today.components.year ? words : "\(words) \(year)"
     }
 
+    /// Tells when an original was written, and whether that was on this day of another year.
+    ///
+    /// As `Written on Saturday, 30 November 2019, 20:11, seven years ago today.`
+    ///
+    /// - Parameters:
+    ///   - written: When the original was written; nil for no sentence.
+    ///   - copied: When the copy is due, or was sent.
+    func written(_ written: Date?, copied: Date) -> String? {
+        guard let written else { return nil }
+        let day = day(of: written)
+        let anniversary = anniversary(of: day, on: self.day(of: copied)).map { ", \($0)" } ?? ""
+        return "Written on \(heading(day)), \(clock(written))\(anniversary)."
+    }
+
+    /// `two years ago today`; nil unless one day is the same day of a later year than the other.
+    private func anniversary(of original: LocalDay, on day: LocalDay) -> String? {
+        let (year, month, number) = original.components
+        let later = day.components
+        guard later.month == month, later.day == number, later.year > year else { return nil }
+        let years = later.year - year
+        let span = years == 1 ? "a year" : "\(Self.numeral(years)) years"
+        return day == today ? "\(span) ago today" : "\(span) before that day"
+    }
+
     /// `in 2 h 5 min`, `40 s ago`, `now`.
     package func relative(_ date: Date) -> String {
         let seconds = date.timeIntervalSince(now)

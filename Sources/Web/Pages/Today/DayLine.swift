@@ -108,21 +108,8 @@ struct DayLine {
                     <text class="strong" x="\(x)%" y="112" text-anchor="\(anchor)">\(slot.time)</text>
                     """
             }
-            switch SlotState(slot) {
-            case .done: return "<circle class=\"b\" cx=\"\(x)%\" cy=\"86\" r=\"6\"/>"
-            case .planned, .preview, .sending:
-                return "<circle class=\"hollow\" cx=\"\(x)%\" cy=\"86\" r=\"5.5\"/>"
-            case .pinned: return shape("<path class=\"hollow\" d=\"M-5-5h10v10h-10z\"/>", at: x)
-            case .suggested: return shape("<path class=\"hollow\" d=\"M0-7L7 0 0 7-7 0z\"/>", at: x)
-            case .failed: return shape("<path class=\"hollow\" d=\"M0-7L7 6H-7z\"/>", at: x)
-            case .skipped, .expired, .undone, .textless:
-                return shape("<path class=\"gone-mark\" d=\"M-4-4L4 4M4-4L-4 4\"/>", at: x)
-            }
+            return SlotState(slot).mark(x: x, y: 86)
         }
-    }
-
-    private func shape(_ path: Markup, at x: Double) -> Markup {
-        "<svg x=\"\(x)%\" y=\"86\" overflow=\"visible\">\(path)</svg>"
     }
 
     private var deeds: [Markup] {
@@ -213,6 +200,28 @@ enum SlotState: String, Sendable {
         case .undone: self = .undone
         case nil: self = .preview
         }
+    }
+
+    /// The shape in a drawing of days, with its middle at a place.
+    ///
+    /// - Parameters:
+    ///   - x: In per cent of the width.
+    ///   - y: In pixels.
+    func mark(x: Double, y: Int) -> Markup {
+        let path: Markup
+        switch self {
+        case .done: return "<circle class=\"b\" cx=\"\(x)%\" cy=\"\(y)\" r=\"6\"/>"
+        case .planned, .sending:
+            return "<circle class=\"hollow\" cx=\"\(x)%\" cy=\"\(y)\" r=\"5.5\"/>"
+        case .preview:
+            return "<circle class=\"hollow expected\" cx=\"\(x)%\" cy=\"\(y)\" r=\"5.5\"/>"
+        case .pinned: path = "<path class=\"hollow\" d=\"M-5-5h10v10h-10z\"/>"
+        case .suggested: path = "<path class=\"hollow\" d=\"M0-7L7 0 0 7-7 0z\"/>"
+        case .failed: path = "<path class=\"hollow\" d=\"M0-7L7 6H-7z\"/>"
+        case .skipped, .expired, .undone, .textless:
+            path = "<path class=\"gone-mark\" d=\"M-4-4L4 4M4-4L-4 4\"/>"
+        }
+        return "<svg x=\"\(x)%\" y=\"\(y)\" overflow=\"visible\">\(path)</svg>"
     }
 
     /// The id of the symbol.

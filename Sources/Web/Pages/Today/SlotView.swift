@@ -9,7 +9,7 @@ struct SlotView {
     /// - Parameters:
     ///   - isNext: Whether it is the next one to be sent.
     ///   - isUnpaid: Whether the budget does not cover it.
-    ///   - hasControls: Whether it can be changed here, and not on a page of its own.
+    ///   - hasControls: Whether its form to change it is here, and not on a page of its own.
     ///   - isOpen: Whether this is the slot's own page.
     init(
         _ slot: PlanReport.Slot, day: LocalDay, _ request: MirrorRequest, isNext: Bool,
@@ -39,15 +39,15 @@ struct SlotView {
                 isUnpaid && state.canChange
                     ? "Planned, no money"
                     : Self.words(slot, state, coming)),
-            "text": .text(slot.text.map { Words.cut($0, to: 600) }),
+            "text": .text(
+                slot.text.map { Words.cut($0, to: canChange && !hasControls ? 240 : 600) }),
             "language": .text(slot.language.flatMap(LanguageTag.naming)),
             "why": .sentence(Self.why(slot, state, words)), "address": .text(slot.address),
             "source": .text(slot.source),
             "explained": .text("\(request.base)/actions/\(WebFields.encoded(slot.id))"),
             "path": .text(path), "token": .markup(request.hidden(seen: slot.seen)),
-            "canChange": .flag(canChange && hasControls),
-            "canRestore": .flag(canRestore && hasControls),
-            "more": canChange && !hasControls || canRestore && !hasControls ? .text(path) : .none,
+            "canChange": .flag(canChange), "canRestore": .flag(canRestore),
+            "hasControls": .flag(hasControls),
             "isOpen": .flag(isOpen), "hasText": .flag(slot.text != nil),
             "timeTyped": .text(isOpen ? request.typed("time", or: slot.time) : slot.time),
             "postTyped": .text(isOpen ? request.typed("post") : nil),
@@ -94,10 +94,8 @@ struct SlotView {
     private static func why(_ slot: PlanReport.Slot, _ state: SlotState, _ words: Words) -> String?
     {
         var sentences: [String] = []
-        if let written = slot.written {
-            let day = words.day(of: written)
-            sentences.append(
-                "Written on \(Words.weekday(of: day)), \(day), \(words.clock(written)).")
+        if let written = words.written(slot.written, copied: slot.due) {
+            sentences.append(written)
         }
         if let why = slot.why, state != .skipped, state != .expired {
             sentences.append(Words.capitalized(why) + (why.hasSuffix(".") ? "" : "."))

@@ -32,7 +32,7 @@ package enum TodayPage: MirrorPage {
             "reroll": confirmReroll, "pause": confirmPause,
         ]
 
-    /// The most slots with controls; the others link to a page of their own.
+    /// The most slots with a form to change them; that of the others is on a page of their own.
     private static let withControls = 8
     /// The most slots in the list.
     private static let listed = 40
@@ -117,6 +117,7 @@ package enum TodayPage: MirrorPage {
                 request.base + WebFields.query([("day", day.advanced(by: 1).description)])),
             "previousWords": .text(isToday ? "Yesterday" : words.heading(day.advanced(by: -1))),
             "followingWords": .text(isToday ? "Tomorrow" : words.heading(day.advanced(by: 1))),
+            "week": .text(request.base + WeekAheadPage.path),
             "line": .markup(DayLine(report: report, words: words, next: next?.id).markup),
             "weekday": .text(Words.weekday(of: day) + "s"),
             "hasQuiet": .flag(!report.quiet.isEmpty),
@@ -248,7 +249,7 @@ package enum TodayPage: MirrorPage {
                     + (action.kind == .favorite ? "favorite for" : "reply to")
             )
             .capitalized,
-            "whom": .text(action.person?.name ?? "somebody"),
+            "whom": .account(action.person?.name ?? "somebody"),
             "about": .text(action.about.map { Words.cut($0, to: 300) }),
             "text": .text(action.text.map { Words.cut($0) }),
             "language": .text(action.language.flatMap(LanguageTag.naming)),
@@ -283,7 +284,7 @@ package enum TodayPage: MirrorPage {
     }
 
     /// The days whose previews are searched for a slot that is not stored.
-    private static let searchedDays = 0...2
+    private static let searchedDays = 0..<WeekAhead.length
 
     private static func slot(_ id: String, _ request: MirrorRequest) async throws -> (
         PlanReport.Slot, LocalDay

@@ -1,0 +1,120 @@
+import Control
+import Posts
+
+/// The coming week as one drawing: a lane of 24 hours for each day, in it the human's hours above
+/// the line and the bot's posts below.
+///
+/// `week.js` lays handles over the posts; ``top``, ``lane``, ``left`` and ``below`` tell it where.
+struct WeekStrip: Sendable {
+    /// The top of the first lane and the height of each, in pixels.
+    static let top = 16
+    static let lane = 44
+    /// The left edge of the hours, in per cent of the width.
+    static let left = 14.0
+    /// The middle of the posts, below the top of their lane.
+    static let below = 32
+    /// The line between human and bot, below the top of its lane.
+    private static let axis = 22
+    /// The most posts of a day that are drawn; a number tells of the others.
+    static let drawn = 12
+    /// The height of the human's highest bar.
+    private static let highest = 20.0
+
+    let week: WeekAhead
+    let words: Words
+
+    /// A minute of the day, in per cent of the width.
+    static func place(of minute: Int) -> Double {
+        left + (100 - left) * Double(minute) / Double(MinuteOfDay.count)
+    }
+
+    private var height: Int { Self.top + week.days.count * Self.lane }
+
+    var drawing: Drawing {
+        Drawing(
+            name: "strip", title: "The coming week", finding: finding,
+            size: .stretched(height: height + 4), body: quiet + hours + lanes + now)
+    }
+
+    private var finding: String {
+        let planned = week.days.filter(\.isStored)
+        let posts = planned.reduce(0) { $0 + $1.slots.count { SlotState($0).isAhead } }
+        let expected = week.days.filter { !$0.isStored }.reduce(0) { $0 + $1.slots.count }
+        return """
+            A lane for each day, from midnight to midnight; above its line the human’s usual hours, below it the bot’s \
+            posts. \(Words.count(posts, "post")) to come \(posts == 1 ? "is" : "are") planned, \(Words.number(expected)) \
+            more \(expected == 1 ? "is" : "are") expected. The list below says the same.
+            """
+    }
+
+    private var quiet: [Markup] {
+        week.quiet.map { span in
+            let from = Self.place(of: span.from)
+            return """
+                <rect class="quiet" x="\(from)%" y="\(Self.top)" width="\(Self.place(of: span.to) - from)%" \
+                height="\(height - Self.top)"/>
+                """
+        }
+    }
+
+    private var hours: [Markup] {
+        stride(from: 0, through: 24, by: 3).map { hour in
+            let x = Self.place(of: hour * 60)
+            let isWide: Markup = hour % 6 == 0 ? "" : " class=\"wide-only\""
+            let anchor: Markup = hour == 24 ? "end" : "middle"
+            return """
+                <g\(isWide)><line class="tick" x1="\(x)%" x2="\(x)%" y1="\(Self.top)" y2="\(height)"/>\
+                <text x="\(x)%" y="11" text-anchor="\(anchor)">\(hour)</text></g>
+                """
+        }
+    }
+
+    private var lanes: [Markup] {
+        week.days.enumerated().flatMap { index, day in
+            let top = Self.top + index * Self.lane
+            let label: Markup = """
+                <text\(index == 0 ? " class=\"strong\"" as Markup : "") x="0" y="\(top + Self.axis - 4)">\
+                \(StatsReport.weekdays[day.day.weekday - 1])</text><text x="0" y="\(top + Self.axis + 12)">\
+                \(words.shortDay(day.day))</text>
+                """
+            let line: Markup = """
+                <line class="axis" x1="\(Self.left)%" x2="100%" y1="\(top + Self.axis)" y2="\(top + Self.axis)"/>
+                """
+            let marks = day.slots.prefix(Self.drawn).map { slot in
+                SlotState(slot).mark(
+                    x: Self.place(of: LocalTime(slot.due, in: words.zone).minute.value),
+                    y: top + Self.below)
+            }
+            let others = day.slots.count - Self.drawn
+            let rest: Markup =
+                others > 0
+                ? "<text x=\"100%\" y=\"\(top + Self.axis + 12)\" text-anchor=\"end\">+\(others)</text>"
+                : ""
+            return [label, bars(of: day.day, top: top), line] + marks + [rest]
+        }
+    }
+
+    /// The human's hours on such a weekday, as strokes of one path.
+    private func bars(of day: LocalDay, top: Int) -> Markup {
+        let shares = week.humanHours[day.weekday - 1]
+        let most = week.humanHours.joined().max() ?? 0
+        guard most > 0 else { return "" }
+        let strokes = shares.enumerated().compactMap { hour, share -> Markup? in
+            guard share > 0 else { return nil }
+            let tip = Self.highest - max(1, share / most * Self.highest)
+            return "M\(Double(hour) + 0.5) 20V\(tip.rounded())"
+        }
+        return """
+            <svg x="\(Self.left)%" y="\(top + 2)" width="\(100 - Self.left)%" height="20" viewBox="0 0 24 20" \
+            preserveAspectRatio="none" stroke-width=".86"><path class="hl" d="\(strokes)"/></svg>
+            """
+    }
+
+    private var now: [Markup] {
+        guard week.days.first?.day == words.today else { return [] }
+        let x = Self.place(of: LocalTime(words.now, in: words.zone).minute.value)
+        return [
+            "<line class=\"now\" x1=\"\(x)%\" x2=\"\(x)%\" y1=\"\(Self.top)\" y2=\"\(Self.top + Self.lane)\"/>"
+        ]
+    }
+}
