@@ -2,7 +2,7 @@
 
 from visitor import Visitor
 
-PATHS = ["", "/waiting", "/actions", "/hours", "/favorites", "/texts", "/people", "/health", "/settings", "/confirm/pause"]
+PATHS = ["", "/week", "/week/review", "/waiting", "/actions", "/hours", "/favorites", "/texts", "/people", "/health", "/settings", "/confirm/pause"]
 WIDTHS = (360, 1280)
 
 # What has the focus: where it is, whether it is in the frame, and what is wrong with it.

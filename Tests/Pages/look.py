@@ -49,6 +49,13 @@ SPACING = """() => {
     document.adoptedStyleSheets = [sheet];
 }"""
 
+# Text at 200 %, as a browser's own text zoom makes it.
+LARGE = """() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('html { font-size: 200% !important }');
+    document.adoptedStyleSheets = [sheet];
+}"""
+
 OPEN = "() => document.querySelectorAll('details').forEach(each => { each.open = true })"
 
 
@@ -110,6 +117,9 @@ def look_at(visitor, page, axe, path, status=200, number=0, is_deep=False):
     for width in (320, 1280):
         show(page, width)
         measure(visitor, page, f"{width} px, wide spacing")
+    page.evaluate(LARGE)
+    show(page, 360)
+    measure(visitor, page, "360 px, text at 200 %")
     page.evaluate("() => { document.adoptedStyleSheets = [] }")
     variants = [("japanese", True), ("longer", False)] if has_variants else [("longer", False)]
     for index, (variant, is_japanese) in enumerate(variants):

@@ -99,6 +99,13 @@ def today(person, task):
     person.press(person.button("Draw anew"))
     person.done("reroll", "Drawn anew")
 
+    person.open("/m/mika/week")
+    chosen = page.locator("#ws option").last.get_attribute("value")
+    page.locator("#ws").select_option(chosen)
+    page.locator("#wt").fill("23:19")
+    person.press(person.button("Move"))
+    person.done("move in the week", "It comes at 23:19 now", slot=chosen.split(" ")[0], time="23:19")
+
 
 def waiting(person, task):
     page = person.page

@@ -1,5 +1,7 @@
 """What the script does: it renews what changed, leaves what is in use, takes keys, and follows only while it is seen."""
 
+import re
+
 from visitor import PATIENCE, Visitor, tell, wait_for_go
 
 SENTENCE = "#changed:not([hidden])"
@@ -11,7 +13,7 @@ HIDE = """hidden => {
 
 def use(browser, task):
     visitor = Visitor(browser, task["origin"], task["state"])
-    for part in (renews, leaves_what_is_in_use, takes_keys, follows_while_seen):
+    for part in (renews, leaves_what_is_in_use, takes_keys, follows_while_seen, moves_in_the_week):
         part(visitor, task)
     visitor.close()
 
@@ -149,4 +151,49 @@ def follows_while_seen(visitor, task):
         page.evaluate(HIDE, True)
     with page.expect_request("**/events*", timeout=PATIENCE):
         page.evaluate(HIDE, False)
+    page.close()
+
+
+def moves_in_the_week(visitor, task):
+    """A post is dragged along its day, and another one moved by keys; Escape puts it back."""
+    page = visitor.page(360, 800)
+
+    def told(how):
+        flash = page.locator(".flash p")
+        said = flash.first.text_content() if flash.count() else ""
+        found = re.search(r"It comes at (\d\d:\d\d) now", said)
+        expect(visitor, page, f"{how}: it says {said!r}", found)
+        tell(step=how, values={"slot": slot, "time": found.group(1) if found else ""})
+        wait_for_go()
+
+    page.goto("/m/mika/week")
+    expect(visitor, page, "the hint is hidden", page.locator("#drag").is_visible())
+    slot, lane, minute = page.locator("#ws option").last.evaluate(
+        "option => [option.value.split(' ')[0], Number(option.dataset.lane), Number(option.dataset.minute)]")
+    lanes = page.locator(".lanes")
+    lanes.scroll_into_view_if_needed()
+    top, height, left, below, box = lanes.evaluate("""lanes => [...['top', 'lane', 'left', 'below']
+        .map(name => Number(lanes.dataset[name])), lanes.getBoundingClientRect().toJSON()]""")
+    x = box["x"] + box["width"] * (left + (100 - left) * minute / 1440) / 100
+    y = box["y"] + top + height * lane + below
+    page.mouse.move(x, y)
+    page.mouse.down()
+    # To the other half of the day.
+    page.mouse.move(x + (60 if minute < 720 else -60), y, steps=5)
+    with page.expect_navigation():
+        page.mouse.up()
+    told("moved by pointer")
+
+    slot = page.locator("#ws option").first.evaluate("option => option.value.split(' ')[0]")
+    grip = page.get_by_role("slider")
+    before = grip.get_attribute("aria-valuetext")
+    grip.focus()
+    page.keyboard.press("PageUp")
+    expect(visitor, page, "Page Up moves nothing", grip.get_attribute("aria-valuetext") != before)
+    page.keyboard.press("Escape")
+    expect(visitor, page, "Escape does not put it back", grip.get_attribute("aria-valuetext") == before)
+    page.keyboard.press("ArrowRight")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    told("moved by keys")
     page.close()

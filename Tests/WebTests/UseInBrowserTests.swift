@@ -48,6 +48,9 @@ struct UseInBrowserTests {
             // Two changes in one millisecond would have one stamp.
             if step == "tick" { return try await stand.clock.sleep(until: stand.clock.now + 1) }
             steps.append(step)
+            if let slot = values["slot"] {
+                try await expectMoved(slot, to: values["time"], try await stand.mirror())
+            }
             guard let declined = values["declined"], let ticked = values["ticked"] else { return }
             let actions = try await stand.mirror().outbox(lease: nil).actions(withIDs: [
                 declined, ticked,
@@ -55,7 +58,16 @@ struct UseInBrowserTests {
             #expect(actions[declined]?.state == .skipped, "\(step)")
             #expect(actions[ticked]?.state == .suggested, "\(step)")
         }
-        #expect(steps == ["one declined, another ticked"])
+        #expect(steps == ["one declined, another ticked", "moved by pointer", "moved by keys"])
+    }
+
+    /// A slot of the coming week, which is pinned at its new time.
+    private func expectMoved(_ slot: String, to time: String?, _ mirror: HumanMirror) async throws {
+        let action = try await mirror.outbox(lease: nil).action(.post, subject: slot)
+        let moved = try #require(action, "\(slot)")
+        let zone = try #require(TimeZone(identifier: WebStand.zone))
+        #expect(moved.isPinned, "\(slot)")
+        #expect(LocalTime(moved.due, in: zone).minute.description == time, "\(slot)")
     }
 
     /// Tab goes through a page as it is seen, nothing that has the focus is covered, and a wrong
@@ -89,7 +101,7 @@ struct UseInBrowserTests {
         "deny", "allow", "link",
         "unlink", "forget person", "look", "take everything back", "set", "unset", "add zone",
         "remove zone", "theme",
-        "try",
+        "try", "move in the week",
     ]
 
     /// What the store holds after a step.
@@ -112,6 +124,9 @@ struct UseInBrowserTests {
             let zone = try #require(TimeZone(identifier: WebStand.zone))
             #expect(LocalTime(moved.due, in: zone).minute.description == "23:17")
             #expect(moved.isPinned)
+        case "move in the week":
+            let slot = try #require(values["slot"])
+            try await expectMoved(slot, to: values["time"], mirror)
         case "pin":
             try await #expect(state("id")?.text == "Post number 7.")
             try await #expect(state("id")?.isPinned == true)
