@@ -10,7 +10,6 @@ package struct WeekAhead: Sendable {
     /// The number of days, today included.
     package static let length = 7
 
-    package let timeZone: String
     /// From today on; empty if there is no archive to plan from.
     package let days: [PlanReport]
     /// The share of the human's posts in each hour of each weekday, Monday first; all 0 without
@@ -38,7 +37,6 @@ extension WeekAhead {
                 on: today.advanced(by: offset), now: now, human: times)
             if let plan { days.append(plan) }
         }
-        timeZone = mirror.configuration.name(of: zone)
         self.days = days
         humanHours = (1...7).map { weekday in
             MinuteShares(of: times.filter { $0.day.weekday == weekday }.map(\.minute)).shares

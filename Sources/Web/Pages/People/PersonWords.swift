@@ -11,7 +11,9 @@ enum PersonWords {
     /// - Parameter account: The account's reference.
     static func name(_ account: String, handle: String? = nil) -> String {
         if let handle { return "@\(handle)" }
-        guard let id = AccountID(reference: account, localHost: nil) else { return account }
+        guard let id = AccountID(reference: account, localHost: nil), !id.isForgotten else {
+            return account
+        }
         return id.network.traits.namesAreIdentities ? "@\(id.shown)" : id.shown
     }
 
