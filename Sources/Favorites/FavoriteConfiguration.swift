@@ -18,7 +18,7 @@ package struct FavoriteConfiguration: Equatable, Sendable {
     package var maximumAgeDays: Int
     /// The number of posts of each category below which nothing is a favorite.
     package let minimumPerCategory: Int
-    /// Whether the weights of the evidence are learned (`WEIGHTS`).
+    /// Whether the weights of the evidence are learned.
     package let weighting: Weighting
 
     /// - Throws: ``FavoritesError`` with code `.invalidConfiguration` if the threshold is not a

@@ -313,6 +313,9 @@ package actor MirrorLife {
         let changes = changes(worker, bot: parts.bot)
         await worker.faults.begins((passes + [judging, changes]).map(\.name) + [WorkFault.clock])
         logger.info("Worker started", metadata: [LogKeys.mirror: "\(worker.mirror.name)"])
+        for warning in worker.mirror.configuration.values.storedWarnings {
+            logger.warning("Stored setting ignored", metadata: [LogKeys.reason: "\(warning)"])
+        }
         rounds.add(passes, to: group)
         rounds.add([judging], to: group, due: clock.now + Self.judgingWaits)
         rounds.add([changes], to: group, due: clock.now + LifeState.changesLast)

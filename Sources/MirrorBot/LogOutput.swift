@@ -30,7 +30,7 @@ final class LogOutput: @unchecked Sendable {
     /// Makes new loggers write according to the settings.
     func follow(_ configuration: MirrorConfiguration) {
         let log = configuration.process.log
-        let level = Logger.Level(rawValue: log.level) ?? .info
+        let level = log.level
         let format =
             log.format
             ?? (stream.terminal.isInteractive ? .pretty : .logfmt)

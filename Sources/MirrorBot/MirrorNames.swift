@@ -12,11 +12,11 @@ enum MirrorNames {
     {
         let home = words.firstIndex(of: "--home").flatMap { words.dropFirst($0 + 1).first }
         let environment = Console.current.environment
-        let (values, _) = SettingValues.loadAll(
+        let (values, problems) = SettingValues.loadAll(
             flags: home.map { [Setting.home.name: $0] } ?? [:], environment: environment,
             folder: Console.current.folder)
         // Invalid settings name no database.
-        guard
+        guard problems.isEmpty,
             let configuration = try? MirrorConfiguration(
                 values, environment: environment, readsAccounts: false)
         else { return [] }

@@ -31,17 +31,20 @@ struct ChangeOutput: ParsableArguments {
 /// The flags of every command that works on a mirror.
 struct MirrorOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Which human and bot pair; overrides MIRROR.", valueName: "name"),
+        help: ArgumentHelp(
+            "Which human and bot pair; overrides \(Setting.mirror.name).", valueName: "name"),
         completion: .custom(MirrorNames.complete))
     var mirror: String?
 
     @Option(
-        help: ArgumentHelp("The human's IANA time zone; overrides TIME_ZONE.", valueName: "zone"))
+        help: ArgumentHelp(
+            "The human's IANA time zone; overrides \(Setting.timeZone.name).", valueName: "zone"))
     var timeZone: String?
 
     @Option(
         help: ArgumentHelp(
-            "Folder of the embedded database; overrides MIRROR_BOT_HOME.", valueName: "folder"))
+            "Folder of the embedded database; overrides \(Setting.home.name).", valueName: "folder")
+    )
     var home: String?
 
     @Option(
@@ -52,12 +55,14 @@ struct MirrorOptions: ParsableArguments {
     @Option(help: ArgumentHelp("logfmt, json or pretty.", valueName: "format"))
     var logFormat: String?
 
-    /// The given flags: the setting that each overrides, its name and its value.
-    private var given: [(setting: Setting, flag: String, value: String)] {
-        let flags: [(Setting, String, String?)] = [
-            (.mirror, "--mirror", mirror), (.timeZone, "--time-zone", timeZone),
-            (.home, "--home", home),
-            (.logLevel, "--log-level", logLevel), (.logFormat, "--log-format", logFormat),
+    /// The given flags: the name of the setting that each overrides, its own and its value.
+    private var given: [(setting: String, flag: String, value: String)] {
+        let flags = [
+            (Setting.mirror.name, "--mirror", mirror),
+            (Setting.timeZone.name, "--time-zone", timeZone),
+            (Setting.home.name, "--home", home),
+            (Setting.logLevel.name, "--log-level", logLevel),
+            (Setting.logFormat.name, "--log-format", logFormat),
         ]
         return flags.compactMap { setting, flag, value in value.map { (setting, flag, $0) } }
     }
@@ -67,7 +72,7 @@ struct MirrorOptions: ParsableArguments {
 
     /// The flags, quoted for a shell, that a proposed command needs to find the mirror.
     var mirrorWords: [String] {
-        given.filter { [Setting.mirror.name, Setting.home.name].contains($0.setting.name) }
+        given.filter { [Setting.mirror.name, Setting.home.name].contains($0.setting) }
             .flatMap { [$0.flag, ShellWord.quoted(Printable.line($0.value))] }
     }
 
@@ -119,7 +124,7 @@ struct MirrorOptions: ParsableArguments {
     }
 
     private func values() -> (values: SettingValues, problems: [ConfigurationError]) {
-        let flags = given.map { ($0.setting.name, $0.value) }
+        let flags = given.map { ($0.setting, $0.value) }
         let (values, problems) = SettingValues.loadAll(
             flags: Dictionary(uniqueKeysWithValues: flags),
             environment: Console.current.environment,
@@ -130,9 +135,16 @@ struct MirrorOptions: ParsableArguments {
         return (values, problems)
     }
 
+    /// Writes the warnings about the values that are stored for a mirror.
+    static func tellWarnings(about values: SettingValues) {
+        for warning in values.storedWarnings {
+            StandardError.write("warning: \(Printable.line(warning))\n")
+        }
+    }
+
     /// The error in terms of a flag, if one was given for its variable.
     private func named(_ error: ConfigurationError) -> any Error {
-        guard let wrong = given.first(where: { $0.setting.name == error.setting }) else {
+        guard let wrong = given.first(where: { $0.setting == error.setting }) else {
             return error
         }
         return ValidationError(wrong.flag + error.description.dropFirst(error.setting.count))
@@ -177,6 +189,8 @@ struct MirrorOptions: ParsableArguments {
         if !keepsNothing { try configuration.process.requireLastingStorage() }
         if making == .nothing { try await requireDatabase(configuration) }
         return try await opening(configuration, making).closing { mirror in
+            // A worker logs them.
+            if !lasts { Self.tellWarnings(about: mirror.configuration.values) }
             do {
                 if !looksOnly { try await mirror.table.requireHere() }
                 if making != .nothing { mirror.configuration.places?.note(mirror.name) }

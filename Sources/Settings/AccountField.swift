@@ -112,14 +112,17 @@ extension AccountField {
     package func name(of role: AccountRole) -> String { "\(role.prefix)_\(setting ?? name)" }
 
     /// The setting for the field of a role's account.
-    func setting(of role: AccountRole) -> Setting {
+    ///
+    /// The account that it becomes part of has the canonical form, see ``form``.
+    func setting(of role: AccountRole) -> Setting<String?> {
         let networks = networks.map(\.displayName).joined(separator: ", ")
         let isIdentity = NetworkDescriptor.known.contains { $0.identity == self }
         return Setting(
             name(of: role), title: "\(title) of the \(role.rawValue)", .accounts,
             "\(networks): \(summary("the \(role.rawValue)'s", role))",
             scope: .identity,
-            form: .text(looks), isSecret: isSecret, effect: isIdentity ? Setting.rebinding : nil,
+            form: .text(looks), fallback: nil, isSecret: isSecret,
+            effect: isIdentity ? AnySetting.rebinding : nil,
             prompt: .optional,
             example: self == .server ? "https://mastodon.example" : nil)
     }

@@ -25,14 +25,8 @@ struct AccountSettings {
             network: network,
             Dictionary(uniqueKeysWithValues: present.map { ($0, try value($0).map(Secret.init)) }))
         return AccountConfiguration(
-            role: role, credentials: credentials, apiBaseURL: try apiBaseURL(), origin: .environment
-        )
-    }
-
-    /// The address for requests instead of the network's own.
-    func apiBaseURL() throws -> String? {
-        let setting = Setting.apiBaseURL(of: role)
-        return try values.text(setting).map { try ServerURL.normalized($0, setting: setting.name) }
+            role: role, credentials: credentials, apiBaseURL: values[.apiBaseURL(of: role)],
+            origin: .environment)
     }
 
     /// Fails for an invalid address or name, whether or not the account's network uses it.
@@ -40,7 +34,7 @@ struct AccountSettings {
         for field in AccountField.settable { _ = try value(field) }
     }
 
-    private func text(_ field: AccountField) -> String? { values.text(field.setting(of: role)) }
+    private func text(_ field: AccountField) -> String? { values[field.setting(of: role)] }
 
     /// A field's value in its canonical form; nil if it is not set.
     private func value(_ field: AccountField) throws -> String? {

@@ -28,7 +28,7 @@ extension NetworkDescriptor {
                     client: made.client, origin: made.origin, now: made.now, uptime: made.uptime)
             })
         network.login = .bluesky
-        network.defaults = [Setting.favoriteMode.name: "suggest"]
+        network.defaults[.favoriteMode] = .suggest
         network.quotes = [.anyone, .nobody]
         network.replies = Set(Audience.allCases)
         network.homeGap = { account, _ in

@@ -7,7 +7,7 @@ package import Posts
 package struct ConfigReport: Codable, Equatable, Sendable {
     /// A group of settings.
     package struct Group: Codable, Equatable, Sendable {
-        package let name: Setting.Group
+        package let name: AnySetting.Group
         /// The heading.
         package let title: String
         package let settings: [Line]
@@ -39,7 +39,7 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         /// The effect of a change, if the summary does not contain it.
         package let effect: String?
         /// When a change takes effect.
-        package let uptake: Setting.Uptake
+        package let uptake: AnySetting.Uptake
         /// Why the value is not usable; nil if it is.
         package let problem: String?
         /// The digest of the value stored for the mirror, to be sent with a change; nil if the
@@ -69,8 +69,8 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         word: String? = nil
     ) {
         self.problems = problems.map(\.description)
-        groups = Setting.Group.allCases.compactMap { group in
-            let lines = Setting.all.filter { $0.group == group }
+        groups = AnySetting.Group.allCases.compactMap { group in
+            let lines = AnySetting.all.filter { $0.group == group }
                 .map { Self.line($0, values, problems, environment) }
                 .filter { line in word.map(line.contains) ?? true }
             return lines.isEmpty ? nil : Group(name: group, title: group.title, settings: lines)
@@ -78,7 +78,7 @@ package struct ConfigReport: Codable, Equatable, Sendable {
     }
 
     private static func line(
-        _ setting: Setting, _ values: SettingValues, _ problems: [ConfigurationError],
+        _ setting: AnySetting, _ values: SettingValues, _ problems: [ConfigurationError],
         _ environment: [String: String]
     ) -> Line {
         let problem = problems.first {
@@ -98,12 +98,12 @@ package struct ConfigReport: Codable, Equatable, Sendable {
             form: setting.form.words.replacing("`", with: ""), choices: setting.form.choices,
             least: setting.form.numbers?.lowerBound, most: setting.form.numbers?.upperBound,
             fallback: setting.defaultWords?.replacing("`", with: ""), isSecret: setting.isSecret,
-            canBeStored: setting.canBeStored, isOften: Setting.often.contains(setting.name),
+            canBeStored: setting.canBeStored, isOften: AnySetting.often.contains(setting.name),
             effect: setting.effect,
             uptake: setting.uptake, problem: problem?.description, seen: seen(setting, values))
     }
 
-    private static func seen(_ setting: Setting, _ values: SettingValues) -> Seen? {
+    private static func seen(_ setting: AnySetting, _ values: SettingValues) -> Seen? {
         let origin = values.origin(setting)
         guard setting.canBeStored, origin != .flag else { return nil }
         let stored = origin == .stored ? values.text(setting).map { [setting.name: $0] } : nil
@@ -111,8 +111,9 @@ package struct ConfigReport: Codable, Equatable, Sendable {
     }
 
     /// The value for display: an invalid one is hidden, because it may be a misplaced secret.
-    private static func shown(_ setting: Setting, _ values: SettingValues, isWrong: Bool) -> String?
-    {
+    private static func shown(
+        _ setting: AnySetting, _ values: SettingValues, isWrong: Bool
+    ) -> String? {
         guard let text = values.text(setting) else { return nil }
         if setting.isSecret { return "<redacted>" }
         guard isWrong, case .text = setting.form, !setting.isPath else { return text }

@@ -466,7 +466,8 @@ final class SessionMemory: @unchecked Sendable {
             return !hasWarned
         }
         guard isFirst else { return }
-        logger.warning("Sessions end with this process, for SECRET_KEY is not set to seal them")
+        logger.warning(
+            "Sessions end with this process, for \(Setting.secretKey.name) is not set to seal them")
     }
 
     func forget(_ role: AccountRole) { lock.withLock { sessions[role] = nil } }

@@ -23,4 +23,12 @@ extension Money {
         else { return nil }
         self.init(microdollars: whole * 1_000_000 + millionths)
     }
+
+    /// The amount as ``init(dollars:)`` reads it, without zeros at its end.
+    var decimals: String {
+        let (whole, millionths) = microdollars.quotientAndRemainder(dividingBy: 1_000_000)
+        let digits = String(repeating: "0", count: 6 - "\(millionths)".count) + "\(millionths)"
+        let fraction = digits.replacing(/0+$/, with: "")
+        return fraction.isEmpty ? "\(whole)" : "\(whole).\(fraction)"
+    }
 }

@@ -157,7 +157,7 @@ extension DotEnv {
         let isLiteral = first == "'"
         let value =
             isLiteral || first == "\"" ? try quoted(written, by: first) : try bare(text, of: name)
-        if !isLiteral, Setting.named(name)?.isPath == true || name.hasSuffix("_FILE"),
+        if !isLiteral, AnySetting.named(name)?.isPath == true || name.hasSuffix("_FILE"),
             value.contains("$")
         {
             throw Refusal(
@@ -195,7 +195,7 @@ extension DotEnv {
 
     /// The value without quotes, up to a comment.
     private static func bare(_ text: Substring, of name: String) throws(Refusal) -> String {
-        let isSecret = Setting.named(name)?.isSecret == true
+        let isSecret = AnySetting.named(name)?.isSecret == true
         var value = text.trimmingCharacters(in: blanks)
         if let sign = text.indices.first(where: { text[$0] == "#" && isBlank(text, before: $0) }) {
             let head = text[..<sign].trimmingCharacters(in: blanks)
@@ -230,7 +230,7 @@ extension DotEnv {
 
     private static func isKnown(_ name: String) -> Bool { knownNames.contains(name) }
 
-    private static let knownNames = Setting.all.flatMap {
+    private static let knownNames = AnySetting.all.flatMap {
         $0.isSecret ? [$0.name, $0.name + "_FILE"] : [$0.name]
     }
 
@@ -239,6 +239,9 @@ extension DotEnv {
     /// An unknown name may be a misplaced secret, so only valid names are shown.
     private static func warning(about name: String) -> String? {
         guard !knownNames.contains(name) else { return nil }
+        if let retired = RetiredSetting.named(name) {
+            return ": \(name) \(retired.problem); remove the line"
+        }
         let near = Spelling.nearest(to: name.uppercased(), among: knownNames)
         let isUsual = name.utf8.count <= 40 && name == name.uppercased()
         guard isUsual || near != nil else { return " names no setting" }

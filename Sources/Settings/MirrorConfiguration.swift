@@ -38,7 +38,7 @@ package struct MirrorConfiguration: Sendable {
         MirrorSettings.check(values, &problems)
         ProcessSettings.check(values, environment: environment, &problems)
         let places = Dictionary(
-            uniqueKeysWithValues: Setting.all.enumerated().map { ($1.name, $0) })
+            uniqueKeysWithValues: AnySetting.all.enumerated().map { ($1.name, $0) })
         return problems.all.enumerated()
             .sorted { one, other in
                 (places[one.element.setting] ?? .max, one.offset) < (
@@ -55,7 +55,7 @@ struct SettingProblems {
 
     /// Runs `body`, and records its error as one of the setting that it names, or else of
     /// `setting`.
-    mutating func check(_ setting: Setting, _ body: () throws -> Void) {
+    mutating func check<Value>(_ setting: Setting<Value>, _ body: () throws -> Void) {
         do {
             try body()
         } catch {

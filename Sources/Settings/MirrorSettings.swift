@@ -36,6 +36,11 @@ package struct MirrorSettings: Sendable {
     package private(set) var operatorContact: String?
     /// How days are planned.
     package var schedule: ScheduleConfiguration
+    /// How days are planned unless the settings ask for those of the bot of 2014; a test that wants
+    /// posts at all hours changes it.
+    package var usualModel = ScheduleModel.days {
+        didSet { schedule.model = Self.schedule(values, usualModel).model }
+    }
     /// Seconds after a post of the human during which no slot is posted; nil for no wait.
     package private(set) var holdWhileActive: TimeInterval?
     /// Days before a text may be repeated.
@@ -118,57 +123,55 @@ package struct MirrorSettings: Sendable {
     package init(_ values: SettingValues, readsAccounts: Bool = true) throws {
         self.values = values
         self.readsAccounts = readsAccounts
-        mirror = try Self.mirror(values)
+        mirror = values[.mirror]
         humanNetwork = values.network(of: .human)
         botNetwork = values.network(of: .bot)
         for role in AccountRole.allCases {
             let settings = AccountSettings(
                 role: role, network: values.network(of: role), values: values)
-            apiBaseURLs[role] = try settings.apiBaseURL()
+            apiBaseURLs[role] = values[.apiBaseURL(of: role)]
             if readsAccounts { accounts[role] = try settings.account() }
         }
         x = XConfiguration(values)
-        timeZone = try Self.zone(values)
-        operatorContact = try Self.contact(values)
-        schedule = try Self.schedule(values)
-        holdWhileActive = try Self.hold(values)
-        noRepeatDays = values.integer(.noRepeatDays)
-        maximumUses = values.integerOrNone(.maxUses)
-        historyDays = values.integer(.historyDays)
-        statedConsent = values.text(.humanConsent).flatMap(HumanConsent.Ground.init)
-        isMemorial = values.text(.memorial) == "yes"
-        trustsHumanServer = values.text(.trustHumanServer) == "yes"
-        archiveTrust = values.text(.trustArchive).map { $0 == "yes" }
-        minimumAgeDays = values.integer(.minAgeDays)
-        maximumAgeDays = values.integerOrNone(.maxAgeDays)
-        quotes = values.text(.quotes).flatMap(Audience.init)
-        replies = values.text(.whoMayReply).flatMap(Audience.init) ?? .anyone
-        links = Self.links(values)
-        fitness = values.text(.fitness).flatMap(FitnessMode.init) ?? .plain
-        carriesWarnings = values.text(.contentWarnings) == "carry"
+        timeZone = values[.timeZone]
+        operatorContact = values[.operatorContact]
+        schedule = Self.schedule(values, .days)
+        holdWhileActive = values[.holdWhileActive]?.timeInterval
+        noRepeatDays = values[.noRepeatDays]
+        maximumUses = values[.maxUses]
+        historyDays = values[.historyDays]
+        statedConsent = values[.humanConsent]
+        isMemorial = values[.memorial]
+        trustsHumanServer = values[.trustHumanServer]
+        archiveTrust = values[.trustArchive]
+        minimumAgeDays = values[.minAgeDays]
+        maximumAgeDays = values[.maxAgeDays]
+        quotes = values[.quotes]
+        replies = values[.whoMayReply]
+        links = values[.links]
+        fitness = values[.fitness]
+        carriesWarnings = values[.contentWarnings]
         pictures = Self.pictures(values)
-        threads = values.text(.threads) == "whole" ? .whole : .leftOut
+        threads = values[.threads]
         favorites = try FavoriteConfiguration(
-            threshold: values.text(.favoriteRateThreshold).flatMap { Double($0) } ?? 2,
-            exampleLimit: values.integer(.exampleLimit),
+            threshold: values[.favoriteRateThreshold],
+            exampleLimit: values[.exampleLimit],
             maximumAgeDays: Self.exampleDays(on: [humanNetwork, botNetwork]),
-            weighting: Weighting(rawValue: values.text(.weights) ?? "") ?? .learned)
-        featureWords = values.text(.features).flatMap(FeatureWords.init(rawValue:)) ?? .pairs
-        favoriteMode = Self.favoriteMode(values)
-        review = Self.reviewed(values.text(.review))
-        editRule = EditRule(rawValue: values.text(.followEdits) ?? "") ?? .off
-        deletesOnFavorite = values.text(.deleteOnFavorite) == "yes"
-        confirmsStop = values.text(.confirmStop) == "yes"
-        notesFirstReplyAlways = values.text(.firstReplyNote).flatMap {
-            ["on": true, "off": false][$0]
-        }
-        favoritesPerDay = values.integer(.favoritesPerDay)
-        replyMode = values.text(.replies).flatMap(ReplyMode.init) ?? .likely
-        repliesPerPerson = values.integer(.repliesPerPerson)
-        repliesPerThread = values.integer(.repliesPerThread)
-        archiveLimit = values.integer(.archiveLimit)
-        pollInterval = .seconds(values.integer(.pollSeconds))
-        hasPublicPage = values.text(.publicPage) == "yes"
+            weighting: values[.oldBot] ? .plain : .learned)
+        featureWords = values[.features]
+        favoriteMode = values[.favoriteMode]
+        review = values[.review]
+        editRule = values[.followEdits]
+        deletesOnFavorite = values[.deleteOnFavorite]
+        confirmsStop = values[.confirmStop]
+        notesFirstReplyAlways = values[.firstReplyNote]
+        favoritesPerDay = values[.favoritesPerDay]
+        replyMode = values[.replies]
+        repliesPerPerson = values[.repliesPerPerson]
+        repliesPerThread = values[.repliesPerThread]
+        archiveLimit = values[.archiveLimit]
+        pollInterval = values[.pollSeconds]
+        hasPublicPage = values[.publicPage]
         if accounts[.bot] != nil || values.networkSetting(of: .bot) != nil { try requireAudience() }
     }
 
@@ -197,7 +200,7 @@ package struct MirrorSettings: Sendable {
     package func check(_ new: [String: String], besides stored: [String: String]) throws {
         do {
             for (name, value) in new.sorted(by: { $0.key < $1.key }) {
-                try SettingValues.requireOfMirror(name, value)
+                try SettingValues.parsedOfMirror(name, value)
             }
             // Finds problems that depend on several values, or on their meaning, such as an unknown
             // zone.
@@ -216,6 +219,7 @@ package struct MirrorSettings: Sendable {
             try values.overlaid(with: stored), readsAccounts: readsAccounts)
         settings.mirror = mirror
         settings.isFurther = isFurther
+        settings.usualModel = usualModel
         return settings
     }
 
@@ -228,6 +232,7 @@ package struct MirrorSettings: Sendable {
     package func ofFurtherMirrors() throws -> MirrorSettings {
         var settings = try MirrorSettings(values.withoutIdentity(), readsAccounts: readsAccounts)
         settings.isFurther = true
+        settings.usualModel = usualModel
         return settings
     }
 
@@ -244,31 +249,24 @@ package struct MirrorSettings: Sendable {
         values = values.adopting(networks.filter { account($0.key) == nil })
         humanNetwork = values.network(of: .human)
         botNetwork = values.network(of: .bot)
-        links = Self.links(values)
-        favoriteMode = Self.favoriteMode(values)
+        links = values[.links]
+        favoriteMode = values[.favoriteMode]
         favorites.maximumAgeDays = Self.exampleDays(on: [humanNetwork, botNetwork])
         if networks[.bot] != nil { try requireAudience() }
     }
 
-    /// Checks the consequences of the values, such as a zone or an account, without contacting a
-    /// server.
+    /// Checks the consequences of the values, such as an account, without contacting a server.
     ///
     /// - Parameters:
     ///   - values: The settings, unparsed.
     ///   - problems: Gets an error for each setting at fault.
     static func check(_ values: SettingValues, _ problems: inout SettingProblems) {
-        problems.check(.mirror) { _ = try mirror(values) }
         for role in AccountRole.allCases {
             let settings = AccountSettings(
                 role: role, network: values.network(of: role), values: values)
             problems.check(.network(of: role)) { try settings.checkForms() }
-            problems.check(.apiBaseURL(of: role)) { _ = try settings.apiBaseURL() }
             problems.check(.network(of: role)) { _ = try settings.account() }
         }
-        problems.check(.timeZone) { _ = try zone(values) }
-        problems.check(.quietHours) { _ = try schedule(values) }
-        problems.check(.holdWhileActive) { _ = try hold(values) }
-        problems.check(.operatorContact) { _ = try contact(values) }
     }
 
     /// The zone's name as it was written; Foundation renames some zones, such as `UTC` to `GMT`.
@@ -294,7 +292,7 @@ package struct MirrorSettings: Sendable {
     /// repeat them.
     package var flagWords: [String] {
         var words = isNamedByFlag ? ["--mirror", ShellWord.quoted(mirror)] : []
-        if values.origin(.home) == .flag, let home = values.text(.home) {
+        if values.origin(.home) == .flag, let home = values[.home] {
             words += ["--home", ShellWord.quoted(home)]
         }
         return words
@@ -306,7 +304,9 @@ package struct MirrorSettings: Sendable {
     }
 
     /// The origin of a setting's value.
-    package func origin(of setting: Setting) -> SettingOrigin { values.origin(setting) }
+    package func origin<Value>(of setting: Setting<Value>) -> SettingOrigin {
+        values.origin(setting)
+    }
 
     /// Days that the longest cap counts back, and one more: replies in a conversation count for 30.
     private static let longestCapDays = 31
@@ -338,7 +338,7 @@ package struct MirrorSettings: Sendable {
     package func obstacles(toLoginOf role: AccountRole, on network: NetworkName) -> [String] {
         var sentences: [String] = []
         if let setting = AccountField.settable.map({ $0.setting(of: role) }).first(where: {
-            values.text($0) != nil
+            values[$0] != nil
         }) {
             sentences.append(
                 "\(setting.name) is set, and settings win over a login; remove it to use the login")
@@ -416,47 +416,34 @@ extension MirrorSettings {
         networks.map(\.traits.learningDays).min() ?? 180
     }
 
-    private static func mirror(_ values: SettingValues) throws -> String {
-        let name = values.text(.mirror) ?? usualMirror
-        guard isName(name) else {
-            throw ConfigurationError(Setting.mirror.name, "is not \(nameForm)")
-        }
-        return name
-    }
-
-    private static func links(_ values: SettingValues) -> Bool { values.text(.links) != "off" }
-
     private static func pictures(_ values: SettingValues) -> PictureRule {
-        guard values.text(.media) == "own" else { return .leftOut }
-        return values.text(.mediaWithoutAlt) == "yes" ? .all : .described
+        guard values[.media] else { return .leftOut }
+        return values[.mediaWithoutAlt] ? .all : .described
     }
 
-    private static func reviewed(_ text: String?) -> Set<ActionKind> {
-        switch text {
-        case "posts": [.post]
-        case "replies": [.reply]
-        case "all": Set(ActionKind.allCases)
-        default: []
-        }
+    /// Fails for a text that is no name of a mirror.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    static func checkedName(_ text: String, of name: String) throws -> String {
+        guard isName(text) else { throw ConfigurationError(name, "is not \(nameForm)") }
+        return text
     }
 
-    private static func favoriteMode(_ values: SettingValues) -> FavoriteMode {
-        FavoriteMode(rawValue: values.text(.favoriteMode) ?? "") ?? .suggest
-    }
-
-    private static func zone(_ values: SettingValues) throws -> TimeZone? {
-        guard let identifier = values.text(.timeZone) else { return nil }
-        guard let zone = TimeZone(identifier: identifier) else {
+    /// Parses the name of a zone.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    static func zone(_ text: String, named name: String) throws -> TimeZone {
+        guard let zone = TimeZone(identifier: text) else {
             throw ConfigurationError(
-                Setting.timeZone.name,
-                "is \"\(identifier.prefix(60))\"; expected an IANA name such as Europe/Berlin")
+                name, "is \"\(text.prefix(60))\"; expected an IANA name such as Europe/Berlin")
         }
         return zone
     }
 
-    /// A mail address, a URL or a handle that is valid in a header.
-    private static func contact(_ values: SettingValues) throws -> String? {
-        guard let text = values.text(.operatorContact) else { return nil }
+    /// Fails for a text that is no mail address, URL or handle that is valid in a header.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    static func contact(_ text: String, named name: String) throws -> String {
         let isURL = ["https://", "http://", "mailto:"].contains { start in
             text.hasPrefix(start) && text.utf8.count > start.utf8.count + 2
         }
@@ -467,54 +454,43 @@ extension MirrorSettings {
         let isHandle = isName && (text.contains("@") || text.contains(".")) && !text.contains("/")
         guard HTTPClient.isContact(text), isURL || isHandle else {
             throw ConfigurationError(
-                Setting.operatorContact.name,
+                name,
                 "is no mail address, URL or handle such as ops@example.org, https://example.org/bot or @ops@example.org"
             )
         }
         return text
     }
 
-    /// A duration such as `2h` or `90m` in seconds; nil for `none`.
-    private static func hold(_ values: SettingValues) throws -> TimeInterval? {
-        let text = values.text(.holdWhileActive) ?? "none"
-        guard text != "none" else { return nil }
-        let minutes = ["m": 1, "h": 60][text.suffix(1)]
-        // A hold of a whole day would leave nothing of the day.
-        guard let minutes, let number = Int(text.dropLast()),
-            (1...24 * 60 / minutes).contains(number)
-        else {
+    /// Parses spans of a day.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    static func quietHours(_ text: String, named name: String) throws -> QuietHours {
+        guard let hours = QuietHours(parsing: text) else {
             throw ConfigurationError(
-                Setting.holdWhileActive.name,
-                "is \"\(text.prefix(40))\"; expected up to 24 hours such as 2h or 90m, or none")
+                name, "is \"\(text.prefix(60))\"; expected spans such as 23:00-07:00, or none")
         }
-        return TimeInterval(number * minutes * 60)
+        return hours
     }
 
-    private static func schedule(_ values: SettingValues) throws -> ScheduleConfiguration {
-        let text = values.text(.quietHours) ?? "none"
-        guard let quiet = QuietHours(parsing: text) else {
-            throw ConfigurationError(
-                Setting.quietHours.name,
-                "is \"\(text.prefix(60))\"; expected spans such as 23:00-07:00, or none")
-        }
-        var schedule = ScheduleConfiguration()
-        schedule.model = values.text(.scheduleModel).flatMap(ScheduleModel.init) ?? .days
-        schedule.bursts = values.text(.bursts) != "off"
-        schedule.quiet = quiet.minutes
-        schedule.maximumPerDay = values.integer(.maxPerDay)
-        return schedule
+    /// - Parameter model: How days are planned, unless as the bot of 2014 did.
+    private static func schedule(
+        _ values: SettingValues, _ model: ScheduleModel
+    ) -> ScheduleConfiguration {
+        ScheduleConfiguration(
+            model: values[.oldBot] ? .raw : model, bursts: !values[.oldBot],
+            maximumPerDay: values[.maxPerDay], quiet: values[.quietHours].minutes)
     }
 }
 
 /// Whether favorites are sent, noted for a person, or neither.
-package enum FavoriteMode: String, Sendable {
+package enum FavoriteMode: String, CaseIterable, Sendable {
     case off
     case suggest
     case auto
 }
 
 /// The rule for the bot's posts when the human changes the originals.
-package enum EditRule: String, Sendable {
+package enum EditRule: String, CaseIterable, Sendable {
     /// The copy is edited if the bot's network supports that, and else deleted.
     case edit
     /// The copy is deleted.

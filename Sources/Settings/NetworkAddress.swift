@@ -65,3 +65,16 @@ package struct NetworkRange: Hashable, Sendable {
         }
     }
 }
+
+extension NetworkRange: CustomStringConvertible {
+    /// The range as ``init(_:)`` reads it, such as `10.0.0.0/8`.
+    package var description: String {
+        let pairs = stride(from: 0, to: bytes.count, by: 2).map { index in
+            String(Int(bytes[index]) << 8 | Int(bytes[index + 1]), radix: 16)
+        }
+        let address =
+            bytes.count == 4
+            ? bytes.map { "\($0)" }.joined(separator: ".") : pairs.joined(separator: ":")
+        return "\(address)/\(bits)"
+    }
+}

@@ -169,7 +169,7 @@ package struct NetworkDescriptor: Sendable {
     /// The steps of a login.
     package var login: NetworkLogin
     /// The network's own defaults for settings.
-    package var defaults: [String: String] = [:]
+    package var defaults = SettingDefaults()
     /// The audiences that `QUOTES` accepts.
     package var quotes: Set<Audience> = []
     /// The audiences that `WHO_MAY_REPLY` accepts.

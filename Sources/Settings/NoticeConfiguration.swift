@@ -19,6 +19,11 @@ package struct NoticeConfiguration: Sendable {
         package let authorization: Secret?
         /// The host alone, for people.
         package let host: String
+        /// The address as the setting gave it.
+        let text: Secret
+
+        /// Whether its form says that a server of ntfy is there.
+        var isOfNtfy: Bool { text.reveal().hasPrefix(ntfyScheme) }
     }
 
     /// The address to which notices are sent; nil for none.
@@ -38,42 +43,54 @@ package struct NoticeConfiguration: Sendable {
     /// - Parameter values: The settings, unparsed.
     /// - Throws: ``ConfigurationError`` for a value that cannot be used.
     init(_ values: SettingValues) throws {
-        let url = values.text(.notifyURL)
-        format = values.text(.notifyFormat).flatMap(Format.init(rawValue:)) ?? .json
-        if let url, url.hasPrefix(Self.ntfyScheme), format != .ntfy {
+        address = values[.notifyURL]
+        format = values[.notifyFormat]
+        if let address, address.isOfNtfy, format != .ntfy {
             throw ConfigurationError(
                 Setting.notifyFormat.name,
-                "is \(format.rawValue), but NOTIFY_URL begins with ntfy://")
+                "is \(format.rawValue), but \(Setting.notifyURL.name) begins with \(Self.ntfyScheme)"
+            )
         }
-        address = try url.map { try Self.address($0, of: .notifyURL) }
-        heartbeat = try values.text(.heartbeatURL).map { try Self.address($0, of: .heartbeatURL) }
-        command = try values.text(.notifyCommand).map { try Self.words($0) } ?? []
+        heartbeat = values[.heartbeatURL]
+        command = values[.notifyCommand]
     }
 
-    static let ntfyScheme = "ntfy://"
+    private static let ntfyScheme = "ntfy://"
+
+    /// Parses the address of notices, also one of ntfy's own form.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    static func noticeAddress(_ text: String, named name: String) throws -> Address {
+        guard text.hasPrefix(ntfyScheme) else { return try address(text, named: name) }
+        let url = "https://" + text.dropFirst(ntfyScheme.count)
+        return try address(url, writtenAs: text, named: name)
+    }
 
     /// Parses an address, with credentials before an `@`: a token, or a name, `:` and a password.
-    private static func address(_ text: String, of setting: Setting) throws -> Address {
-        var text = text
-        if setting.name == Setting.notifyURL.name, text.hasPrefix(ntfyScheme) {
-            text = "https://" + text.dropFirst(ntfyScheme.count)
-        }
+    ///
+    /// - Parameter written: The address as the setting gives it, if that has another form.
+    /// - Throws: ``ConfigurationError``.
+    static func address(
+        _ text: String, writtenAs written: String? = nil, named name: String
+    ) throws -> Address {
         guard var parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else {
-            throw ConfigurationError(setting.name, "is no URL such as https://host/path")
+            throw ConfigurationError(name, "is no URL such as https://host/path")
         }
         let authorization = authorization(parts)
         parts.user = nil
         parts.password = nil
         guard let url = parts.string else {
-            throw ConfigurationError(setting.name, "is no URL such as https://host/path")
+            throw ConfigurationError(name, "is no URL such as https://host/path")
         }
         if let problem = request(to: url).problem {
             let hint =
                 parts.scheme == "http"
                 ? "plain http is for loopback and private hosts only; use https" : problem
-            throw ConfigurationError(setting.name, "cannot be used: \(hint)")
+            throw ConfigurationError(name, "cannot be used: \(hint)")
         }
-        return Address(url: Secret(url), authorization: authorization, host: host)
+        return Address(
+            url: Secret(url), authorization: authorization, host: host,
+            text: Secret(written ?? text))
     }
 
     /// A request to an operator's address, which may be in a private network.
@@ -92,7 +109,9 @@ package struct NoticeConfiguration: Sendable {
     /// The words of a command, separated by blanks, or in single or double quotes.
     ///
     /// No other shell syntax is supported.
-    private static func words(_ text: String) throws -> [String] {
+    ///
+    /// - Throws: ``ConfigurationError``.
+    static func words(_ text: String, named name: String) throws -> [String] {
         var words: [String] = []
         var word: String? = nil
         var quote: Character? = nil
@@ -110,12 +129,20 @@ package struct NoticeConfiguration: Sendable {
             }
         }
         guard quote == nil else {
-            throw ConfigurationError(Setting.notifyCommand.name, "has a quote that does not end")
+            throw ConfigurationError(name, "has a quote that does not end")
         }
         if let ended = word { words.append(ended) }
         guard words.first?.isEmpty == false else {
-            throw ConfigurationError(Setting.notifyCommand.name, "names no program")
+            throw ConfigurationError(name, "names no program")
         }
         return words
+    }
+
+    /// Writes words as ``words(_:named:)`` reads them.
+    static func line(_ words: [String]) -> String {
+        words.map { word in
+            let isPlain = !word.isEmpty && !word.contains { " \"'".contains($0) }
+            return isPlain ? word : "'" + word.replacing("'", with: "'\"'\"'") + "'"
+        }.joined(separator: " ")
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+package import Logging
 import MeCab
 package import Posts
 import Redis
@@ -38,13 +39,13 @@ package struct ProcessSettings: Sendable {
     ///     rehearsal.
     /// - Throws: ``ConfigurationError`` for a value that is not usable.
     package init(_ values: SettingValues, environment: [String: String]) throws {
-        secretKey = try Self.secretKey(values)
+        secretKey = values[.secretKey]
         storage = try Self.storage(values, environment)
-        redisURL = values.text(.redisURL).map(Secret.init)
-        redisTLSVerify = Self.redisTLSVerify(values)
-        passes = values.integer(.passes)
+        redisURL = values[.redisURL]
+        redisTLSVerify = values[.redisTLSVerify]
+        passes = values[.passes]
         notices = try NoticeConfiguration(values)
-        dictionary = Self.dictionary(values)
+        dictionary = values[.dictionary]
         log = LogSettings(values)
         web = try WebSettings(values, environment: environment)
         isDyno = Self.isDyno(environment)
@@ -83,7 +84,7 @@ package struct ProcessSettings: Sendable {
     package static func home(_ values: SettingValues, _ environment: [String: String]) throws
         -> String
     {
-        if let home = values.text(.home) { return home }
+        if let home = values[.home] { return home }
         // The XDG base directory rules: relative values are to be ignored.
         if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") {
             return data + "/mirror-bot"
@@ -105,20 +106,19 @@ package struct ProcessSettings: Sendable {
     static func check(
         _ values: SettingValues, environment: [String: String], _ problems: inout SettingProblems
     ) {
-        problems.check(.secretKey) { _ = try secretKey(values) }
         problems.check(.databaseURL) {
             let storage = try storage(values, environment)
             try storage.check()
             try requireLasting(storage, isDyno: isDyno(environment))
         }
         problems.check(.redisTLSVerify) {
-            _ = try RedisTLSVerification(parsing: redisTLSVerify(values), isSelfSignedHost: false)
+            _ = try RedisTLSVerification(parsing: values[.redisTLSVerify], isSelfSignedHost: false)
         }
         problems.check(.redisURL) {
-            _ = try values.text(.redisURL).map { try RedisConfiguration(url: $0) }
+            _ = try values[.redisURL].map { try RedisConfiguration(url: $0.reveal()) }
         }
         problems.check(.home) { _ = try home(values, environment) }
-        problems.check(.dictionary) { _ = try Tokenizer(dictionary: dictionary(values)) }
+        problems.check(.dictionary) { _ = try Tokenizer(dictionary: values[.dictionary]) }
         problems.check(.notifyURL) { _ = try NoticeConfiguration(values) }
         problems.check(.webListen) { _ = try WebSettings(values, environment: environment) }
     }
@@ -134,32 +134,30 @@ package struct ProcessSettings: Sendable {
             "is not set, and a dyno's disk is forgotten daily; add the Heroku Postgres add-on")
     }
 
-    private static func redisTLSVerify(_ values: SettingValues) -> String {
-        values.text(.redisTLSVerify) ?? "auto"
-    }
-
-    private static func dictionary(_ values: SettingValues) -> String {
-        values.text(.dictionary) ?? "ipadic-utf8"
-    }
-
-    private static func secretKey(_ values: SettingValues) throws -> Secret? {
-        guard let text = values.text(.secretKey) else { return nil }
+    /// Fails for a text that is too short for a key.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    static func requireKey(_ text: String, named name: String) throws {
         guard text.count >= 32 else {
             throw ConfigurationError(
-                Setting.secretKey.name,
-                "is too short; expected 64 hex digits, or a text of 32 characters or more")
+                name, "is too short; expected 64 hex digits, or a text of 32 characters or more")
         }
-        return Secret(text)
+    }
+
+    /// Fails for a text that is no address of a Postgres server.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    static func requireDatabase(_ text: String, named name: String) throws {
+        if let problem = StorageLocation.problem(ofURL: text) {
+            throw ConfigurationError(name, problem)
+        }
     }
 
     private static func storage(_ values: SettingValues, _ environment: [String: String]) throws
         -> StorageLocation
     {
-        if let url = values.text(.databaseURL) {
-            if let problem = StorageLocation.problem(ofURL: url) {
-                throw ConfigurationError(Setting.databaseURL.name, problem)
-            }
-            return .postgres(url: url, connections: values.integer(.databaseConnections))
+        if let url = values[.databaseURL] {
+            return .postgres(url: url.reveal(), connections: values[.databaseConnections])
         }
         return .sqlite(path: try home(values, environment) + "/" + databaseFile)
     }
@@ -172,14 +170,13 @@ package struct LogSettings: Sendable {
         case logfmt, json, pretty
     }
 
-    /// The name of the least severe level that is logged, in swift-log's terms.
-    package let level: String
+    /// The least severe level that is logged.
+    package let level: Logger.Level
     /// Nil for `pretty` on a terminal, else `logfmt`.
     package let format: Format?
 
-    /// Parses values whose form was checked.
     package init(_ values: SettingValues) {
-        level = values.text(.logLevel) ?? "info"
-        format = values.text(.logFormat).flatMap(Format.init)
+        level = values[.logLevel]
+        format = values[.logFormat]
     }
 }

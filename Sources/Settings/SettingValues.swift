@@ -24,16 +24,18 @@ package enum SettingOrigin: String, Codable, Sendable {
     case unset
 }
 
-/// The unparsed values of all settings, with their form checked.
+/// The values of all settings, each parsed once, with their texts and origins.
 package struct SettingValues: Sendable {
-    private var found: [String: Found] = [:]
+    private var found: [String: FoundSetting] = [:]
     /// Warnings about input that a person may have meant differently, a sentence each; the values
     /// can be used nevertheless.
     package private(set) var warnings: [String] = []
+    /// The same about values that are stored for the mirror.
+    package private(set) var storedWarnings: [String] = []
     /// The places of the files that were read; nil for values that do not come from files.
     package private(set) var places: SettingPlaces?
 
-    private typealias Found = (text: String, origin: SettingOrigin)
+    private typealias Given = (text: String, origin: SettingOrigin)
     private typealias Source = (variables: EnvironmentVariablesProvider, origin: SettingOrigin)
 
     /// The largest file that `NAME_FILE` may name.
@@ -63,11 +65,15 @@ package struct SettingValues: Sendable {
     /// Reads all settings, including invalid ones.
     private init(flags: [String: String], _ sources: [Source], problems: inout [ConfigurationError])
     {
-        for setting in Setting.all {
+        for setting in AnySetting.all {
             do {
-                if let value = try Self.find(setting, flags, sources) {
-                    found[setting.name] = value
-                    try Self.check(value.text, of: setting)
+                if let given = try Self.find(setting, flags, sources) {
+                    // Until it is parsed, so that an invalid one is kept too.
+                    found[setting.name] = FoundSetting(
+                        text: given.text, origin: given.origin, value: nil)
+                    found[setting.name] = FoundSetting(
+                        text: given.text, origin: given.origin,
+                        value: try setting.parse(given.text).value)
                 }
             } catch let error as ConfigurationError {
                 problems.append(error)
@@ -76,8 +82,18 @@ package struct SettingValues: Sendable {
             }
         }
         // After all given values, because a default may depend on them.
-        for setting in Setting.all where found[setting.name] == nil {
-            found[setting.name] = fallback(of: setting)
+        for setting in AnySetting.all where found[setting.name] == nil {
+            found[setting.name] = setting.unset(self)
+        }
+        for (variables, origin) in sources where origin == .environment {
+            warnings += RetiredSetting.names.compactMap { name in
+                // A variable that cannot be read is not used either.
+                guard let text = try? variables.environmentValue(forName: name), !text.isEmpty
+                else { return nil }
+                return RetiredSetting.named(name).map { retired in
+                    "\(name) \(retired.problem); remove it from the environment"
+                }
+            }
         }
     }
 
@@ -133,27 +149,38 @@ package struct SettingValues: Sendable {
             }
         }
         problems += wrong
-        values.warnings = files.flatMap(\.warnings)
+        values.warnings += files.flatMap(\.warnings)
         values.places = SettingPlaces(folder: folder, home: home, files: files.map(\.place.path))
         return (values, problems)
     }
 
-    /// The value of a setting, or its default.
-    package func text(_ setting: Setting) -> String? { found[setting.name]?.text }
+    /// The value of a setting, or its default, also for a text that is no value.
+    package subscript<Value>(_ setting: Setting<Value>) -> Value {
+        found[setting.name]?.value?.value(of: Value.self) ?? setting.fallback
+    }
+
+    /// The text of a setting's value, or that of its default, as a person is shown it.
+    package func text(_ setting: AnySetting) -> String? { found[setting.name]?.text }
+
+    /// The text of a setting's value, or that of its default, as a person is shown it.
+    package func text<Value>(_ setting: Setting<Value>) -> String? { found[setting.name]?.text }
 
     /// The origin of the setting's value; unset if there is none.
-    package func origin(_ setting: Setting) -> SettingOrigin {
+    package func origin(_ setting: AnySetting) -> SettingOrigin {
+        found[setting.name]?.origin ?? .unset
+    }
+
+    /// The origin of the setting's value; unset if there is none.
+    package func origin<Value>(_ setting: Setting<Value>) -> SettingOrigin {
         found[setting.name]?.origin ?? .unset
     }
 
     /// The network of a role's account.
-    package func network(of role: AccountRole) -> NetworkName {
-        text(.network(of: role)).flatMap { NetworkName(rawValue: $0) } ?? .usual
-    }
+    package func network(of role: AccountRole) -> NetworkName { self[.network(of: role)] }
 
     /// The variable that sets the network of a role's account; nil for none.
-    func networkSetting(of role: AccountRole) -> Setting? {
-        [.network(of: role), .network].first {
+    func networkSetting(of role: AccountRole) -> Setting<NetworkName>? {
+        [Setting.network(of: role), .network].first {
             ![.fallback, .implied, .login].contains(origin($0))
         }
     }
@@ -167,21 +194,23 @@ package struct SettingValues: Sendable {
 
     /// The default network of a role's account: `NETWORK` if that is set, else the one to which the
     /// account's variables belong, else that of the other account.
-    func derivedNetwork(of role: AccountRole) -> (text: String, origin: SettingOrigin)? {
+    func derivedNetwork(of role: AccountRole) -> (value: NetworkName, origin: SettingOrigin) {
         let isNamed = ![.fallback, .implied, .unset].contains(origin(.network))
         let own = possibleNetworks(of: role)
-        if !isNamed, own.count == 1, let network = own.first { return (network.rawValue, .implied) }
-        return text(.network).map { ($0, isNamed ? .fallback : origin(.network)) }
+        if !isNamed, own.count == 1, let network = own.first { return (network, .implied) }
+        return (self[.network], isNamed ? .fallback : origin(.network))
     }
 
     /// The networks with all fields that are set for the role; all without any, none if there is no
     /// such network.
     private func possibleNetworks(of role: AccountRole) -> Set<NetworkName> {
-        AccountField.settable.filter { text($0.setting(of: role)) != nil }
+        AccountField.settable.filter { self[$0.setting(of: role)] != nil }
             .reduce(Set(NetworkName.known)) { $0.intersection($1.networks) }
     }
 
     /// Returns the values, overridden by those stored for the mirror, which in turn flags override.
+    ///
+    /// A stored value of a retired variable is ignored, with a warning.
     ///
     /// - Parameter stored: The stored values, by variable name.
     /// - Returns: The values; those from the store have the origin ``SettingOrigin/stored``.
@@ -189,9 +218,17 @@ package struct SettingValues: Sendable {
     ///   version.
     func overlaid(with stored: [String: String]) throws -> SettingValues {
         var values = self
+        values.storedWarnings = []
         for (name, text) in stored.sorted(by: { $0.key < $1.key }) {
-            try Self.requireOfMirror(name, text)
-            if values.found[name]?.origin != .flag { values.found[name] = (text, .stored) }
+            if let retired = RetiredSetting.named(name) {
+                values.storedWarnings.append(
+                    "\(name) \(retired.problem); mirror-bot unset \(name) forgets it")
+                continue
+            }
+            let parsed = try Self.parsedOfMirror(name, text)
+            if values.found[name]?.origin != .flag {
+                values.found[name] = FoundSetting(text: text, origin: .stored, value: parsed)
+            }
         }
         values.deriveDefaults()
         return values
@@ -201,25 +238,29 @@ package struct SettingValues: Sendable {
     /// accounts of this one.
     func withoutIdentity() -> SettingValues {
         var values = self
-        for setting in Setting.all where setting.scope == .identity {
+        for setting in AnySetting.all where setting.scope == .identity {
             values.found[setting.name] = nil
         }
-        for setting in Setting.all where values.found[setting.name] == nil {
-            values.found[setting.name] = values.fallback(of: setting)
+        for setting in AnySetting.all where values.found[setting.name] == nil {
+            values.found[setting.name] = setting.unset(values)
         }
         values.deriveDefaults()
         return values
     }
 
-    /// Fails for a setting or value that cannot be stored for a mirror.
+    /// Parses the value of a setting that can be stored for a mirror.
     ///
     /// - Parameters:
     ///   - name: The variable's name.
     ///   - text: Its value.
-    /// - Throws: ``ConfigurationError`` with the reason.
-    static func requireOfMirror(_ name: String, _ text: String) throws {
-        guard let setting = Setting.named(name) else {
-            let near = Spelling.nearest(to: name.uppercased(), among: Setting.all.map(\.name))
+    /// - Throws: ``ConfigurationError`` for another setting, or a text that is no value of it.
+    @discardableResult
+    static func parsedOfMirror(_ name: String, _ text: String) throws -> AnySettingValue {
+        guard let setting = AnySetting.named(name) else {
+            if let retired = RetiredSetting.named(name) {
+                throw ConfigurationError(name, retired.problem)
+            }
+            let near = Spelling.nearest(to: name.uppercased(), among: AnySetting.all.map(\.name))
             throw ConfigurationError(
                 name,
                 "is no setting"
@@ -232,7 +273,7 @@ package struct SettingValues: Sendable {
             throw ConfigurationError(
                 name, "belongs to the process or to a login; put it into the environment or .env")
         }
-        try check(try unquoted(text, name), of: setting)
+        return try setting.parse(try unquoted(text, name)).value
     }
 
     /// The values with unset networks, and their consequences, taken from stored logins.
@@ -242,7 +283,8 @@ package struct SettingValues: Sendable {
     package func adopting(_ networks: [AccountRole: NetworkName]) -> SettingValues {
         var values = self
         for (role, network) in networks where networkSetting(of: role) == nil {
-            values.found[Setting.network(of: role).name] = (network.rawValue, .login)
+            values.found[Setting.network(of: role).name] = FoundSetting(
+                text: network.rawValue, origin: .login, value: AnySettingValue(network))
         }
         values.deriveDefaults()
         return values
@@ -250,36 +292,27 @@ package struct SettingValues: Sendable {
 
     /// Updates the defaults that depend on other settings.
     private mutating func deriveDefaults() {
-        for setting in Setting.all where [.fallback, .implied].contains(origin(setting)) {
-            found[setting.name] = fallback(of: setting)
+        for setting in AnySetting.all
+        where setting.isDerived && [.fallback, .implied].contains(origin(setting)) {
+            found[setting.name] = setting.unset(self)
         }
     }
 
-    private func fallback(of setting: Setting) -> Found? {
-        setting.derived(self, setting) ?? setting.fallback.map { ($0, .fallback) }
-    }
-
     /// Returns the value of an unset setting where the bot's network has a default of its own.
-    func ofBotNetwork(_ setting: Setting) -> (text: String, origin: SettingOrigin)? {
-        network(of: .bot).descriptor.defaults[setting.name].map { ($0, .fallback) }
+    func ofBotNetwork<Value>(_ setting: Setting<Value>) -> (value: Value, origin: SettingOrigin)? {
+        network(of: .bot).descriptor.defaults[setting].map { ($0, .fallback) }
     }
 
     /// Returns the value of an unset setting where the mirror is a memorial.
     ///
-    /// - Parameter text: The value for a memorial.
-    func ofMemorial(_ text: String) -> (text: String, origin: SettingOrigin)? {
-        self.text(.memorial) == "yes" ? (text, .implied) : nil
+    /// - Parameter value: The value for a memorial.
+    func ofMemorial<Value>(_ value: Value) -> (value: Value, origin: SettingOrigin)? {
+        self[.memorial] ? (value, .implied) : nil
     }
 
-    /// The value as a whole number; the form was checked when it was read.
-    func integer(_ setting: Setting) -> Int { text(setting).flatMap { Int($0) } ?? 0 }
-
-    /// The value as a whole number; nil where it is `none`.
-    func integerOrNone(_ setting: Setting) -> Int? { text(setting).flatMap { Int($0) } }
-
-    private static func find(_ setting: Setting, _ flags: [String: String], _ sources: [Source])
-        throws -> Found?
-    {
+    private static func find(
+        _ setting: AnySetting, _ flags: [String: String], _ sources: [Source]
+    ) throws -> Given? {
         func form(_ text: String) throws -> String {
             guard setting.isPath, let environment = sources.first else { return text }
             return try path(text, environment.variables)
@@ -340,7 +373,7 @@ package struct SettingValues: Sendable {
         return home + text.dropFirst()
     }
 
-    private static func secret(at path: String, for setting: Setting) throws -> String {
+    private static func secret(at path: String, for setting: AnySetting) throws -> String {
         let variable = setting.name + "_FILE"
         let data: Data?
         do throws(FileTrust.Problem) {
@@ -362,49 +395,6 @@ package struct SettingValues: Sendable {
         }
         return try unquoted(value, setting.name)
     }
-
-    private static func check(_ text: String, of setting: Setting) throws {
-        switch setting.form {
-        case .text:
-            guard
-                !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
-            else {
-                throw ConfigurationError(setting.name, "holds a control character")
-            }
-        case .choice(let allowed):
-            guard allowed.contains(text) else {
-                throw ConfigurationError(
-                    setting.name,
-                    "is \"\(text.prefix(40))\"; expected \(allowed.joined(separator: ", "))")
-            }
-        case .integer(let range):
-            guard let number = Int(text), range.contains(number) else {
-                throw ConfigurationError(
-                    setting.name,
-                    "is \"\(text.prefix(40))\"; expected a whole number from \(range.lowerBound) to \(range.upperBound)"
-                )
-            }
-        case .integerOrNone(let range):
-            guard text == "none" || Int(text).map(range.contains) == true else {
-                throw ConfigurationError(
-                    setting.name,
-                    "is \"\(text.prefix(40))\"; expected a whole number from \(range.lowerBound) to "
-                        + "\(range.upperBound), or none")
-            }
-        case .positive:
-            guard let number = Double(text), number.isFinite, number > 0 else {
-                throw ConfigurationError(
-                    setting.name, "is \"\(text.prefix(40))\"; expected a number above 0")
-            }
-        case .dollars:
-            guard Money(dollars: text) != nil else {
-                throw ConfigurationError(
-                    setting.name,
-                    "is \"\(text.prefix(40))\"; expected dollars from 0 to 1000000, such as 5 or 0.25"
-                )
-            }
-        }
-    }
 }
 
 extension SettingValues: CustomReflectable, CustomStringConvertible {
@@ -418,7 +408,7 @@ extension SettingValues: CustomReflectable, CustomStringConvertible {
     }
 
     private var shown: [String: String] {
-        let secrets = Set(Setting.all.filter(\.isSecret).map(\.name))
+        let secrets = Set(AnySetting.all.filter(\.isSecret).map(\.name))
         return Dictionary(
             uniqueKeysWithValues: found.map {
                 ($0.key, secrets.contains($0.key) ? "<redacted>" : $0.value.text)

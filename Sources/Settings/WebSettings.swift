@@ -47,6 +47,14 @@ package struct WebSettings: Sendable {
         }
     }
 
+    /// The address of the page as browsers call it.
+    package struct Address: Equatable, Sendable {
+        /// Scheme and host in lower case, without a slash at the end.
+        package let text: String
+        /// The host in the form of ``WebSettings/hosts``.
+        let host: String
+    }
+
     package var listening: Listening
     /// Where browsers find the page: scheme and host, without a slash at the end; nil if unknown.
     package let address: String?
@@ -66,61 +74,79 @@ package struct WebSettings: Sendable {
     ///   - environment: Other variables of the process: `PORT`.
     /// - Throws: ``ConfigurationError`` for a value that cannot be used.
     package init(_ values: SettingValues, environment: [String: String]) throws {
-        let text =
-            values.text(.webListen) ?? environment["PORT"].flatMap { UInt16($0) }.map {
-                "0.0.0.0:\($0)"
-            }
-            ?? "127.0.0.1:8080"
-        listening = try Self.listening(text, named: Setting.webListen.name)
-        let called = try values.text(.webAddress).map(Self.called)
-        address = called?.address
-        password = try values.text(.webPassword).map { text in
-            guard text.count >= Self.shortestPassword else {
-                throw ConfigurationError(
-                    Setting.webPassword.name,
-                    "is too short; expected \(Self.shortestPassword) characters or more")
-            }
-            let isBlank = !text.contains {
-                $0.isLetter || $0.isNumber || $0.isPunctuation || $0.isSymbol
-            }
-            guard !isBlank else {
-                throw ConfigurationError(
-                    Setting.webPassword.name, "has no visible character; choose another one")
-            }
-            return Secret(text)
+        let port = environment["PORT"].flatMap { UInt16($0) }.map { "0.0.0.0:\($0)" }
+        listening =
+            try values[.webListen]
+            ?? Self.listening(port ?? "127.0.0.1:8080", named: Setting.webListen.name)
+        password = values[.webPassword]
+        let called = values[.webAddress]
+        address = called?.text
+        var names = values[.webHosts]
+        if let host = called?.host, !Listening.isLoopback(host) { names.insert(host) }
+        hosts = names
+        userHeader = values[.webUserHeader]
+        proxies = values[.webProxies]
+    }
+
+    /// Fails for a text that is no password.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    static func requirePassword(_ text: String, named name: String) throws {
+        guard text.count >= shortestPassword else {
+            throw ConfigurationError(
+                name, "is too short; expected \(shortestPassword) characters or more")
         }
-        let names = (values.text(.webHosts) ?? "").split(separator: ",").map {
+        let isBlank = !text.contains {
+            $0.isLetter || $0.isNumber || $0.isPunctuation || $0.isSymbol
+        }
+        guard !isBlank else {
+            throw ConfigurationError(name, "has no visible character; choose another one")
+        }
+    }
+
+    /// Parses names with commas between them.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    static func hosts(_ text: String, named setting: String) throws -> Set<String> {
+        let names = text.split(separator: ",").map {
             $0.filter { !$0.isWhitespace }.lowercased()
         }
         for name in names
         where !name.utf8.allSatisfy({ $0.isASCIIAlphanumeric || ".-".utf8.contains($0) }) {
             throw ConfigurationError(
-                Setting.webHosts.name,
+                setting,
                 "has \"\(name.prefix(60))\"; expected names as mirror.example.org, with commas between"
             )
         }
-        var known = Set(names)
-        if let host = called?.host, !Listening.isLoopback(host) { known.insert(host) }
-        hosts = known
-        userHeader = try values.text(.webUserHeader).map { name in
-            guard name.utf8.allSatisfy({ $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }) else {
-                throw ConfigurationError(
-                    Setting.webUserHeader.name,
-                    "is \"\(name.prefix(60))\"; expected a header's name as Remote-User")
-            }
-            guard !Self.isSentByOthers(name) else {
-                throw ConfigurationError(
-                    Setting.webUserHeader.name,
-                    "is \(name), which browsers or any proxy send too; expected one of the proxy's own as Remote-User"
-                )
-            }
-            return name
+        return Set(names)
+    }
+
+    /// Fails for a text that is no header that only a proxy sends.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    static func userHeader(_ header: String, named name: String) throws -> String {
+        guard header.utf8.allSatisfy({ $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }) else {
+            throw ConfigurationError(
+                name, "is \"\(header.prefix(60))\"; expected a header's name as Remote-User")
         }
-        proxies = try (values.text(.webProxies) ?? "").split(separator: ",").map { part in
+        guard !isSentByOthers(header) else {
+            throw ConfigurationError(
+                name,
+                "is \(header), which browsers or any proxy send too; expected one of the proxy's own as Remote-User"
+            )
+        }
+        return header
+    }
+
+    /// Parses addresses and ranges with commas between them.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    static func proxies(_ text: String, named name: String) throws -> [NetworkRange] {
+        try text.split(separator: ",").map { part in
             let text = part.filter { !$0.isWhitespace }
             guard let range = NetworkRange(text) else {
                 throw ConfigurationError(
-                    Setting.webProxies.name,
+                    name,
                     "has \"\(text.prefix(60))\"; expected IP addresses or ranges as 172.18.0.0/16, with commas between"
                 )
             }
@@ -139,12 +165,10 @@ package struct WebSettings: Sendable {
         return listening
     }
 
-    /// Parses `WEB_ADDRESS`.
+    /// Parses scheme and host.
     ///
-    /// - Returns: The address in lower case without a slash at the end, and its host in the form of
-    ///   ``hosts``.
     /// - Throws: ``ConfigurationError``.
-    private static func called(_ text: String) throws -> (address: String, host: String) {
+    static func address(_ text: String, named name: String) throws -> Address {
         let address = (text.hasSuffix("/") ? String(text.dropLast()) : text).lowercased()
         let parts = URLComponents(string: address)
         guard let parts, let host = parts.host, !host.isEmpty, parts.path.isEmpty,
@@ -152,16 +176,16 @@ package struct WebSettings: Sendable {
             host.utf8.allSatisfy({ $0.isASCIIAlphanumeric || ".-:[]".utf8.contains($0) })
         else {
             throw ConfigurationError(
-                Setting.webAddress.name,
+                name,
                 "is \"\(text.prefix(60))\"; expected scheme and host as https://mirror.example.org")
         }
         if let problem = NoticeConfiguration.request(to: address).problem {
             let hint =
                 parts.scheme == "http"
                 ? "plain http is for this machine and its network only; use https" : problem
-            throw ConfigurationError(Setting.webAddress.name, "cannot be used: \(hint)")
+            throw ConfigurationError(name, "cannot be used: \(hint)")
         }
-        return (address, host.filter { !"[]".contains($0) })
+        return Address(text: address, host: host.filter { !"[]".contains($0) })
     }
 
     /// Whether a login is required.
@@ -226,7 +250,8 @@ package struct WebSettings: Sendable {
         guard !listening.isLoopback, !needsLogin else { return }
         throw ConfigurationError(
             Setting.webPassword.name,
-            "is not set, and \(listening) can be reached from other machines; set it, or WEB_USER_HEADER behind a "
-                + "reverse proxy that logs people in, or listen on 127.0.0.1")
+            "is not set, and \(listening) can be reached from other machines; set it, or "
+                + "\(Setting.webUserHeader.name) behind a reverse proxy that logs people in, or listen on 127.0.0.1"
+        )
     }
 }

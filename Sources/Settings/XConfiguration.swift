@@ -13,12 +13,10 @@ package struct XConfiguration: Sendable {
     /// The role whose account owns the developer application, which reads its own posts, mentions
     /// and favorites at a lower price.
     package var appOwner: AccountRole?
-    /// The spelling of request parameters.
-    package var fieldNames: XFieldNames
 
     /// The maximum cost of home timelines per day.
     package var homeShare: Money {
-        XPrices.current.price(ofReading: homePostsPerDay, from: .home, fieldNames: fieldNames)
+        XPrices.current.price(ofReading: homePostsPerDay, from: .home)
     }
 
     /// The settings that the costs depend on, apart from the number of posts, as `NAME=value`.
@@ -30,10 +28,9 @@ package struct XConfiguration: Sendable {
     }
 
     init(_ values: SettingValues) {
-        mayPublish = values.text(.acknowledgeXPolicy) == "yes"
-        monthlyBudget = values.text(.xBudget).flatMap { Money(dollars: $0) } ?? .zero
-        homePostsPerDay = values.integer(.xHomePosts)
-        appOwner = values.text(.xAppOwner).flatMap { AccountRole(rawValue: $0) }
-        fieldNames = values.text(.xFieldNames).flatMap { XFieldNames(rawValue: $0) } ?? .tweet
+        mayPublish = values[.acknowledgeXPolicy]
+        monthlyBudget = values[.xBudget]
+        homePostsPerDay = values[.xHomePosts]
+        appOwner = values[.xAppOwner]
     }
 }

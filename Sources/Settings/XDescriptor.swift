@@ -22,14 +22,15 @@ extension NetworkDescriptor {
                 let options = XOptions(
                     apiBaseURL: made.account.apiBaseURL, mayPublish: x.mayPublish,
                     homePostsPerDay: x.homePostsPerDay,
-                    ownsApp: x.appOwner == made.account.role, fieldNames: x.fieldNames)
+                    ownsApp: x.appOwner == made.account.role)
                 return try XNetwork(
                     credentials: XCredentials(made.account.credentials), options: options,
                     book: made.book,
                     client: made.client, origin: made.origin, now: made.now, uptime: made.uptime)
             })
         network.login = .x
-        network.defaults = [Setting.links.name: "off", Setting.favoriteMode.name: "suggest"]
+        network.defaults[.links] = false
+        network.defaults[.favoriteMode] = .suggest
         // Every favorite on a further page is billed again.
         network.favoritePages = 1
         network.policy = Policy(
@@ -47,14 +48,13 @@ extension NetworkDescriptor {
         let read = {
             @Sendable (items: Int, feed: Feed, role: AccountRole, settings: MirrorSettings) in
             XPrices.current.price(
-                ofReading: items, from: feed, ownsApp: settings.x.appOwner == role,
-                fieldNames: settings.x.fieldNames)
+                ofReading: items, from: feed, ownsApp: settings.x.appOwner == role)
         }
         network.prices = Prices(
             day: XPrices.current.day, budget: Setting.xBudget.name,
             monthlyBudget: \.x.monthlyBudget, post: XPrices.current.postCreate,
             reply: XPrices.current.summonedReply, delete: XPrices.current.delete, read: read,
-            ownPost: { XPrices.current.priceOfLookUp(of: .own, fieldNames: $0.x.fieldNames) },
+            ownPost: { _ in XPrices.current.priceOfLookUp(of: .own) },
             homeShare: \.x.homeShare, assumptions: \.x.assumptions,
             poll: { feed, role, settings in
                 read(XNetwork.smallestPage(of: feed), feed, role, settings)

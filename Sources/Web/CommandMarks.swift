@@ -75,7 +75,7 @@ package struct CommandMarks: Equatable, Sendable {
 
     /// The variables of the settings, and of the files that hold secret ones.
     private static let settings = Set(
-        Setting.all.flatMap { $0.isSecret ? [$0.name, $0.name + "_FILE"] : [$0.name] })
+        AnySetting.all.flatMap { $0.isSecret ? [$0.name, $0.name + "_FILE"] : [$0.name] })
     private static let shortestSetting = settings.map(\.utf8.count).min() ?? 0
 
     /// Arguments in plain words, which would else be taken for words of the sentence.

@@ -20,7 +20,6 @@ import Testing
             engine,
             variables: [
                 "TIME_ZONE": "Asia/Tokyo", "SECRET_KEY": String(repeating: "planted-", count: 8),
-                "SCHEDULE_MODEL": "kernel",
             ])
         let mirror = try await bare.open(clock: clock)
         for role in AccountRole.allCases {

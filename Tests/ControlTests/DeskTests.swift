@@ -108,11 +108,11 @@ import Testing
         #expect(set.wayBack == WayBack(SetValues(["MAX_PER_DAY": "7"]), "set", "MAX_PER_DAY=7"))
         try await expect(desk.perform(SetValues(["MAX_PER_DAY": "9"])).wayBack, equals: nil)
         // One of them would have to be set, and the other one unset.
-        let both = ["MAX_PER_DAY": "8", "BURSTS": "off"]
+        let both = ["MAX_PER_DAY": "8", "FITNESS": "loose"]
         try await expect(desk.perform(SetValues(both)).wayBack, equals: nil)
-        let unset = try await desk.perform(UnsetValues(["MAX_PER_DAY", "LINKS", "BURSTS"]))
+        let unset = try await desk.perform(UnsetValues(["MAX_PER_DAY", "LINKS", "FITNESS"]))
         #expect(
-            unset.wayBack == WayBack(SetValues(both), "set", "BURSTS=off", "MAX_PER_DAY=8"))
+            unset.wayBack == WayBack(SetValues(both), "set", "FITNESS=loose", "MAX_PER_DAY=8"))
         try await expect(desk.perform(UnsetValues(["LINKS"])).wayBack, equals: nil)
     }
 

@@ -359,7 +359,7 @@ import Testing
         let bare = try await BareMirror(
             engine,
             variables: BareMirror.accountsOnX.merging([
-                "FAVORITE_MODE": "suggest", "SCHEDULE_MODEL": "kernel",
+                "FAVORITE_MODE": "suggest"
             ]) { $1 })
         let first = try await bare.open(clock: clock)
         try await first.beginWorking()

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func everySettingExists() {
-        let names = Set(Setting.all.map(\.name))
+        let names = Set(AnySetting.all.map(\.name))
         for (code, reason) in Self.all {
             guard let setting = reason.setting else { continue }
             #expect(names.contains(setting.name), "\(code)")

@@ -250,6 +250,10 @@ import Testing
         ),
         (#"{"name":"ann","settings":{"PLANTED":"1"}}"#, "settings.PLANTED", "no setting"),
         (
+            #"{"name":"ann","settings":{"BURSTS":"planted"}}"#, "settings.BURSTS",
+            "no longer used: OLD_BOT=yes"
+        ),
+        (
             #"{"name":"ann","settings":{"planted-secret":"1"}}"#,
             "settings.(a name that is not shown)", "no setting"
         ),
@@ -410,6 +414,23 @@ import Testing
         #expect(again == text)
         let unchanged = try await MirrorRegister(mirror.installation).importMirrors(Data(text.utf8))
         #expect(unchanged.unchanged == 3)
+    }
+
+    /// As of a mirror that was set up before an update.
+    @Test func anExportLeavesOutWhatIsNoLongerUsed() async throws {
+        let mirror = try await BareMirror(variables: Self.key).open()
+        _ = try await MirrorRegister(mirror.installation).importMirrors(
+            data(#"{"name":"ann","settings":{"MAX_PER_DAY":"5"}}"#))
+        _ = try await mirror.storage.execute(
+            """
+            INSERT INTO settings (mirror, name, value, updated_ms)
+            VALUES ('ann', 'BURSTS', 'off', 0)
+            """)
+        var text = ""
+        _ = try await MirrorRegister(mirror.installation).export(withSecrets: true) { text += $0 }
+        #expect(text.contains("MAX_PER_DAY") && !text.contains("BURSTS"))
+        let again = try await MirrorRegister(mirror.installation).importMirrors(Data(text.utf8))
+        #expect(again.unchanged == 1)
     }
 
     @Test func anExportWithoutSecretsNamesThem() async throws {

@@ -145,10 +145,11 @@ import Testing
             ("BOT_SERVER", "a.example", "belongs to the process"),
             ("LOG_LEVEL", "debug", "belongs to the process"),
             ("MAX_PER_DAYS", "5", "is no setting; did you mean MAX_PER_DAY?"),
+            ("SCHEDULE_MODEL", "kernel", "is no longer used: OLD_BOT=yes"),
             ("MIRROR", "b", "belongs to the process"),
         ] {
             let error = await #expect(throws: ConfigurationError.self) {
-                try await mirror.set([name: value, "BURSTS": "off"], now: BareMirror.now)
+                try await mirror.set([name: value, "LINKS": "off"], now: BareMirror.now)
             }
             expect(error?.description, "\(name): \(error?.description ?? "-")") {
                 $0?.contains(text) == true

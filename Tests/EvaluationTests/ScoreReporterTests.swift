@@ -81,11 +81,12 @@ import Testing
     }
 
     @Test func theSettingsOfTheMirrorAreMeasured() async throws {
-        let bare = try await BareMirror(variables: ["SCHEDULE_MODEL": "raw", "MAX_PER_DAY": "1"])
+        let bare = try await BareMirror(variables: ["OLD_BOT": "yes", "MAX_PER_DAY": "1"])
         let mirror = try await bare.open()
         try await TrainedDatabase.train(mirror)
         let times = try await mirror.archive.scheduleRows()
-        let configuration = ScheduleConfiguration(model: .raw, maximumPerDay: 1)
+        let configuration = ScheduleConfiguration(
+            model: .raw, bursts: false, maximumPerDay: 1)
         let scores = try #require(try await report(mirror).scheduler.scores)
         let expected = try ScheduleEvaluation(configuration: configuration, zone: Sample.zone)
             .scores(of: times, name: "test")

@@ -104,9 +104,6 @@ package struct MirrorFixture: Sendable {
         var all = [
             "MIRROR": Self.mirror, "MIRROR_BOT_HOME": folder.path,
             "TIME_ZONE": Sample.zone.identifier,
-            // Of copied days some are silent, and others crowd into an hour; a test wants posts in
-            // the hours that it lives.
-            "SCHEDULE_MODEL": "kernel",
             // Some posts of the past are from nobody whom a server could be asked about.
             "TRUST_ARCHIVE": "yes",
         ]
@@ -139,11 +136,19 @@ package struct MirrorFixture: Sendable {
         all.merge(variables) { $1 }
         self.variables = all
         mirror = try await HumanMirror.open(
-            try Self.configuration(all), clock: clock, rehearsal: rehearsal,
+            try Self.spread(all), clock: clock, rehearsal: rehearsal,
             logger: Self.logger(log), opening: opening)
         if isTrained, !isCopied {
             try await TrainedDatabase.train(mirror, on: networks.human)
         }
+    }
+
+    /// The configuration with posts at all hours: of copied days some are silent, and others crowd
+    /// into an hour, and a test wants posts in the hours that it lives.
+    private static func spread(_ variables: [String: String]) throws -> MirrorConfiguration {
+        var configuration = try configuration(variables)
+        configuration.mirror.usualModel = .kernel
+        return configuration
     }
 
     package static func configuration(_ variables: [String: String]) throws -> MirrorConfiguration {
@@ -213,7 +218,7 @@ package struct MirrorFixture: Sendable {
     /// Opens the same mirror once more, as another process does, with some settings changed.
     package func reopened(changing changes: [String: String] = [:]) async throws -> HumanMirror {
         let other = try await HumanMirror.open(
-            try Self.configuration(variables.merging(changes) { $1 }), clock: clock,
+            try Self.spread(variables.merging(changes) { $1 }), clock: clock,
             rehearsal: rehearsal,
             logger: Self.logger(log), opening: OpenMirrors.open)
         OpenMirrors.current?.add { await other.close() }
@@ -221,7 +226,7 @@ package struct MirrorFixture: Sendable {
     }
 
     /// The settings with which the mirror is open.
-    package func configuration() throws -> MirrorConfiguration { try Self.configuration(variables) }
+    package func configuration() throws -> MirrorConfiguration { try Self.spread(variables) }
 
     /// Where the data is, if on a server.
     package var databaseURL: String? { variables["DATABASE_URL"] }

@@ -51,7 +51,7 @@ import Testing
         let report = try JSONDecoder().decode(Report.self, from: Data(ending.output.utf8))
         #expect(report.schema == "mirror-bot/config/2")
         #expect(report.problems.isEmpty)
-        #expect(report.settings.map(\.name) == Setting.all.map(\.name))
+        #expect(report.settings.map(\.name) == AnySetting.all.map(\.name))
         return Dictionary(uniqueKeysWithValues: report.settings.map { ($0.name, $0) })
     }
 
@@ -119,7 +119,7 @@ import Testing
                 #expect(!(ending.output + ending.error).contains("planted"))
             }
         }
-        #expect(redacted == Set(Setting.all.filter(\.isSecret).map(\.name)))
+        #expect(redacted == Set(AnySetting.all.filter(\.isSecret).map(\.name)))
     }
 
     @Test(arguments: [40, 60, 80, 120]) func everySettingHasALineForPeopleThatFits(columns: Int)
@@ -136,11 +136,12 @@ import Testing
         let heads = lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
         #expect(
             heads.map { $0.dropFirst(2).prefix { $0 != " " } }
-                == Setting.all.map { Substring($0.name) })
-        let titles = lines.filter { line in Setting.Group.allCases.contains { $0.title == line } }
-        #expect(titles.map(String.init) == Setting.Group.allCases.map(\.title))
+                == AnySetting.all.map { Substring($0.name) })
+        let titles = lines.filter { line in AnySetting.Group.allCases.contains { $0.title == line }
+        }
+        #expect(titles.map(String.init) == AnySetting.Group.allCases.map(\.title))
         let words = ending.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        for setting in Setting.all {
+        for setting in AnySetting.all {
             #expect(words.contains(setting.summary.dropFirst()), "\(setting.name)")
             let change = "Change: taken up \(setting.uptake.words)."
             #expect(
@@ -183,9 +184,9 @@ import Testing
     @Test func everyLineSaysWhatAChangeDoesAndWhenItIsTakenUp() async throws {
         let lines = try await lines()
         #expect(lines["QUIET_HOURS"]?.uptake == "live")
-        #expect(lines["SCHEDULE_MODEL"]?.uptake == "next-decision")
+        #expect(lines["OLD_BOT"]?.uptake == "next-decision")
         #expect(lines["DATABASE_URL"]?.uptake == "next-start")
-        for setting in Setting.all {
+        for setting in AnySetting.all {
             #expect(lines[setting.name]?.uptake == setting.uptake.rawValue, "\(setting.name)")
             #expect(lines[setting.name]?.effect == setting.effect, "\(setting.name)")
         }
@@ -208,7 +209,7 @@ import Testing
         let ending = try await stage.run("config", "--json", environment: wrong)
         #expect(ending.status == 78)
         let report = try JSONDecoder().decode(Report.self, from: Data(ending.output.utf8))
-        #expect(report.settings.map(\.name) == Setting.all.map(\.name))
+        #expect(report.settings.map(\.name) == AnySetting.all.map(\.name))
         #expect(Set(report.settings.filter { $0.problem != nil }.map(\.name)) == blamed)
         #expect(report.problems.count == blamed.count)
         let table = try await stage.run("config", environment: wrong)
@@ -273,6 +274,22 @@ import Testing
         #expect(lines["SECRET_KEY"]?.origin == "file")
         try await expect(
             self.lines(["--home=~"])["MIRROR_BOT_HOME"]?.value, equals: stage.folder.path)
+    }
+
+    /// As after an update: what it was for is said, and nothing breaks.
+    @Test func namesThatAreNoLongerUsedAreWarnedOf() async throws {
+        try dotEnv("WEIGHTS=plain\n")
+        let ending = try await stage.run("config", environment: ["BURSTS": "off"])
+        #expect(ending.status == 0)
+        let lines = ending.error.split(separator: "\n")
+        #expect(lines.count == 2, "\(lines)")
+        expect(lines.first) {
+            $0?.hasPrefix("warning: BURSTS is no longer used: OLD_BOT=yes ") == true
+        }
+        expect(lines.last) {
+            $0?.hasPrefix("warning: line 1 of .env: WEIGHTS is no longer used: OLD_BOT=yes ")
+                == true
+        }
     }
 
     @Test func namesThatAreNoSettingsAreWarnedOf() async throws {

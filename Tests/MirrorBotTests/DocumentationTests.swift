@@ -100,12 +100,12 @@ import Testing
 
     @Test func everySettingIsDocumentedAndNoOther() throws {
         let rows = try lines(of: "docs/settings.md").compactMap(Row.init)
-        #expect(rows.map(\.name).sorted() == Setting.all.map(\.name).sorted())
+        #expect(rows.map(\.name).sorted() == AnySetting.all.map(\.name).sorted())
     }
 
     @Test func defaultsFormsAndSecretsAreThoseOfTheProgram() throws {
         let rows = try lines(of: "docs/settings.md").compactMap(Row.init)
-        for setting in Setting.all {
+        for setting in AnySetting.all {
             let row = try #require(rows.first { $0.name == setting.name }, "\(setting.name)")
             #expect(row.isSecret == setting.isSecret, "\(setting.name)")
             // What other settings decide is said in words.
@@ -138,7 +138,7 @@ import Testing
         for file in files {
             let text = try String(contentsOf: file, encoding: .utf8)
             let named = text.matches(of: /"([A-Z][A-Z_]+)"/).map { String($0.1) }.filter {
-                $0 != Setting.network.name && Setting.named($0) != nil
+                $0 != Setting.network.name && AnySetting.named($0) != nil
             }
             #expect(named.isEmpty, "\(file.lastPathComponent)")
         }

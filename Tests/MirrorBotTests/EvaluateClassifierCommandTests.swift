@@ -125,7 +125,7 @@ import Testing
         #expect(lines[table + 7].hasSuffix("       10       10"))
 
         let learned = try json(try await stage.run(words: files + ["--json"]))
-        let set = ["WEIGHTS": "plain"]
+        let set = ["OLD_BOT": "yes"]
         let plain = try json(try await stage.run(words: files + ["--json"], environment: set))
         let given = try json(
             try await stage.run(

@@ -185,9 +185,9 @@ import Testing
 
     @Test(arguments: [
         ("NETWORK", "friendster", "mastodon"), ("FAVORITE_MODE", "maybe", "off, suggest, auto"),
-        ("SCHEDULE_MODEL", "guess", "days, kernel, raw"),
+        ("OLD_BOT", "maybe", "no, yes"),
         ("FEATURES", "all", "pairs, content, nouns"),
-        ("WEIGHTS", "heavy", "learned, plain"), ("BURSTS", "yes", "on, off"),
+        ("MEDIA", "yes", "off, own"),
         ("LINKS", "1", "on, off"), ("LOG_LEVEL", "loud", "trace"), ("LOG_FORMAT", "xml", "logfmt"),
         ("POLL_SECONDS", "9", "10 to 3600"), ("MAX_PER_DAY", "-1", "0 to 1000"),
         ("MAX_PER_DAY", "1e3", "0 to 1000"),
@@ -211,7 +211,7 @@ import Testing
     }
 
     /// As `docker run --env-file` hands them over.
-    @Test(arguments: Setting.all.map(\.name))
+    @Test(arguments: AnySetting.all.map(\.name))
     func aValueBetweenQuotesIsNamed(_ name: String) async throws {
         for value in ["\"planted\"", "'planted'", "\"planted\" # why", "“planted”"] {
             let ending = try await stage.run("config", environment: [name: value])

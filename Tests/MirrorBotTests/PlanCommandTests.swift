@@ -88,7 +88,7 @@ import Testing
             "\(explained.output)")
         // Of days that were drawn minute by minute nothing is claimed.
         try await expect(
-            stage.plan("--date", day, environment: ["SCHEDULE_MODEL": "kernel"]).pattern,
+            stage.plan("--date", day, environment: ["OLD_BOT": "yes"]).pattern,
             equals: nil)
     }
 

@@ -51,7 +51,7 @@ enum PlantedAccounts {
         for role in SandboxRole.allCases {
             variables.merge(sandbox.settings(of: role, on: network)) { $1 }
         }
-        for setting in Setting.all where setting.isSecret {
+        for setting in AnySetting.all where setting.isSecret {
             book.add(setting.name, variables[setting.name])
         }
         return variables.mapValues { $0 == sandbox.url ? url : $0 }

@@ -77,7 +77,7 @@ extension SecretScenario {
                 }
             },
             SecretScenario("values that no secret setting takes") { stage in
-                for setting in Setting.all where setting.isSecret {
+                for setting in AnySetting.all where setting.isSecret {
                     for tail in ["\nsecond line", "\u{1B}[2J"] {
                         let value = stage.book.plant(setting.name) + tail
                         try await stage.run(["config"], [setting.name: value], ends: 78)

@@ -28,7 +28,7 @@ import Testing
 
     @Test func everyGroupHasItsTable() throws {
         let text = try Repository.text(of: "docs/settings.md")
-        for group in Setting.Group.allCases {
+        for group in AnySetting.Group.allCases {
             #expect(text.contains("\n## \(group.title)\n"), "\(group)")
             #expect(
                 text.contains("\n<!-- settings: \(group.rawValue) -->\n| variable |"), "\(group)")
@@ -37,7 +37,7 @@ import Testing
 
     /// Markdown and JSON would take them for something else.
     @Test func theTextsOfTheTableHoldNoMarkup() {
-        for setting in Setting.all {
+        for setting in AnySetting.all {
             for text in [setting.meaning, setting.details, setting.usually, setting.effectText]
                 .compactMap(\.self)
             {
@@ -59,10 +59,10 @@ import Testing
     @Test func theHelpOfSetNamesWhatCanBeStoredAndNothingElse() async throws {
         let help = try await Stage().run("set", "--help").output
         let words = Set(help.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
-        for setting in Setting.all where setting.canBeStored {
+        for setting in AnySetting.all where setting.canBeStored {
             #expect(words.contains(setting.name))
         }
-        let others = Set(Setting.all.filter { !$0.canBeStored }.map(\.name))
+        let others = Set(AnySetting.all.filter { !$0.canBeStored }.map(\.name))
         #expect(
             words.intersection(others).subtracting([
                 "MIRROR", "TIME_ZONE", "MIRROR_BOT_HOME", "DATABASE_URL",
@@ -72,7 +72,7 @@ import Testing
     /// What can be stored is what `set` accepts.
     @Test func whatSetRefusesCannotBeStored() async throws {
         let stage = try Stage()
-        for setting in Setting.all where !setting.canBeStored {
+        for setting in AnySetting.all where !setting.canBeStored {
             let ending = try await stage.run("set", "\(setting.name)=default")
             #expect(ending.status == 78, "\(setting.name): \(ending.error)")
         }

@@ -121,11 +121,12 @@ import Testing
         try await expect(stage.run("set", "--mirror", "second").output, equals: "MAX_PER_DAY=7\n")
         // All or nothing, and no secret is shown.
         for (words, status, text) in [
-            (["BURSTS=off", "MAX_PER_DAY=none"], 78, "MAX_PER_DAY is \"none\""),
-            (["BURSTS"], 64, "is no NAME=VALUE"), (["BURSTS="], 64, "mirror-bot unset BURSTS"),
-            (["BURSTS=on", "BURSTS=off"], 64, "BURSTS is given twice"),
+            (["MEDIA=own", "MAX_PER_DAY=none"], 78, "MAX_PER_DAY is \"none\""),
+            (["MEDIA"], 64, "is no NAME=VALUE"), (["MEDIA="], 64, "mirror-bot unset MEDIA"),
+            (["MEDIA=off", "MEDIA=own"], 64, "MEDIA is given twice"),
             (["BOT_ACCESS_TOKEN=planted4711"], 78, "BOT_ACCESS_TOKEN is a secret"),
             (["MAX_PRE_DAY=3"], 78, "did you mean MAX_PER_DAY?"),
+            (["BURSTS=off"], 78, "BURSTS is no longer used: OLD_BOT=yes"),
         ] as [([String], Int32, String)] {
             let ending = try await stage.run(words: ["set"] + words)
             #expect(ending.status == status, "\(words): \(ending.error)")
@@ -142,9 +143,28 @@ import Testing
         #expect(broken.status == 78, "\(broken.error)")
         #expect(broken.error.contains("mirror-bot unset QUIET_HOURS forgets it"), "\(broken.error)")
         try await expect(stage.run("set").output, equals: "QUIET_HOURS=at night\n")
-        try await expect(stage.run("set", "BURSTS=off").status, equals: 78)
+        try await expect(stage.run("set", "MEDIA=own").status, equals: 78)
         try await expect(stage.run("unset", "QUIET_HOURS").status, equals: 0)
         try await expect(stage.run("status").status, equals: 0)
+        // What an update takes no longer at all is ignored with a warning.
+        try await stage.withMirror { mirror in
+            _ = try await mirror.storage.execute(
+                """
+                INSERT INTO settings (mirror, name, value, updated_ms)
+                VALUES ('default', 'BURSTS', 'off', 0)
+                """)
+        }
+        for command in ["status", "config"] {
+            let warned = try await stage.run(command)
+            #expect(warned.status == 0, "\(warned.error)")
+            expect(warned.error) {
+                $0.contains("warning: BURSTS is no longer used: ")
+                    && $0.contains("; mirror-bot unset BURSTS forgets it\n")
+            }
+        }
+        try await expect(
+            stage.run("unset", "BURSTS").output, equals: "BURSTS is no longer set\n")
+        try await expect(stage.run("status").error) { !$0.contains("BURSTS") }
     }
 
     @Test(arguments: [false, true]) func aDayIsChangedAsItWasShown(onServer: Bool) async throws {

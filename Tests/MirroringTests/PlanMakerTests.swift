@@ -162,7 +162,7 @@ import Testing
 
     @Test(
         arguments: [
-            (150, [:]), (300, ["SCHEDULE_MODEL": "raw"]), (300, ["SCHEDULE_MODEL": "kernel"]),
+            (150, [:]), (300, ["OLD_BOT": "yes"]),
         ]
             as [(Int, [String: String])])
     func minutesThatWereDrawnOneByOneTakeAfterNoDay(texts: Int, variables: [String: String])
@@ -177,7 +177,7 @@ import Testing
         let desk = try await desk(texts: 300, perDay: 3)
         let stored = try await desk.slots(ofDays: 2)
         let other = try MirrorFixture.configuration(
-            ["MIRROR_BOT_HOME": "/nowhere", "MIRROR": "desk", "SCHEDULE_MODEL": "kernel"]
+            ["MIRROR_BOT_HOME": "/nowhere", "MIRROR": "desk", "OLD_BOT": "yes"]
         ).mirror
         let maker = PlanMaker(
             archive: desk.mirror.archive, store: desk.outbox, configuration: other,

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func whereTheyAreToBePlainNoneAreLearned() async throws {
-        let mirror = try await BareMirror(variables: ["WEIGHTS": "plain"]).open()
+        let mirror = try await BareMirror(variables: ["OLD_BOT": "yes"]).open()
         try await train(mirror)
         try await expect(rows(mirror)) { $0.isEmpty }
         try await expect(

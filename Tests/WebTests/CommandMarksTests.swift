@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func everySettingIsKnown() {
-        for setting in Setting.all {
+        for setting in AnySetting.all {
             #expect(Self.marked("\(setting.name) is no") == "[\(setting.name)] is no")
             guard setting.isSecret else { continue }
             #expect(Self.marked("in \(setting.name)_FILE") == "in [\(setting.name)_FILE]")
@@ -158,7 +158,7 @@ import Testing
         let error = await #expect(throws: ChangeRefusal.self) { try await operation(desk) }
         let refusal = try #require(error)
         #expect(refusal.text.page.contains(page), "\(refusal.text.page)")
-        let left = TerminalWords(refusal.text.page).found.filter { Setting.named($0) == nil }
+        let left = TerminalWords(refusal.text.page).found.filter { AnySetting.named($0) == nil }
         #expect(left == [], "\(refusal.text.page)")
         #expect(refusal.description != refusal.text.page)
         await stage.close()

@@ -374,7 +374,7 @@ import Testing
     @Test func oneSettingStandsAlone() async throws {
         let stage = try await PageStage.open()
         let page = try RenderedPage(
-            try await stage.content(SettingsPage.self, "/settings", query: [("name", "WEIGHTS")]),
+            try await stage.content(SettingsPage.self, "/settings", query: [("name", "FEATURES")]),
             of: SettingsPage.self
         )
         #expect(page.html.matches(of: /<tr id="([A-Z_]+)">/).count == 1)

@@ -62,8 +62,8 @@ import Testing
     /// Several values are set by no form, and what asks first is sent by no button.
     @Test func whatNoRouteReadsHasNoForm() {
         let operations: [any PersonOperation] = [
-            SetValues(["MAX_PER_DAY": "7", "BURSTS": "off"]),
-            UnsetValues(["MAX_PER_DAY", "BURSTS"]), PauseMirror(),
+            SetValues(["MAX_PER_DAY": "7", "LINKS": "off"]),
+            UnsetValues(["MAX_PER_DAY", "LINKS"]), PauseMirror(),
             DenyPeople(account: "pal@far.example"), CancelRetirement(),
             RerollDay(day: nil, seed: "again"),
         ]

@@ -30,7 +30,7 @@ struct TerminalWords {
             if let command = word.split(separator: " ").dropFirst().first {
                 return CommandMarks.commands.contains(String(command))
             }
-            return word.hasPrefix("--") || Setting.named(word) != nil
+            return word.hasPrefix("--") || AnySetting.named(word) != nil
         }
     }
 

@@ -32,7 +32,10 @@ package struct Doctor: Sendable {
 
     /// Examines the mirror; returns the findings in the order in which a person would fix them.
     package func findings(now: Date) async -> [Finding] {
-        var findings = await examined("database", database)
+        var findings = mirror.configuration.values.storedWarnings.map { warning in
+            Finding.warn("settings", warning)
+        }
+        findings += await examined("database", database)
         findings += await examined("redis", counts)
         findings += await examined("dictionary", dictionary)
         findings += await examined("time zone", zone)
@@ -75,7 +78,8 @@ package struct Doctor: Sendable {
             return [
                 .ok(
                     "redis",
-                    "not used: REDIS_URL is not set, and the counts are kept in the database")
+                    "not used: \(Setting.redisURL.name) is not set, and the counts are kept in the database"
+                )
             ]
         }
         do {
@@ -86,7 +90,7 @@ package struct Doctor: Sendable {
             found.fix = "give its user the rights that docs/deploy.md names"
             return [found]
         }
-        return [.ok("redis", "REDIS_URL answers and takes changes")]
+        return [.ok("redis", "\(Setting.redisURL.name) answers and takes changes")]
     }
 
     private func dictionary() throws -> [Finding] {
@@ -111,7 +115,9 @@ package struct Doctor: Sendable {
                 "texts",
                 "\(usable) of \(judged) texts may be posted; the rule \(commonest.reason) leaves out \(commonest.count), since "
                     + ReportedReason(commonest.reason).text,
-                fix: "look at them with mirror-bot texts; FITNESS, LINKS and MEDIA decide on some")
+                fix:
+                    "look at them with mirror-bot texts; \(Setting.fitness.name), \(Setting.links.name) and \(Setting.media.name) decide on some"
+            )
         ]
     }
 
@@ -125,7 +131,10 @@ package struct Doctor: Sendable {
             return [.warn("time zone", sentence), rules]
         }
         if let sentence = mirror.adoptedZone(record) {
-            return [.warn("time zone", "\(sentence); set TIME_ZONE if it is another"), rules]
+            return [
+                .warn("time zone", "\(sentence); set \(Setting.timeZone.name) if it is another"),
+                rules,
+            ]
         }
         return [.ok("time zone", zone.identifier), rules]
     }

@@ -215,7 +215,10 @@ package struct MirrorRegister: Sendable {
                 for (role, sealed) in row.logins {
                     logins[role] = try vault.opened(sealed, of: role)
                 }
-                let entry = MirrorEntry(name: name, settings: row.settings, logins: logins)
+                let entry = MirrorEntry(
+                    name: name,
+                    settings: row.settings.filter { RetiredSetting.named($0.key) == nil },
+                    logins: logins)
                 try body(try entry.line(withSecrets: withSecrets) + "\n")
                 report.mirrors += 1
                 if !withSecrets, !logins.isEmpty { report.lacking.append(name) }
@@ -326,8 +329,10 @@ private struct EntryChecker {
         }
         for name in entry.settings.keys.sorted() {
             let field = "settings.\(MirrorEntry.shown(name))"
-            guard let setting = Setting.named(name) else {
-                throw EntryProblem(field, "is no setting; mirror-bot set --help lists them")
+            guard let setting = AnySetting.named(name) else {
+                let problem = RetiredSetting.named(name)?.problem
+                throw EntryProblem(
+                    field, problem ?? "is no setting; mirror-bot set --help lists them")
             }
             guard !setting.isSecret else {
                 throw EntryProblem(field, "is a secret, which belongs into credentials")
@@ -364,14 +369,15 @@ private struct EntryChecker {
         guard let error = error as? ConfigurationError else {
             return EntryProblem("settings", "cannot be used")
         }
-        guard let setting = Setting.named(error.setting), let value = entry.settings[setting.name]
+        guard let setting = AnySetting.named(error.setting),
+            let value = entry.settings[setting.name]
         else {
             return EntryProblem(
                 "settings",
                 "do not go together with \(error.setting), which is set for the mirror or the process"
             )
         }
-        if case .choice(let allowed) = setting.form, allowed.contains(value) {
+        if setting.form.choices?.contains(value) == true {
             return EntryProblem(
                 "settings.\(setting.name)", "does not go together with the mirror's networks")
         }

@@ -35,7 +35,7 @@ enum KnownReason: Equatable, Sendable {
     }
 
     /// The setting that decides it; nil if none does.
-    var setting: Setting? {
+    var setting: AnySetting? {
         switch self {
         case .rule(let rule): rule.setting
         case .outbox(let reason): reason.setting
@@ -46,23 +46,23 @@ enum KnownReason: Equatable, Sendable {
 
 extension Refusal.Reason {
     /// The setting that decides whether the rule applies; nil if none does.
-    var setting: Setting? {
+    var setting: AnySetting? {
         switch self {
-        case .hasLink: .links
-        case .hasMedia: .media
-        case .noAltText: .mediaWithoutAlt
-        case .threadHead: .threads
-        case .dailyCap: .favoritesPerDay
-        case .personCap: .repliesPerPerson
-        case .threadCap: .repliesPerThread
-        case .unlikelyReply: .replies
-        case .policyNotAcknowledged: .acknowledgeXPolicy
+        case .hasLink: Setting.links.erased
+        case .hasMedia: Setting.media.erased
+        case .noAltText: Setting.mediaWithoutAlt.erased
+        case .threadHead: Setting.threads.erased
+        case .dailyCap: Setting.favoritesPerDay.erased
+        case .personCap: Setting.repliesPerPerson.erased
+        case .threadCap: Setting.repliesPerThread.erased
+        case .unlikelyReply: Setting.replies.erased
+        case .policyNotAcknowledged: Setting.acknowledgeXPolicy.erased
         case .machineClient, .quotesAPost, .struckOut, .checkIn, .appShare, .cutShare, .mediaLeft,
             .numbersOnly, .linkOnly, .threadPart, .namesSomebody, .tragedy, .greetingSeason,
             .thanksSomebody, .asksSomebody, .event, .dated, .greetingTime, .timeBound, .tagNumber,
             .rareTag, .withLink, .withTag, .goesOn, .onlyReacts, .publicAffairs, .liveShow,
             .followsClosely:
-            .fitness
+            Setting.fitness.erased
         case .notOpen, .isReply, .notAReply, .isRepost, .longAltText, .sensitive, .truncated,
             .mentionsOthers, .noWords, .tooLong, .badHandle, .ownPost, .botAuthor, .optedOut,
             .denied, .askedToStop, .notMentioned, .closedToReplies, .othersThread,
@@ -78,15 +78,15 @@ extension Refusal.Reason {
 
 extension Action.Reason {
     /// The setting that decides it; nil if none does.
-    fileprivate var setting: Setting? {
+    fileprivate var setting: AnySetting? {
         switch self {
-        case .sourceEdited: .followEdits
-        case .sourceUnasked, .sourceUnverified: .trustArchive
-        case .humanFavorite: .deleteOnFavorite
-        case .humanActive: .holdWhileActive
-        case .quietHours: .quietHours
-        case .noFavorites: .favoriteMode
-        case .onlyAnswers: .maxPerDay
+        case .sourceEdited: Setting.followEdits.erased
+        case .sourceUnasked, .sourceUnverified: Setting.trustArchive.erased
+        case .humanFavorite: Setting.deleteOnFavorite.erased
+        case .humanActive: Setting.holdWhileActive.erased
+        case .quietHours: Setting.quietHours.erased
+        case .noFavorites: Setting.favoriteMode.erased
+        case .onlyAnswers: Setting.maxPerDay.erased
         case .unconfirmed, .duplicate, .tooLong, .tooLate, .beforeStart, .noText, .incomplete,
             .tooManyLate, .undecided, .denied, .byPerson, .dismissed, .rerolled, .never,
             .saidMeanwhile, .sourceGone, .targetGone, .retired, .restored, .rebound, .threadEnded,
@@ -99,9 +99,9 @@ extension Action.Reason {
 
 extension NetworkError.Code {
     /// The setting that decides it; nil if none does.
-    fileprivate var setting: Setting? {
+    fileprivate var setting: AnySetting? {
         switch self {
-        case .overBudget: .xBudget
+        case .overBudget: Setting.xBudget.erased
         case .unauthorized, .missingScope, .accountDisabled, .forbidden, .notFound, .rateLimited,
             .rejected, .tooLong, .duplicate, .conflict, .unavailable, .transport,
             .malformedResponse, .tooLarge, .redirected, .capability, .configuration,

@@ -87,7 +87,7 @@ package struct SettingForecast: Codable, Equatable, Sendable {
     /// The effects of a change besides the setting's meaning, as sentences.
     package let effect: String?
     /// When the change would take effect.
-    package let uptake: Setting.Uptake
+    package let uptake: AnySetting.Uptake
     /// The number of planned posts still to come today, if the setting affects only later plans;
     /// else nil.
     package let postsToCome: Int?
@@ -107,7 +107,7 @@ package struct SettingForecast: Codable, Equatable, Sendable {
     package init(
         of mirror: HumanMirror, _ name: String, to value: String?, zone: TimeZone?, now: Date
     ) async throws {
-        guard let setting = Setting.named(name), setting.canBeStored else {
+        guard let setting = AnySetting.named(name), setting.canBeStored else {
             throw ChangeRefusal(
                 .unknown, "\"\(name.prefix(60))\" is no setting that can be set for a mirror")
         }
@@ -134,6 +134,13 @@ package struct SettingForecast: Codable, Equatable, Sendable {
         }
     }
 
+    /// Whether no post at all would be planned from then on.
+    private var plansNothing: Bool {
+        guard name == Setting.maxPerDay.name, let to else { return false }
+        // A text that is no value plans something.
+        return (try? Setting.maxPerDay.parse(to)) == 0
+    }
+
     /// The forecast in sentences.
     package var sentences: [String] {
         var sentences = ["\(name) from \(from ?? "nothing") to \(to ?? "nothing")."]
@@ -147,7 +154,7 @@ package struct SettingForecast: Codable, Equatable, Sendable {
             )
         }
         // The effect says the same of today's plan.
-        if let effect, postsToCome == nil || name == Setting.maxPerDay.name && to == "0" {
+        if let effect, postsToCome == nil || plansNothing {
             sentences.append(effect)
         }
         return sentences + ["Taken up \(uptake.words)."]

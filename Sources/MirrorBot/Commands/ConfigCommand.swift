@@ -48,7 +48,9 @@ struct ConfigCommand: AsyncParsableCommand {
         do {
             let configuration = try MirrorConfiguration(
                 values, environment: Console.current.environment, readsAccounts: false)
-            return try await configuration.valuesWithSettings()
+            let values = try await configuration.valuesWithSettings()
+            MirrorOptions.tellWarnings(about: values)
+            return values
         } catch {
             StandardError.write(
                 "warning: what is set for the mirror is not shown: \(Printable.line("\(error)"))\n")

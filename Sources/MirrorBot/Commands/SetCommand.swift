@@ -11,14 +11,15 @@ struct SetCommand: AsyncParsableCommand {
         abstract: "Set values for this mirror; they override the environment and .env.",
         discussion: """
             A running worker uses them within a minute. Without arguments the command shows what is set. Secrets, \
-            logins and settings of the process, such as DATABASE_URL, cannot be set. mirror-bot config WORD explains a \
+            logins and settings of the process, such as \(Setting.databaseURL.name), cannot be set. mirror-bot config WORD explains a \
             setting. These can be set:
 
-            \(Setting.storableNames)
+            \(AnySetting.storableNames)
             """)
 
     @Argument(
-        help: ArgumentHelp("Such as MAX_PER_DAY=5; several are allowed.", valueName: "name=value"))
+        help: ArgumentHelp(
+            "Such as \(Setting.maxPerDay.name)=5; several are allowed.", valueName: "name=value"))
     var words: [String] = []
 
     @Flag(help: "Show what the values would change, and change nothing.")
@@ -90,7 +91,9 @@ struct UnsetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unset", abstract: "Remove values that were set for this mirror.")
 
-    @Argument(help: ArgumentHelp("Such as MAX_PER_DAY; several are allowed.", valueName: "name"))
+    @Argument(
+        help: ArgumentHelp(
+            "Such as \(Setting.maxPerDay.name); several are allowed.", valueName: "name"))
     var names: [String]
 
     @OptionGroup var output: ChangeOutput

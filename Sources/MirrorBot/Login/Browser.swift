@@ -38,7 +38,7 @@ struct Browser {
             }
         guard let words = found.first else { return nil }
         self.words = words
-        let secrets = Set(Setting.all.filter(\.isSecret).map(\.name))
+        let secrets = Set(AnySetting.all.filter(\.isSecret).map(\.name))
         self.environment = environment.filter { !secrets.contains($0.key) }
     }
 

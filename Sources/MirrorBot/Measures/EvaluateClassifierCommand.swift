@@ -43,18 +43,21 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "full, spelling, pairs, content or nouns; overrides FEATURES.", valueName: "words"),
+            "full, spelling, pairs, content or nouns; overrides \(Setting.features.name).",
+            valueName: "words"),
         transform: Self.words)
     var features: FeatureWords?
 
     @Option(
-        help: ArgumentHelp("learned or plain; overrides WEIGHTS.", valueName: "which"),
+        help: ArgumentHelp(
+            "learned or plain; overrides \(Setting.oldBot.name).", valueName: "which"),
         transform: Self.weighting)
     var weights: Weighting?
 
     @Option(
         help: ArgumentHelp(
-            "The rate to exceed; overrides FAVORITE_RATE_THRESHOLD.", valueName: "number"))
+            "The rate to exceed; overrides \(Setting.favoriteRateThreshold.name).",
+            valueName: "number"))
     var threshold: Double?
 
     @Option(

@@ -41,7 +41,8 @@ struct EvaluateSchedulerCommand: AsyncParsableCommand {
         help: ArgumentHelp("Convert times to this IANA time zone.", valueName: "zone"))
     var timeZone: String?
 
-    @Option(help: "The model of a day, as in SCHEDULE_MODEL.")
+    @Option(
+        help: "days copies whole days; kernel and raw draw minutes one by one, raw only used ones.")
     var model: ScheduleModel?
 
     @Flag(help: "Print JSON.")

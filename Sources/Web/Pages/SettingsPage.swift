@@ -38,7 +38,7 @@ enum SettingsPage: MirrorPage {
             if let zone = request.zone {
                 try await ZonesReport(of: request.mirror, home: zone)
             } else {
-                ZonesReport(timeZone: "TIME_ZONE, which nobody has set", zones: [])
+                ZonesReport(timeZone: "\(Setting.timeZone.name), which nobody has set", zones: [])
             }
         return .page(PageContent(templates[0], in: section, context(report, zones, of: request)))
     }
@@ -163,7 +163,7 @@ enum SettingsPage: MirrorPage {
     ) -> PageContext {
         let canChange = canChange && line.canBeStored && line.origin != .flag
         return [
-            "name": .text(line.name), "title": .text(Setting.named(line.name)?.title),
+            "name": .text(line.name), "title": .text(AnySetting.named(line.name)?.title),
             "summary": .sentence(line.summary), "value": .text(value(of: line)),
             "origin": .text(origin(of: line)), "problem": .sentence(line.problem),
             "canChange": .flag(canChange),
@@ -238,7 +238,7 @@ enum SettingsPage: MirrorPage {
             let forecast = try await SettingForecast(
                 of: request.mirror, name, to: value, zone: request.zone, now: request.now)
             let sentences = forecast.sentences
-            let title = Setting.named(name)?.title ?? name
+            let title = AnySetting.named(name)?.title ?? name
             var question = Confirmation(
                 in: section, "Set “\(title)” to \(Words.cut(value, to: 60))?",
                 action: "/settings", verb: "Set it", otherWay: "Leave it", back: "/settings")
@@ -268,7 +268,7 @@ enum SettingsPage: MirrorPage {
             guard let value = request.form.typed("value") else {
                 throw ChangeRefusal(.unusable, "write a value")
             }
-            let uptake = Setting.named(name)?.uptake.words
+            let uptake = AnySetting.named(name)?.uptake.words
             return try await request.perform(
                 SetValues([name: value]), backTo: "/settings", refusedBy: page
             ) { change in
@@ -346,7 +346,8 @@ enum SettingsPage: MirrorPage {
 
     private static func zone(_ request: MirrorRequest) throws -> TimeZone {
         guard let zone = request.zone else {
-            throw ChangeRefusal(.notAllowed, "nobody has set TIME_ZONE yet; set that first")
+            throw ChangeRefusal(
+                .notAllowed, "nobody has set \(Setting.timeZone.name) yet; set that first")
         }
         return zone
     }
@@ -362,7 +363,8 @@ enum SettingsPage: MirrorPage {
         guard from != nil || to != nil else {
             throw ChangeRefusal(
                 .unusable,
-                "write the first day, the last day or both; TIME_ZONE is that of all other times")
+                "write the first day, the last day or both; \(Setting.timeZone.name) is that of all other times"
+            )
         }
         return (zone, from, to)
     }

@@ -108,13 +108,15 @@ private enum GazetteDay {
             "HUMAN_ACCESS_TOKEN": GazetteServer.human.name,
             "BOT_SERVER": server.url, "BOT_ACCESS_TOKEN": GazetteServer.bot.name,
             "MIRROR_BOT_HOME": folder.path,
-            "MIRROR": "moss", "TIME_ZONE": Sample.zone.identifier, "SCHEDULE_MODEL": "kernel",
+            "MIRROR": "moss", "TIME_ZONE": Sample.zone.identifier,
             "FITNESS": "off",
             "MIN_AGE_DAYS": "0", "NO_REPEAT_DAYS": "0", "TRUST_ARCHIVE": "yes",
             "HUMAN_CONSENT": "agreed",
         ]
         let values = try SettingValues(
             environment: EnvironmentVariablesProvider(environmentVariables: variables))
-        return try MirrorConfiguration(values, environment: [:])
+        var configuration = try MirrorConfiguration(values, environment: [:])
+        configuration.mirror.usualModel = .kernel
+        return configuration
     }
 }

@@ -33,7 +33,7 @@ extension FuzzTarget {
             "NETWORK=x\nBOT_CONSUMER_KEY=k\nBOT_CONSUMER_SECRET=s\nBOT_ACCESS_TOKEN=t\nBOT_ACCESS_TOKEN_SECRET=u\n",
             "FAVORITE_RATE_THRESHOLD=nan\nMAX_PER_DAY=+50\nMIRROR_BOT_HOME=/x\n=\n==\nA\nTIME_ZONE=../../etc/passwd\n",
         ],
-        words: Setting.all.map { $0.name + "=" } + [
+        words: AnySetting.all.map { $0.name + "=" } + [
             "planted-", "https://", "\n", "\r\n", "\"", "'", "=", "#", " #", "\\", ";", "export ",
             "\u{FEFF}", "1e308",
             "Etc/../x",
@@ -71,14 +71,14 @@ extension FuzzTarget {
 
     /// No text shows the value of a secret setting.
     private static func holdQuiet(_ shown: String, _ values: SettingValues) throws {
-        for setting in Setting.all where setting.isSecret {
+        for setting in AnySetting.all where setting.isSecret {
             guard let value = values.text(setting), value.hasPrefix("planted-"),
                 value.utf8.count > 16
             else {
                 continue
             }
             // What is secret in one place may be none in another.
-            let isOpen = Setting.all.contains {
+            let isOpen = AnySetting.all.contains {
                 !$0.isSecret && values.text($0)?.contains(value) == true
             }
             if !isOpen { try holdHidden(value, in: shown) }

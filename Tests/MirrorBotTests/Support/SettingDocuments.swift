@@ -55,7 +55,7 @@ enum SettingDocuments {
             isTable = isTable && line.hasPrefix("|")
             if !isTable { lines.append(line) }
             guard let name = line.wholeMatch(of: /<!-- settings: ([a-z]+) -->/)?.output.1,
-                let group = Setting.Group(rawValue: String(name))
+                let group = AnySetting.Group(rawValue: String(name))
             else { continue }
             lines += table(of: group)
             isTable = true
@@ -63,13 +63,13 @@ enum SettingDocuments {
         return lines.joined(separator: "\n")
     }
 
-    private static func table(of group: Setting.Group) -> [String] {
+    private static func table(of group: AnySetting.Group) -> [String] {
         let head = [
             "| variable | type | default | secret | meaning | a change is taken up |",
             "| --- | --- | --- | --- | --- | --- |",
         ]
         return head
-            + Setting.all.filter { $0.group == group }.map { setting in
+            + AnySetting.all.filter { $0.group == group }.map { setting in
                 let meaning = setting.meaning + (setting.details.map { "; \($0)" } ?? "")
                 let change =
                     setting.uptake.words
@@ -96,7 +96,7 @@ enum SettingDocuments {
             + AccountRole.allCases.flatMap {
                 NetworkName.usual.descriptor.requiredNames(of: $0)
             }
-        let groups = Setting.Group.allCases.map { group in
+        let groups = AnySetting.Group.allCases.map { group in
             let settings = prompted.filter { $0.group == group }
             return settings.isEmpty
                 ? []
@@ -133,8 +133,8 @@ enum SettingDocuments {
     ///
     /// The form has no headings, so that the first variable of each network says which ones to fill
     /// in.
-    private static let form: [(setting: Setting, advice: String?)] = {
-        let asked = Setting.all.filter { $0.prompt != nil }
+    private static let form: [(setting: AnySetting, advice: String?)] = {
+        let asked = AnySetting.all.filter { $0.prompt != nil }
         // X first: what it shares with another network stands there, for only X needs all of it.
         let networks: [(name: NetworkName, advice: String)] = [
             (
@@ -151,7 +151,7 @@ enum SettingDocuments {
                 "For Bluesky, fill in this, BOT_HANDLE and BOT_APP_PASSWORD, and leave the rest as it is"
             ),
         ]
-        var form: [(setting: Setting, advice: String?)] = []
+        var form: [(setting: AnySetting, advice: String?)] = []
         for network in networks {
             let names = AccountRole.allCases.flatMap { role in
                 network.name.descriptor.fields.filter { $0.field.setting != nil }.map {
@@ -159,7 +159,7 @@ enum SettingDocuments {
                 }
             }
             let own =
-                names.compactMap(Setting.named)
+                names.compactMap(AnySetting.named)
                 + asked.filter { network.name == .x && $0.group == .paid }
             let new = own.filter { setting in !form.contains { $0.setting.name == setting.name } }
             form += new.enumerated().map { ($1, $0 == 0 ? network.advice : nil) }
@@ -170,7 +170,7 @@ enum SettingDocuments {
             }
     }()
 
-    private static func field(of setting: Setting, _ advice: String?) -> String {
+    private static func field(of setting: AnySetting, _ advice: String?) -> String {
         let description = ([sentence(of: setting)] + [advice].compactMap(\.self)).joined(
             separator: ". ")
         var parts = ["\"description\": \"\(description)\""]
@@ -190,10 +190,10 @@ enum SettingDocuments {
     // MARK: Both
 
     /// What is asked for when a mirror is set up.
-    private static let prompted = Setting.all.filter { $0.prompt != nil }
+    private static let prompted = AnySetting.all.filter { $0.prompt != nil }
 
     /// What a setting means, its choices, and what counts without a value.
-    private static func sentence(of setting: Setting) -> String {
+    private static func sentence(of setting: AnySetting) -> String {
         var text = setting.summary.prefix(1).uppercased() + setting.summary.dropFirst()
         if case .choice(let choices) = setting.form {
             text += " (\(choices.joined(separator: ", ")))"

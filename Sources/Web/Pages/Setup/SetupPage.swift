@@ -287,7 +287,10 @@ enum SetupPage: MirrorPage {
 
     /// The settings that a step may set; each is asked for by a step of its own.
     private static let settings =
-        [Setting.humanConsent, .memorial, .trustArchive, .timeZone, .favoriteMode].map(\.name)
+        [
+            Setting.humanConsent.name, Setting.memorial.name, Setting.trustArchive.name,
+            Setting.timeZone.name, Setting.favoriteMode.name,
+        ]
         + NetworkName.known.compactMap { $0.descriptor.policy?.setting }
 
     @Sendable private static func set(_ request: MirrorRequest) async throws -> WebReply {

@@ -1,0 +1,249 @@
+import Networks
+import Posts
+
+/// A ``Setting`` without its type: its name, form, default and meaning, and the effect of a change.
+///
+/// ``all`` is the only list of settings. Reading and checking values, `config`, `set --help`, the
+/// form of the web page, docs/settings.md, `.env.example` and `app.json` are derived from it.
+///
+/// Texts are one line each, in Markdown, with names and values between backticks.
+package struct AnySetting: Sendable {
+    /// The form of a value.
+    package enum Form: Sendable {
+        /// Any text without control characters; the words describe what it holds.
+        case text(String = "text")
+        case choice([String])
+        case integer(ClosedRange<Int>)
+        /// A number of the range, or `none`.
+        case integerOrNone(ClosedRange<Int>)
+        /// A finite number above zero.
+        case positive
+        /// US dollars, as `5` or `0.25`.
+        case dollars
+    }
+
+    /// The scope of a setting, which determines the value that it becomes part of.
+    package enum Scope: String, Codable, Sendable {
+        /// A process: ``ProcessSettings``.
+        case process
+        /// A mirror's name, networks and accounts: ``MirrorSettings``. It cannot be stored for a
+        /// mirror.
+        case identity
+        /// A mirror: ``MirrorSettings``. `mirror-bot set` can store it.
+        case mirror
+    }
+
+    /// A group of settings that a person looks for together, in the order in which they are listed.
+    package enum Group: String, CaseIterable, Codable, Sendable {
+        case mirror, accounts, storage, schedule, texts, replies, favorites, paid = "x",
+            notifications, logs, web
+
+        /// The heading.
+        package var title: String {
+            switch self {
+            case .mirror: "The mirror"
+            case .accounts: "Accounts"
+            case .storage: "Where things are kept"
+            case .schedule: "Schedule"
+            case .texts: "Texts"
+            case .replies: "Replies"
+            case .favorites: "Favorites"
+            case .paid: "X"
+            case .notifications: "Notifications"
+            case .logs: "Logs"
+            case .web: "Web page"
+            }
+        }
+    }
+
+    /// When a change takes effect.
+    package enum Uptake: String, CaseIterable, Codable, Sendable {
+        /// Within a minute of `mirror-bot set`, in a running worker.
+        case live
+        /// Within a minute, for later plans and decisions.
+        case nextDecision = "next-decision"
+        /// At the next start of a process.
+        case nextStart = "next-start"
+
+        /// The time in words that follow "taken up".
+        package var words: String {
+            switch self {
+            case .live: "within a minute"
+            case .nextDecision: "within a minute, for what is planned or decided from then on"
+            case .nextStart: "at the next start"
+            }
+        }
+    }
+
+    /// How `app.json` and `.env.example` prompt for the setting when a mirror is set up.
+    package enum Prompt: Sendable {
+        /// It may be left empty.
+        case optional
+        /// The default is filled in.
+        case prefilled
+        /// A platform generates a random value.
+        case generated
+    }
+
+    /// The variable, as `TIME_ZONE`.
+    package let name: String
+    /// The name for people who read no variables, as `Time zone`.
+    package let title: String
+    package let group: Group
+    package let scope: Scope
+    package let form: Form
+    /// The text of the default value; nil if there is none.
+    package let fallback: String?
+    /// Whether its default depends on other settings.
+    let isDerived: Bool
+    /// The value of an unset setting; nil if there is none.
+    let unset: @Sendable (SettingValues) -> FoundSetting?
+    /// Parses a text.
+    ///
+    /// - Throws: ``ConfigurationError`` that names the setting.
+    let parse: @Sendable (String) throws -> ParsedSetting
+    /// Never printed; can also be read from the file that `NAME_FILE` names.
+    package let isSecret: Bool
+    /// The name of a file or folder, in which `~` at the start is the home folder.
+    package let isPath: Bool
+    /// The meaning, in Markdown.
+    package let meaning: String
+    /// Further details for the documentation only, in Markdown.
+    package let details: String?
+    /// The default in words, in Markdown, if it is not simply a value.
+    package let usually: String?
+    /// The effect of a change beyond the meaning, as sentences in Markdown.
+    package let effectText: String?
+    package let uptake: Uptake
+    /// The prompt when a mirror is set up; `nil` if it need not be considered then.
+    package let prompt: Prompt?
+    /// A value to begin with in `.env.example`.
+    package let example: String?
+
+    init(
+        _ name: String, title: String, _ group: Group, _ meaning: String, scope: Scope,
+        form: Form, fallback: String?, usually: String?, isSecret: Bool, isPath: Bool,
+        uptake: Uptake?, effect: String?, details: String?, prompt: Prompt?, example: String?,
+        isDerived: Bool,
+        parse: @escaping @Sendable (String) throws -> ParsedSetting,
+        unset: @escaping @Sendable (SettingValues) -> FoundSetting?
+    ) {
+        self.name = name
+        self.title = title
+        self.group = group
+        self.scope = scope
+        self.form = form
+        self.meaning = meaning
+        self.details = details
+        self.fallback = fallback
+        self.usually = usually
+        self.isSecret = isSecret
+        self.isPath = isPath
+        self.isDerived = isDerived
+        self.parse = parse
+        self.unset = unset
+        self.effectText = effect
+        self.uptake = uptake ?? (scope == .mirror ? .live : .nextStart)
+        self.prompt = prompt
+        self.example = example
+    }
+
+    /// The meaning in one line of plain text.
+    package var summary: String { meaning.replacing("`", with: "") }
+
+    /// The effect of a change, in plain text; `nil` if the summary is enough.
+    package var effect: String? { effectText?.replacing("`", with: "") }
+
+    /// Whether `mirror-bot set` can store it for a mirror.
+    package var canBeStored: Bool { scope == .mirror && !isSecret }
+
+    /// Returns a text as the setting itself writes its value; nil for a value that is not written.
+    ///
+    /// - Throws: ``ConfigurationError`` for a text that is no value of the setting.
+    package func rewritten(_ text: String) throws -> String? { try parse(text).text }
+
+    /// The setting of a name; nil if there is none.
+    package static func named(_ name: String) -> AnySetting? { byName[name] }
+
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+}
+
+extension AnySetting.Form {
+    /// The values to choose from; nil if others are accepted.
+    package var choices: [String]? { if case .choice(let choices) = self { choices } else { nil } }
+
+    /// The range of numbers that it accepts; nil if it accepts other values too.
+    package var numbers: ClosedRange<Int>? {
+        if case .integer(let range) = self { range } else { nil }
+    }
+
+    /// The form of a value, in Markdown.
+    package var words: String {
+        switch self {
+        case .text(let words): words
+        case .choice(let choices): choices.map { "`\($0)`" }.joined(separator: ", ")
+        case .integer(let range): "\(range.lowerBound)–\(range.upperBound)"
+        case .integerOrNone(let range): "\(range.lowerBound)–\(range.upperBound), `none`"
+        case .positive: "number above 0"
+        case .dollars: "dollars, 0 to 1000000, as `0.25`"
+        }
+    }
+}
+
+extension AnySetting {
+    /// The default in words, in Markdown; nil if there is none.
+    package var defaultWords: String? {
+        if let usually { return usually }
+        guard let fallback else { return nil }
+        let elsewhere = Dictionary(
+            grouping: NetworkDescriptor.known.filter { $0.defaults.text(of: name) != nil }
+        ) {
+            $0.defaults.text(of: name) ?? ""
+        }
+        let others = elsewhere.sorted { $0.key < $1.key }.map { value, networks in
+            "; `\(value)` where the bot is on \(networks.map(\.name.displayName).joined(separator: " or "))"
+        }
+        return "`\(fallback)`" + others.joined()
+    }
+
+    /// The names of the settings that `mirror-bot set` can store, one line for each group.
+    package static var storableNames: String {
+        Group.allCases.compactMap { group in
+            let names = all.filter { $0.group == group && $0.canBeStored }.map(\.name)
+            return names.isEmpty ? nil : "\(group.title): \(names.joined(separator: ", "))"
+        }.joined(separator: "\n")
+    }
+}
+
+/// A value of a setting without its type, which the setting knows.
+struct AnySettingValue: Sendable {
+    private let value: any Sendable
+
+    init<Value: Sendable>(_ value: Value) { self.value = Whole(value: value) }
+
+    /// The value, if it is of that type.
+    func value<Value: Sendable>(of type: Value.Type) -> Value? {
+        (value as? Whole<Value>)?.value
+    }
+
+    /// Keeps an optional value apart from a missing one.
+    private struct Whole<Value: Sendable>: Sendable {
+        let value: Value
+    }
+}
+
+/// A text that was parsed as the value of a setting.
+struct ParsedSetting: Sendable {
+    let value: AnySettingValue
+    /// The value as the setting itself writes it; nil for one that is not written.
+    let text: String?
+}
+
+/// A setting's value with its text and its origin.
+struct FoundSetting: Sendable {
+    /// The text as it was given, or that of a default.
+    let text: String
+    let origin: SettingOrigin
+    /// Nil for a text that is no value.
+    let value: AnySettingValue?
+}

@@ -1,0 +1,38 @@
+/// A variable that an earlier version read, and that this one ignores with a warning.
+package struct RetiredSetting: Sendable {
+    package let name: String
+    /// How to get what it was for, as a sentence without its end.
+    private let instead: String
+
+    private init(_ name: String, instead: String) {
+        self.name = name
+        self.instead = instead
+    }
+
+    /// Says that the variable has no effect and what has, as the end of a sentence that begins with
+    /// its name.
+    package var problem: String { "is no longer used: \(instead)" }
+
+    private static let all = [
+        RetiredSetting("SCHEDULE_MODEL", instead: times), RetiredSetting("BURSTS", instead: times),
+        RetiredSetting(
+            "WEIGHTS",
+            instead:
+                "\(Setting.oldBot.name)=yes lets all evidence about favorites count alike, and "
+                + "draws times as the bot of 2014 did"),
+        RetiredSetting(
+            "X_FIELD_NAMES", instead: "requests to X have the spelling that costs less"),
+    ]
+
+    private static let times =
+        "\(Setting.oldBot.name)=yes draws each minute by itself, and lets all evidence about "
+        + "favorites count alike, as the bot of 2014 did"
+
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+    /// All names.
+    package static let names = all.map(\.name)
+
+    /// The retired variable of a name; nil if there is none.
+    package static func named(_ name: String) -> RetiredSetting? { byName[name] }
+}
