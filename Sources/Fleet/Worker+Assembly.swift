@@ -202,7 +202,7 @@ extension Worker {
                 let source = try await mirror.table.record().timeZoneSource
             {
                 logger.warning(
-                    "Nobody named the time zone; set TIME_ZONE if the human lives in another",
+                    "Nobody named the time zone; set \(Setting.timeZone.name) if the human lives in another",
                     metadata: [LogKeys.zone: "\(zone.name)", LogKeys.reason: "\(source.words)"])
             }
             return zone
@@ -323,7 +323,7 @@ extension Worker {
         let network = [LogKeys.network: Logger.MetadataValue(stringLiteral: bot.name.rawValue)]
         if !bot.capabilities.canPublish {
             logger.warning(
-                "Nothing is published: set X_ACKNOWLEDGE_POLICY=yes once you know what X asks of a mirror",
+                "Nothing is published: set \(Setting.acknowledgeXPolicy.name)=yes once you know what X asks of a mirror",
                 metadata: network)
         }
         if feeds.botHome == nil, mirror.configuration.favoriteMode != .off {

@@ -440,7 +440,7 @@ package struct HumanMirror: Sendable {
             !overrulesAdoptedZone(record)
         else { return nil }
         return """
-            minutes are those of \(recorded.name); TIME_ZONE, \(configuration.name(of: zone)), counts from the next start \
+            minutes are those of \(recorded.name); \(Setting.timeZone.name), \(configuration.name(of: zone)), counts from the next start \
             of mirror-bot run, or the next mirror-bot train scheduler
             """
     }

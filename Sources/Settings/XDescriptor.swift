@@ -114,7 +114,7 @@ extension NetworkLogin {
             if role == .bot {
                 grant.warnings = [
                     "X wants automated accounts labelled: Settings → Your account → Automation",
-                    "publishing on X stays off until X_ACKNOWLEDGE_POLICY=yes; the README says what that means",
+                    "publishing on X stays off until \(Setting.acknowledgeXPolicy.name)=yes; the README says what that means",
                 ]
             }
             return grant

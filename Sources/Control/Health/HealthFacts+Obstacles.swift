@@ -236,8 +236,8 @@ extension HealthFacts {
             let proposal = proposedZone.map { "; the archive says \($0)" } ?? ""
             found.append(
                 make(
-                    .noTimeZone, .stops, "TIME_ZONE is not set\(proposal)",
-                    brief: "TIME_ZONE is not set",
+                    .noTimeZone, .stops, "\(Setting.timeZone.name) is not set\(proposal)",
+                    brief: "\(Setting.timeZone.name) is not set",
                     .set(Setting.timeZone.name)))
         }
         if hasBot {
@@ -459,7 +459,8 @@ extension HealthFacts {
         guard !isElsewhere, hasBot, !mayPublish else { return [] }
         return [
             make(
-                .policyUnacknowledged, .stops, of: [.sending], "X_ACKNOWLEDGE_POLICY is no",
+                .policyUnacknowledged, .stops, of: [.sending],
+                "\(Setting.acknowledgeXPolicy.name) is no",
                 .set(Setting.acknowledgeXPolicy.name, "the README says what X asks of a mirror"))
         ]
     }
@@ -485,7 +486,7 @@ extension HealthFacts {
                 .noFitText, .hinders, of: [.sending], "none of the texts may be posted by itself",
                 .set(
                     Setting.fitness.name,
-                    "mirror-bot status says by which rules; FITNESS, LINKS and MEDIA decide on some"
+                    "mirror-bot status says by which rules; \(Setting.fitness.name), \(Setting.links.name) and \(Setting.media.name) decide on some"
                 ))
         ]
     }
@@ -749,7 +750,9 @@ extension HealthFacts {
             found.append(
                 make(
                     .zoneAdopted, .note, of: [], adoptedZone,
-                    .set(Setting.timeZone.name, "set TIME_ZONE if the human lives in another")))
+                    .set(
+                        Setting.timeZone.name,
+                        "set \(Setting.timeZone.name) if the human lives in another")))
         }
         if let hold = wishes.uselessHold {
             found.append(make(.holdUseless, .note, of: [], hold, brief: hold))
@@ -762,17 +765,20 @@ extension HealthFacts {
             found.append(
                 make(
                     .onlyAnswers, .wanted, of: [],
-                    "MAX_PER_DAY is 0, so the bot only answers and favorites"))
+                    "\(Setting.maxPerDay.name) is 0, so the bot only answers and favorites"))
         } else if wishes.isAlwaysQuiet {
             found.append(
-                make(.alwaysQuiet, .wanted, of: [], "QUIET_HOURS leave no minute of a day"))
+                make(
+                    .alwaysQuiet, .wanted, of: [],
+                    "\(Setting.quietHours.name) leave no minute of a day"))
         } else if isSilentDay {
             found.append(
                 make(
                     .silentDay, .note, of: [],
                     "the plan drew a day of silence, as the human has them"))
         } else if let end = wishes.quietUntil {
-            found.append(make(.quietHours, .note, of: [], "QUIET_HOURS last until \(end)"))
+            found.append(
+                make(.quietHours, .note, of: [], "\(Setting.quietHours.name) last until \(end)"))
         }
         return found
     }
@@ -781,10 +787,17 @@ extension HealthFacts {
 
     private var favoriting: [Obstacle] {
         guard wishes.wantsFavorites else {
-            return [make(.favoritesOff, .wanted, of: [.favorites], "FAVORITE_MODE is off")]
+            return [
+                make(
+                    .favoritesOff, .wanted, of: [.favorites], "\(Setting.favoriteMode.name) is off")
+            ]
         }
         guard wishes.favoritesPerDay > 0 else {
-            return [make(.noFavoritesADay, .wanted, of: [.favorites], "FAVORITES_PER_DAY is 0")]
+            return [
+                make(
+                    .noFavoritesADay, .wanted, of: [.favorites],
+                    "\(Setting.favoritesPerDay.name) is 0")
+            ]
         }
         var found: [Obstacle] = []
         if hasBot, let account = accounts[.bot], let problem = account.homeProblem {
@@ -797,7 +810,7 @@ extension HealthFacts {
             found.append(
                 make(
                     .favoritesSpent, .note, of: [.favorites],
-                    "\(favoritesToday) of FAVORITES_PER_DAY are given"))
+                    "\(favoritesToday) of \(Setting.favoritesPerDay.name) are given"))
         }
         return found + judging
     }
@@ -813,7 +826,7 @@ extension HealthFacts {
                 make(
                     .dictionaryMissing, .stops, of: [.favorites, .learning], problem,
                     brief: "the dictionary cannot be opened",
-                    .set(Setting.dictionary.name, "MECAB_DICTIONARY names it")
+                    .set(Setting.dictionary.name, "\(Setting.dictionary.name) names it")
                 ))
         case .counts(let problem):
             found.append(
@@ -828,7 +841,7 @@ extension HealthFacts {
             found.append(
                 make(
                     .thresholdUnreached, .hinders, of: [.favorites],
-                    "none of \(learned.seen) posts reached FAVORITE_RATE_THRESHOLD, which is \(wishes.threshold)",
+                    "none of \(learned.seen) posts reached \(Setting.favoriteRateThreshold.name), which is \(wishes.threshold)",
                     .set(
                         Setting.favoriteRateThreshold.name,
                         "mirror-bot explain --text TEXT shows the rate of a post")))

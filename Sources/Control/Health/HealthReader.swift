@@ -584,7 +584,8 @@ extension MirrorSettings {
     /// not so.
     func uselessHold(_ accounts: FoundAccounts) -> String? {
         guard holdWhileActive != nil, accounts.accounts[.human] == nil else { return nil }
-        return "HOLD_WHILE_ACTIVE has no effect: there is no account of the human to read"
+        return
+            "\(Setting.holdWhileActive.name) has no effect: there is no account of the human to read"
     }
 }
 

@@ -1,6 +1,7 @@
 package import Foundation
 import Mirroring
 import Posts
+import Settings
 
 /// A condition about which a person is notified.
 package enum NoticeCause: String, CaseIterable, Codable, Sendable {
@@ -77,7 +78,7 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
             "The worker retries\(about). mirror-bot status says why, and mirror-bot doctor what to do."
         case .unreachable:
             "The worker retries until it answers\(about). mirror-bot status says more."
-        case .budget: "X is left alone\(about). X_BUDGET_USD_PER_MONTH changes that."
+        case .budget: "X is left alone\(about). \(Setting.xBudget.name) changes that."
         case .clock:
             "It is \(detail ?? "far") off that of the network. Synchronize it with a time server."
         case .review: "\(detail ?? "Something waits for your decision: mirror-bot status")."

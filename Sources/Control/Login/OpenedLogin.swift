@@ -185,7 +185,8 @@ extension HumanMirror {
         if !isKept, account.credentials.expiresAt != nil {
             warnings.append(
                 "this token expires, and only a login that is kept can be renewed: log in without --print, where "
-                    + "SECRET_KEY and DATABASE_URL are those of the worker")
+                    + "\(Setting.secretKey.name) and \(Setting.databaseURL.name) are those of the worker"
+            )
         }
         if role == .human, verified.network.canWrite == true {
             warnings.append(

@@ -465,7 +465,8 @@ package struct ExplainReporter: Sendable {
         let threshold = configuration.favorites.threshold
         if configuration.favoriteMode == .off {
             report.rules.append(
-                ReportedReason("mode-off", text: "nothing is favorited: FAVORITE_MODE is off"))
+                ReportedReason(
+                    "mode-off", text: "nothing is favorited: \(Setting.favoriteMode.name) is off"))
         }
         if let refusal = prospect.refusal {
             report.rules.append(ReportedReason(.rule(refusal.reason), text: refusal.message))

@@ -1,3 +1,5 @@
+import Settings
+
 extension MetricsReport {
     /// The metrics, in the order of the report.
     ///
@@ -72,18 +74,18 @@ extension MetricsReport {
                 ("How many conditions of a kind hold.", "how many conditions of a kind hold.")
             case .posts:
                 (
-                    "Posts by how they ended, as long as they are kept (HISTORY_DAYS).",
-                    "posts by how they ended, as long as they are kept (HISTORY_DAYS)."
+                    "Posts by how they ended, as long as they are kept (\(Setting.historyDays.name)).",
+                    "posts by how they ended, as long as they are kept (\(Setting.historyDays.name))."
                 )
             case .replies:
                 (
-                    "Mentions by how they ended and why, as long as they are kept (HISTORY_DAYS); a silence is skipped.",
-                    "mentions by how they ended and why, as long as they are kept (HISTORY_DAYS); a silence is skipped."
+                    "Mentions by how they ended and why, as long as they are kept (\(Setting.historyDays.name)); a silence is skipped.",
+                    "mentions by how they ended and why, as long as they are kept (\(Setting.historyDays.name)); a silence is skipped."
                 )
             case .favorites:
                 (
-                    "Favorites by how they ended, with FAVORITE_MODE as it is now, as long as they are kept (HISTORY_DAYS).",
-                    "favorites by how they ended, with FAVORITE_MODE as it is now, as long as they are kept (HISTORY_DAYS)."
+                    "Favorites by how they ended, with \(Setting.favoriteMode.name) as it is now, as long as they are kept (\(Setting.historyDays.name)).",
+                    "favorites by how they ended, with \(Setting.favoriteMode.name) as it is now, as long as they are kept (\(Setting.historyDays.name))."
                 )
             case .planSlots:
                 (

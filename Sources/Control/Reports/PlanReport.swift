@@ -47,7 +47,7 @@ package struct PlanReport: Codable, Sendable {
     }
 
     /// Why there are no slots if the settings allow no posts.
-    static let onlyAnswers = "MAX_PER_DAY is 0, so the bot only answers and favorites"
+    static let onlyAnswers = "\(Setting.maxPerDay.name) is 0, so the bot only answers and favorites"
 
     /// The state of a slot that is not stored yet.
     static let preview = "preview"

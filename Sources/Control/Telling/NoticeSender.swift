@@ -64,7 +64,8 @@ package final class NoticeSender: Sendable {
             request.timeout = limit
             receipts.append(
                 NoticeReceipt(
-                    way: "NOTIFY_URL (\(address.host))", problem: await problem(of: request)))
+                    way: "\(Setting.notifyURL.name) (\(address.host))",
+                    problem: await problem(of: request)))
         }
         if let program = configuration.command.first {
             let problem: String?
@@ -75,7 +76,8 @@ package final class NoticeSender: Sendable {
             } catch {
                 problem = "the notice cannot be written as JSON"
             }
-            receipts.append(NoticeReceipt(way: "NOTIFY_COMMAND (\(program))", problem: problem))
+            receipts.append(
+                NoticeReceipt(way: "\(Setting.notifyCommand.name) (\(program))", problem: problem))
         }
         return receipts
     }

@@ -272,6 +272,7 @@ package actor Notifier {
         lastBeat = uptime
         guard let problem = await sender.beat() else { return }
         installation.logger.warning(
-            "Heartbeat not delivered", metadata: [LogKeys.error: "HEARTBEAT_URL: \(problem)"])
+            "Heartbeat not delivered",
+            metadata: [LogKeys.error: "\(Setting.heartbeatURL.name): \(problem)"])
     }
 }

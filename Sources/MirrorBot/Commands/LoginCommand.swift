@@ -16,7 +16,7 @@ struct LoginCommand: AsyncParsableCommand {
             Mastodon and servers like it: an address to open and a code to copy. X: your app's key, an address to open \
             and a PIN. Bluesky: a handle and an app password, which the human's account does not need.
 
-            The login is kept sealed in the database; its key is SECRET_KEY, or a file beside the embedded database. \
+            The login is kept sealed in the database; its key is \(Setting.secretKey.name), or a file beside the embedded database. \
             With --print nothing is kept, and the variables to set are printed: for Heroku, heroku config:set \
             NAME=value.
             """)

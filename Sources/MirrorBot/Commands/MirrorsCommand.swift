@@ -10,10 +10,10 @@ struct MirrorsCommand: AsyncParsableCommand {
         commandName: "mirrors",
         abstract: "List, add, import, pause and remove the mirrors of the database.",
         discussion: """
-            The other commands use the one that --mirror or the variable MIRROR names.
+            The other commands use the one that --mirror or the variable \(Setting.mirror.name) names.
 
               mirror-bot mirrors
-              mirror-bot mirrors add ann TIME_ZONE=Europe/Berlin --credentials ann.json
+              mirror-bot mirrors add ann \(Setting.timeZone.name)=Europe/Berlin --credentials ann.json
               mirror-bot mirrors import mirrors.jsonl --dry-run
               mirror-bot mirrors pause ann ben
               mirror-bot mirrors remove ann
@@ -71,21 +71,22 @@ struct MirrorsAddCommand: AsyncParsableCommand {
         commandName: "add",
         abstract: "Add a mirror with its settings and logins.",
         discussion: """
-            Settings are those of mirror-bot set, quotas such as ARCHIVE_LIMIT and X_BUDGET_USD_PER_MONTH included. \
+            Settings are those of mirror-bot set, quotas such as \(Setting.archiveLimit.name) and \(Setting.xBudget.name) included. \
             Secrets are read from a file or from standard input, never from an argument: one JSON object, as in a line \
             of mirror-bot mirrors import:
 
               {"bot": {"network": "mastodon", "server": "https://social.example", "access_token": "..."}}
 
             No network is asked: logins are verified when the mirror first runs. Exit codes: 65 if there is a mirror of \
-            that name, or a value cannot be used; 78 without SECRET_KEY on a database server.
+            that name, or a value cannot be used; 78 without \(Setting.secretKey.name) on a database server.
             """)
 
     @Argument(help: ArgumentHelp("\(MirrorSettings.nameForm).", valueName: "mirror"))
     var name: String
 
     @Argument(
-        help: ArgumentHelp("Such as MAX_PER_DAY=5; several are allowed.", valueName: "name=value"))
+        help: ArgumentHelp(
+            "Such as \(Setting.maxPerDay.name)=5; several are allowed.", valueName: "name=value"))
     var words: [String] = []
 
     @Option(
@@ -141,7 +142,7 @@ struct MirrorsImportCommand: AsyncParsableCommand {
             line does not name stay as they are, and so does a mirror without a line. All lines are checked before \
             anything is stored; importing the same file again changes nothing. Messages name line and field, and never \
             repeat a value. Exit codes: 65 if a line cannot be used; 75 if a mirror was moved away meanwhile; 78 for a \
-            missing or wrong SECRET_KEY.
+            missing or wrong \(Setting.secretKey.name).
             """)
 
     @Argument(help: "A file of at most 64 MiB; - is standard input.")

@@ -19,7 +19,7 @@ struct MoveCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A postgres:// URL, or a folder as for MIRROR_BOT_HOME; its tables are created.",
+            "A postgres:// URL, or a folder as for \(Setting.home.name); its tables are created.",
             valueName: "place"))
     var to: String?
 
@@ -190,10 +190,11 @@ struct MoveCommand: AsyncParsableCommand {
         var lines: [String] = []
         switch (key, location) {
         case (Setting.secretKey.name?, _):
-            lines.append("keep SECRET_KEY as it is: it opens the logins there too")
+            lines.append("keep \(Setting.secretKey.name) as it is: it opens the logins there too")
         case (let file?, .postgres):
             lines.append(
-                "set SECRET_KEY_FILE=\(Printable.line(file)) there, or SECRET_KEY to its content:")
+                "set SECRET_KEY_FILE=\(Printable.line(file)) there, or \(Setting.secretKey.name) to its content:"
+            )
             lines.append("  nothing else opens the logins")
         case (let file?, .sqlite(let path)):
             lines.append(
@@ -202,11 +203,12 @@ struct MoveCommand: AsyncParsableCommand {
         case (nil, _): break
         }
         switch location {
-        case .postgres: lines.append("set DATABASE_URL to it, and start mirror-bot run")
+        case .postgres:
+            lines.append("set \(Setting.databaseURL.name) to it, and start mirror-bot run")
         case .sqlite(let path):
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
             lines.append(
-                "unset DATABASE_URL, set MIRROR_BOT_HOME=\(Printable.line(folder)), and start mirror-bot run"
+                "unset \(Setting.databaseURL.name), set \(Setting.home.name)=\(Printable.line(folder)), and start mirror-bot run"
             )
         }
         return lines

@@ -11,7 +11,7 @@ struct NotifyCommand: AsyncParsableCommand {
         commandName: "notify",
         abstract: "Show the notifications that were sent, or send a test.",
         discussion: """
-            NOTIFY_URL and NOTIFY_COMMAND set where notifications go. There is one a day for each cause, and one \
+            \(Setting.notifyURL.name) and \(Setting.notifyCommand.name) set where notifications go. There is one a day for each cause, and one \
             when the cause is over. --test ends with 69 if the message did not arrive.
             """)
 

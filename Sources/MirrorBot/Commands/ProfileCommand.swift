@@ -12,7 +12,7 @@ struct ProfileCommand: AsyncParsableCommand {
         abstract: "Make the bot's profile say whose mirror it is.",
         discussion: """
             Shows the profile as it is and as proposed, and asks before it writes: a line of the bio that says whose \
-            mirror it is, who runs it (OPERATOR_CONTACT) and how to stop it, and a row of the table. Everything else \
+            mirror it is, who runs it (\(Setting.operatorContact.name)) and how to stop it, and a row of the table. Everything else \
             stays. On X it prints the line for you to paste.
             """)
 

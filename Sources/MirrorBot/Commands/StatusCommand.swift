@@ -15,7 +15,7 @@ struct StatusCommand: AsyncParsableCommand {
             it was told, else 69 (database, money for X, or the worker cannot begin, send or hear), 75 (no worker), 77 \
             (credentials refused) or 78 (settings, or nothing was learned yet).
 
-            --metrics prints Prometheus' text format: of the mirror that --mirror or MIRROR names, else of the mirror of \
+            --metrics prints Prometheus' text format: of the mirror that --mirror or \(Setting.mirror.name) names, else of the mirror of \
             the database, or where there are several, totals of all; with --all each of them by its name. Where the \
             database cannot be read, mirrorbot_up is 0, and the exit code tells why. For the textfile collector of a \
             node exporter, from cron:

@@ -4,6 +4,7 @@ import Foundation
 import Mirroring
 import Outbox
 import Posts
+import Settings
 
 /// `mirror-bot suggestions`.
 struct SuggestionsCommand: AsyncParsableCommand {
@@ -11,8 +12,8 @@ struct SuggestionsCommand: AsyncParsableCommand {
         commandName: "suggestions",
         abstract: "Show what waits for your approval, and decide.",
         discussion: """
-            Favorites wait here where the network or FAVORITE_MODE requires a person, and posts and replies as \
-            REVIEW says. Your decision about a favorite is learned.
+            Favorites wait here where the network or \(Setting.favoriteMode.name) requires a person, and posts and replies as \
+            \(Setting.review.name) says. Your decision about a favorite is learned.
             """,
         subcommands: [
             SuggestionsListCommand.self, SuggestionsApproveCommand.self,

@@ -80,10 +80,12 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
         outcome.reading.tell()
         print("the archive holds \(outcome.archived) posts")
         if let zone = outcome.timeZone, let source = outcome.timeZoneSource {
-            print("the time zone is \(zone), \(source.words); set TIME_ZONE if it is another")
+            print(
+                "the time zone is \(zone), \(source.words); set \(Setting.timeZone.name) if it is another"
+            )
         } else if outcome.timeZone == nil {
             print(
-                "set TIME_ZONE before run: there are too few posts to guess the human's time zone from"
+                "set \(Setting.timeZone.name) before run: there are too few posts to guess the human's time zone from"
             )
         }
     }

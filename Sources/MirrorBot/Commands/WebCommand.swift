@@ -19,7 +19,7 @@ struct WebCommand: AsyncParsableCommand {
             Serves the page of all mirrors of the database until SIGTERM, SIGINT or SIGHUP; run --web does it \
             beside the worker. The page leads through the set-up of a mirror, and one that begins there works for as \
             long as this command runs. It listens on 127.0.0.1:8080, where only this machine reaches it. On any other \
-            address it starts only with WEB_PASSWORD, or with WEB_USER_HEADER behind a reverse proxy that logs \
+            address it starts only with \(Setting.webPassword.name), or with \(Setting.webUserHeader.name) behind a reverse proxy that logs \
             people in; docs/web.md tells how.
             """)
 
@@ -33,7 +33,9 @@ struct WebCommand: AsyncParsableCommand {
 
 /// The options of the web page.
 struct WebOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Where to listen; overrides WEB_LISTEN.", valueName: "address:port"))
+    @Option(
+        help: ArgumentHelp(
+            "Where to listen; overrides \(Setting.webListen.name).", valueName: "address:port"))
     var listen: String?
 
     @Flag(help: "Show, but let nothing be changed from the page.")

@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import Foundation
 import Mirroring
+import Settings
 
 /// `mirror-bot zones`.
 struct ZonesCommand: AsyncParsableCommand {
@@ -10,7 +11,7 @@ struct ZonesCommand: AsyncParsableCommand {
         abstract: "Note the time zones in which the human lived before.",
         discussion: """
             A post counts for the time of day on the human's clock when they wrote it. Unless a zone is noted here \
-            or the post has an offset, that is the clock of TIME_ZONE, which the bot always posts by.
+            or the post has an offset, that is the clock of \(Setting.timeZone.name), which the bot always posts by.
 
               mirror-bot zones
               mirror-bot zones add Asia/Tokyo --to 2019-02-28
@@ -74,7 +75,8 @@ struct ZonesAddCommand: AsyncParsableCommand {
 /// `mirror-bot zones remove`.
 struct ZonesRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a period; its posts count by TIME_ZONE again.")
+        commandName: "remove",
+        abstract: "Remove a period; its posts count by \(Setting.timeZone.name) again.")
 
     @Argument(
         help: ArgumentHelp(

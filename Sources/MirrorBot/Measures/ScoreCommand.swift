@@ -1,6 +1,7 @@
 import ArgumentParser
 import Evaluation
 import Mirroring
+import Settings
 
 /// `mirror-bot score`.
 struct ScoreCommand: AsyncParsableCommand {
@@ -11,7 +12,7 @@ struct ScoreCommand: AsyncParsableCommand {
             Both models learn the first four fifths of what the mirror knows, and predict the rest. The schedule \
             keeps what it learned; favorites are predicted one by one and learned after that, as the mirror does \
             every day. Of the last fifth of the human's answers whose mention is known, each competes with their earlier \
-            replies to that person; from then on REPLIES goes by what is found. No network is asked, and what was learned \
+            replies to that person; from then on \(Setting.replies.name) goes by what is found. No network is asked, and what was learned \
             stays as it is; the figures of favorites and replies are kept for mirror-bot stats and the page. Its \
             long form is mirror-bot rehearse, which shows a whole year.
             """)

@@ -4,6 +4,7 @@ import Favorites
 import Foundation
 import Mirroring
 import Schedule
+import Settings
 
 /// The output of `mirror-bot score`: each figure with its meaning.
 enum ScoreView {
@@ -97,7 +98,8 @@ enum ScoreView {
                 "no text that may be posted looks out of place to the rules, which miss some (docs/measures.md)"
         }
         guard share < 0.5 else {
-            return "the texts of most days would look out of place: FITNESS=plain keeps them out"
+            return
+                "the texts of most days would look out of place: \(Setting.fitness.name)=plain keeps them out"
         }
         return "the texts of one day in \(Int((1 / share).rounded())) would look out of place"
     }

@@ -99,7 +99,7 @@ enum StatusView {
             ? []
             : rows(
                 "shared",
-                "used from \(place.sharedWith.joined(separator: ", ")) too; MIRROR=NAME in one .env gives it a mirror of its own",
+                "used from \(place.sharedWith.joined(separator: ", ")) too; \(Setting.mirror.name)=NAME in one .env gives it a mirror of its own",
                 terminal)
         return rows("settings", settings, terminal) + shared
     }

@@ -152,7 +152,7 @@ package struct MoveMark: Equatable, Sendable {
         return switch state {
         case .left:
             """
-            lives at \(place)\(day); give DATABASE_URL or MIRROR_BOT_HOME of that place, or, if that is lost, let it live \
+            lives at \(place)\(day); give \(Setting.databaseURL.name) or \(Setting.home.name) of that place, or, if that is lost, let it live \
             here again: mirror-bot move --stay
             """
         case .arriving:

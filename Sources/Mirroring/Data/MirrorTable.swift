@@ -557,7 +557,7 @@ package struct MirrorTable: Sendable {
         throw ConfigurationError(
             setting,
             "belongs to \(found.name(withNetwork: isElsewhere)), but this mirror belongs to "
-                + "\(bound.name(withNetwork: isElsewhere)); set MIRROR to another name for it, or let this mirror change "
+                + "\(bound.name(withNetwork: isElsewhere)); set \(Setting.mirror.name) to another name for it, or let this mirror change "
                 + "accounts with mirror-bot rebind")
     }
 

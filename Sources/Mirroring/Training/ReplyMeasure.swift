@@ -1,4 +1,5 @@
 package import Foundation
+import Settings
 package import Storage
 
 /// How often the chosen reply equalled the human's own, on a part of their past, as measured by the
@@ -46,7 +47,7 @@ package struct ReplyMeasure: Codable, Equatable, Sendable {
         sentence += ", and a reply of the same kind for \(ofKind) of \(withKind)"
         sentence += " (\(Self.drawn(ofKindByChance)) if it drew)"
         guard threshold != nil else { return sentence }
-        return sentence + "; \(held) of these hardly fitted, for which REPLIES decides"
+        return sentence + "; \(held) of these hardly fitted, for which \(Setting.replies.name) decides"
     }
 
     private static func drawn(_ expected: Double) -> String { String(format: "%.0f", expected) }

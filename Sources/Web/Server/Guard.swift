@@ -166,7 +166,8 @@ struct Guard: RouterMiddleware {
         guard !host.isEmpty else { throw WebProblem.noHost }
         throw WebProblem(
             status: .misdirectedRequest, title: "This server has another name",
-            text: "It was called \(host). Whoever runs it adds the name to WEB_HOSTS.")
+            text:
+                "It was called \(host). Whoever runs it adds the name to \(Setting.webHosts.name).")
     }
 
     /// Protects against forms of other sites.

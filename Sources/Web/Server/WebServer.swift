@@ -127,7 +127,7 @@ package struct WebServer: Service {
         package let cause: String
 
         package var description: String {
-            "could not listen on \(address): \(cause); WEB_LISTEN or --listen name another"
+            "could not listen on \(address): \(cause); \(Setting.webListen.name) or --listen name another"
         }
     }
 }

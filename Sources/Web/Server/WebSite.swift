@@ -378,7 +378,7 @@ final class WebSite: Sendable {
             case .right: break
             case .wrong:
                 var response = Self.plain(
-                    "send WEB_PASSWORD as a bearer token\n", status: .unauthorized)
+                    "send \(Setting.webPassword.name) as a bearer token\n", status: .unauthorized)
                 response.headers[.wwwAuthenticate] = "Bearer realm=\"mirror-bot\""
                 return response
             case .tooMany(let seconds):

@@ -129,7 +129,7 @@ enum WaitingPage: MirrorPage {
                 "What waited on this page was decided or ended meanwhile; there is more before it."
         }
         return suggestsFavorites
-            ? "Posts that the human would favorite come here, and what REVIEW names."
+            ? "Posts that the human would favorite come here, and what \(Setting.review.name) names."
             : "What the network or a setting does not let the bot do without you comes here."
     }
 
