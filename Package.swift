@@ -349,7 +349,7 @@ let package = Package(
             name: "Fixtures",
             dependencies: [
                 "Archive", "Control", "Favorites", "Fleet", "Mirroring", "Networks", "Outbox",
-                "Posts", "Sandbox", "Settings", "Storage", "TestSupport", logging,
+                "Posts", "Sandbox", "Settings", "Storage", "TestSupport", "X", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
             ],
             path: "Tests/Fixtures",
@@ -408,7 +408,7 @@ let package = Package(
             [
                 "Archive", "CCrypto", "Conduct", "Control", "Cryptography", "Favorites",
                 "Fixtures", "Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Redis", "Sandbox",
-                "Schedule", "Settings", "Storage", "TestSupport", "X", logging,
+                "Schedule", "Settings", "Storage", "TestSupport", "Transport", "X", logging,
                 lifecycle,
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),

@@ -1,5 +1,5 @@
 import Foundation
-package import Networks
+import Networks
 import Posts
 
 /// Reads the terms of the account's server.

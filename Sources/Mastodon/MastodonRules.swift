@@ -1,6 +1,6 @@
 import Formats
 import Foundation
-package import Networks
+import Networks
 import Posts
 
 /// Reads the rules of the server, its description and its about page.

@@ -1,6 +1,6 @@
 import Cryptography
 package import Foundation
-package import Networks
+import Networks
 package import Posts
 import Transport
 

@@ -36,10 +36,10 @@ package struct MirrorSettings: Sendable {
     package private(set) var operatorContact: String?
     /// How days are planned.
     package var schedule: ScheduleConfiguration
-    /// How days are planned unless the settings ask for those of the bot of 2014; a test that wants
-    /// posts at all hours changes it.
-    package var usualModel = ScheduleModel.days {
-        didSet { schedule.model = Self.schedule(values, usualModel).model }
+    /// Whether days are copied unless the settings ask for those of the bot of 2014; a test that
+    /// wants posts at all hours draws their minutes one by one.
+    package var copiesDays = true {
+        didSet { schedule.model = Self.schedule(values, copiesDays: copiesDays).model }
     }
     /// Seconds after a post of the human during which no slot is posted; nil for no wait.
     package private(set) var holdWhileActive: TimeInterval?
@@ -135,7 +135,7 @@ package struct MirrorSettings: Sendable {
         x = XConfiguration(values)
         timeZone = values[.timeZone]
         operatorContact = values[.operatorContact]
-        schedule = Self.schedule(values, .days)
+        schedule = Self.schedule(values, copiesDays: true)
         holdWhileActive = values[.holdWhileActive]?.timeInterval
         noRepeatDays = values[.noRepeatDays]
         maximumUses = values[.maxUses]
@@ -219,7 +219,7 @@ package struct MirrorSettings: Sendable {
             try values.overlaid(with: stored), readsAccounts: readsAccounts)
         settings.mirror = mirror
         settings.isFurther = isFurther
-        settings.usualModel = usualModel
+        settings.copiesDays = copiesDays
         return settings
     }
 
@@ -232,7 +232,7 @@ package struct MirrorSettings: Sendable {
     package func ofFurtherMirrors() throws -> MirrorSettings {
         var settings = try MirrorSettings(values.withoutIdentity(), readsAccounts: readsAccounts)
         settings.isFurther = true
-        settings.usualModel = usualModel
+        settings.copiesDays = copiesDays
         return settings
     }
 
@@ -472,12 +472,12 @@ extension MirrorSettings {
         return hours
     }
 
-    /// - Parameter model: How days are planned, unless as the bot of 2014 did.
     private static func schedule(
-        _ values: SettingValues, _ model: ScheduleModel
+        _ values: SettingValues, copiesDays: Bool
     ) -> ScheduleConfiguration {
-        ScheduleConfiguration(
-            model: values[.oldBot] ? .raw : model, bursts: !values[.oldBot],
+        let usual: ScheduleModel = copiesDays ? .days : .kernel
+        return ScheduleConfiguration(
+            model: values[.oldBot] ? .raw : usual, bursts: !values[.oldBot],
             maximumPerDay: values[.maxPerDay], quiet: values[.quietHours].minutes)
     }
 }

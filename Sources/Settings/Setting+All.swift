@@ -32,7 +32,8 @@ extension AnySetting {
         + list(.notifyURL, .notifyFormat, .notifyCommand, .heartbeatURL)
         + list(.logLevel, .logFormat)
         + list(
-                .webListen, .webAddress, .webPassword, .webHosts, .webUserHeader, .webProxies, .publicPage)
+            .webListen, .webAddress, .webPassword, .webHosts, .webUserHeader, .webProxies,
+            .publicPage)
 
     /// The names of the few that people change often.
     static let often = Set(

@@ -1,6 +1,6 @@
 package import Networks
 import Posts
-package import X
+import X
 
 /// The operator's permissions and limits for X, where rules are strict and calls cost money.
 package struct XConfiguration: Sendable {

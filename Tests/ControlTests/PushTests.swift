@@ -8,6 +8,7 @@ import Settings
 import Storage
 import TestSupport
 import Testing
+import Transport
 
 @testable import Control
 @testable import Mirroring
@@ -310,6 +311,20 @@ import Testing
         }
         #expect(try request("https://push.example.net/1"))
         #expect(try !request("http://127.0.0.1:1/1"))
+    }
+
+    @Test(arguments: [
+        ("https://Push.Example.net/1", "https://push.example.net"),
+        ("https://push.example.net:443/1", "https://push.example.net"),
+        ("https://push.example.net:8443/1?a=b", "https://push.example.net:8443"),
+        ("http://127.0.0.1:80/1", "http://127.0.0.1"),
+    ])
+    func theOriginIsWrittenInOneWay(_ endpoint: String, _ origin: String) throws {
+        let receiver = try PushReceiver()
+        let subscription = PushSubscription(
+            endpoint: endpoint, key: Base64URL.text(of: receiver.publicKey),
+            secret: Base64URL.text(of: receiver.secret), page: Self.page)
+        #expect(subscription?.origin == origin)
     }
 
     @Test func keysThatAreNoneAreRefused() throws {

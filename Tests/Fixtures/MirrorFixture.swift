@@ -147,7 +147,7 @@ package struct MirrorFixture: Sendable {
     /// into an hour, and a test wants posts in the hours that it lives.
     private static func spread(_ variables: [String: String]) throws -> MirrorConfiguration {
         var configuration = try configuration(variables)
-        configuration.mirror.usualModel = .kernel
+        configuration.mirror.copiesDays = false
         return configuration
     }
 

@@ -1,6 +1,7 @@
 package import Foundation
 package import Networks
 package import Posts
+import X
 
 /// A network on paper, for capabilities, prices and failures that no server here can be made to
 /// have on demand.

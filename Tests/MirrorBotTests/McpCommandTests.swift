@@ -249,7 +249,8 @@ import Testing
             Frame(
                 bytes: Array(#"{"jsonrpc":"2.0","id":1,"method":""#.utf8) + [0xFF, 0x22, 0x7D],
                 -32700),
-            Frame(bytes: [0xC3, 0x28], -32700), Frame(nested, -32700),
+            Frame(bytes: [0xC3, 0x28], -32700),
+            Frame(bytes: Array("{}".utf8).flatMap { [$0, 0] }, -32700), Frame(nested, -32700),
             Frame(#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":\#(nested)"#, -32700),
             Frame(
                 #"{"jsonrpc":"2.0","id":1,"method":"ping","params":"# + nested

@@ -397,7 +397,7 @@ import X
         let money = Money(dollars: text)
         #expect(money?.microdollars == microdollars)
         // What is written is read again.
-        #expect(money.map { Money(dollars: $0.decimals) } == money.map { $0 })
+        #expect(money.flatMap { Money(dollars: $0.decimals) } == money)
     }
 
     // MARK: Secrets

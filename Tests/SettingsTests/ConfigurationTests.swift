@@ -358,8 +358,9 @@ import X
             #expect(named.text(setting) == value)
             #expect(named.origin(setting) == .file)
             // The variable itself goes first.
-            let both = try Self.values([setting.name + "_FILE": path, setting.name: "plain"])
-            #expect(both.text(setting) == "plain")
+            let other = value + "0"
+            let both = try Self.values([setting.name + "_FILE": path, setting.name: other])
+            #expect(both.text(setting) == other)
             // The environment's file goes before `.env`'s value.
             let layered = try Self.values(
                 [setting.name + "_FILE": path], dotEnv: [setting.name: "plain"])

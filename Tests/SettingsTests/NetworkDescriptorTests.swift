@@ -50,14 +50,14 @@ import Transport
         #expect(takesToken(.mastodon))
         #expect(takesToken(.bluesky))
         #expect(!takesToken(.x))
-        #expect(!Self.questions(of: .mastodon, as: .bot).contains(where: \.isToken))
+        #expect(!Self.questions(of: .mastodon, as: .bot).contains { $0.isToken })
     }
 
     @Test func proposesTheAppOfTheOtherAccount() {
         let other = AccountCredentials(
             network: .x, [.consumerKey: Secret("key"), .consumerSecret: Secret("secret")])
         #expect(Self.questions(of: .x, as: .bot).allSatisfy { !$0.isOptional })
-        #expect(Self.questions(of: .x, as: .bot, other: other).allSatisfy(\.isOptional))
+        #expect(Self.questions(of: .x, as: .bot, other: other).allSatisfy { $0.isOptional })
     }
 
     @Test func asksForEachFieldWhereALoginHasNoStepsOfItsOwn() throws {

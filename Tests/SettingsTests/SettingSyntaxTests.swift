@@ -3,7 +3,6 @@ import Expectations
 import Favorites
 import Foundation
 import Networks
-import Outbox
 import Posts
 import Schedule
 import TestSupport
@@ -58,7 +57,8 @@ import Testing
         try survives(.maxUses, [1, 1_000, nil])
         try survives(.pollSeconds, [.seconds(10), .seconds(3_600)])
         try survives(
-            .holdWhileActive, [1, 59, 60, 61, 90, 120, 1_439, 1_440].map { .seconds($0 * 60) })
+            .holdWhileActive,
+            [1, 59, 60, 61, 90, 120, 1_439, 1_440].map { Duration.seconds($0 * 60) })
         try survives(
             .favoriteRateThreshold, [0.1, 2, 2.5, 1e-300, 1e15, 1e300, .leastNonzeroMagnitude])
         try survives(
@@ -68,9 +68,11 @@ import Testing
         try survives(.threads, ThreadRule.allCases)
         try survives(.quotes, [.anyone, .followers, .nobody, nil])
         try survives(.whoMayReply, Audience.allCases)
-        try survives(.review, [[], [.post], [.reply], Set(ActionKind.allCases)])
+        let reviewed = try ["none", "posts", "replies", "all"].map { try Setting.review.parse($0) }
+        #expect(reviewed.map(\.count) == [0, 1, 1, 3])
+        try survives(.review, reviewed)
         try survives(.favoriteMode, FavoriteMode.allCases)
-        try survives(.xAppOwner, AccountRole.allCases + [nil])
+        try survives(.xAppOwner, [.human, .bot, nil])
         try survives(.humanConsent, HumanConsent.Ground.statements)
         try survives(.network, NetworkName.known)
         try survives(.timeZone, ["Asia/Tokyo", "Europe/Berlin"].map(TimeZone.init(identifier:)))
@@ -162,9 +164,10 @@ import Testing
     // MARK: Typed values
 
     @Test func aValueThatIsNoneLeavesTheDefault() throws {
+        let folder = try TemporaryDirectory()
         let (values, problems) = SettingValues.loadAll(
             flags: [:], environment: ["MAX_PER_DAY": "many", "FITNESS": "off"],
-            folder: try TemporaryDirectory().path)
+            folder: folder.path)
         #expect(problems.map(\.setting) == ["MAX_PER_DAY"])
         #expect(values[.maxPerDay] == Setting.maxPerDay.fallback)
         #expect(values.text(.maxPerDay) == "many")
@@ -266,9 +269,9 @@ import Testing
         // It can be set for one mirror, and taken back.
         try expect(usual.with(stored: ["OLD_BOT": "yes"]).schedule, equals: old.schedule)
         try expect(old.with(stored: ["OLD_BOT": "no"]).schedule, equals: usual.schedule)
-        // A model that is chosen otherwise gives way to it, and comes back.
+        // A model that was chosen otherwise gives way to it, and comes back.
         var spread = usual
-        spread.usualModel = .kernel
+        spread.copiesDays = false
         #expect(spread.schedule == .init(model: .kernel))
         try expect(spread.with(stored: ["OLD_BOT": "yes"]).schedule, equals: old.schedule)
         try expect(spread.with(stored: ["LINKS": "off"]).schedule, equals: spread.schedule)

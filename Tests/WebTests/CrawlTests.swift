@@ -1,4 +1,5 @@
 import Foundation
+import Posts
 import TestSupport
 import Testing
 
@@ -41,25 +42,71 @@ import Testing
         await stand.stop()
     }
 
-    /// Also where something is refused, or is not there.
-    @Test(arguments: PageState.all) func commandsAndSettingsAreCode(_ state: PageState) async throws
-    {
-        let (stand, pages) = try await state.start(besides: [
-            "BOT_SERVER": "http://127.0.0.1:9", "HUMAN_SERVER": "http://127.0.0.1:9",
-        ])
+    /// A state on a network.
+    struct Place: Sendable, CustomTestStringConvertible {
+        let network: NetworkName
+        let state: PageState
+        /// Settings of the bot's account; none for a state that has its own.
+        let account: [String: String]
+
+        var testDescription: String { "\(state.name) on \(network.displayName)" }
+
+        /// Each state on each network; those that name a network, on that one alone.
+        static let all: [Place] = PageState.all.flatMap { state -> [Place] in
+            let named = state.variables["BOT_NETWORK"].flatMap(NetworkName.init(rawValue:))
+            if let named { return [Place(network: named, state: state, account: [:])] }
+            // The list of ten thousand mirrors takes long, and is the same on all.
+            let networks = state.name == "many" ? [.mastodon] : NetworkName.known
+            return networks.map { network in
+                let account = NetworkSentencesTests.accounts[network] ?? [:]
+                return Place(network: network, state: state, account: account)
+            }
+        }
+    }
+
+    /// Pages that speak of the mirror alone; People and Settings name every network.
+    private static let ofMirror = [
+        "", "/waiting", "/actions", "/hours", "/favorites", "/texts", "/health", "/week",
+        "/week/review",
+    ]
+
+    /// Also where something is refused, or is not there; and no page speaks of another network.
+    @Test(arguments: Place.all) func commandsAndSettingsAreCode(_ place: Place) async throws {
+        let nowhere = ["BOT_SERVER": "http://127.0.0.1:9", "HUMAN_SERVER": "http://127.0.0.1:9"]
+        let (stand, pages) = try await place.state.start(
+            besides: nowhere.merging(place.account) { $1 })
         do {
-            if let password = state.password {
+            if let password = place.state.password {
                 _ = try await stand.client.send("/login", form: [("password", password)])
             }
+            // The human is on Mastodon in all of them.
+            let others = NetworkName.known.filter { ![place.network, .mastodon].contains($0) }
             for page in pages {
                 let answer = try await stand.client.send(page.path)
+                #expect(answer.status == page.status, "\(page.path)")
                 #expect(TerminalWords(html: answer.body).found == [], "\(page.path)")
+                // What others wrote may name any network.
+                guard !place.state.isHostile, page.path.hasPrefix("/m/mika"),
+                    Self.ofMirror.contains(String(page.path.dropFirst("/m/mika".count)))
+                else { continue }
+                let words = Self.words(answer)
+                for other in others {
+                    let isNamed = words.contains(other.displayName)
+                    #expect(!isNamed, "\(page.path): \(other.displayName)")
+                }
             }
         } catch {
             await stand.stop()
             throw error
         }
         await stand.stop()
+    }
+
+    /// The words of a page, without those of people.
+    private static func words(_ page: WebClient.Answer) -> Set<String> {
+        let own = page.body.replacingOccurrences(
+            of: "<bdi[^>]*>.*?</bdi>|<[^>]*>", with: " ", options: .regularExpression)
+        return Set(own.split { !$0.isLetter && !$0.isNumber }.map(String.init))
     }
 
     @Test func wordsOfATerminalAreFound() {

@@ -13,8 +13,9 @@ import Testing
 /// What a page promises and offers is what the desk does, on each network.
 @Suite(.timeLimit(.minutes(30))) struct NetworkSentencesTests {
     /// Where nobody listens: what is asked of the network fails at once.
-    private static let nowhere = "http://127.0.0.1:9"
-    private static let accounts: [NetworkName: [String: String]] = [
+    static let nowhere = "http://127.0.0.1:9"
+    /// The bot's account on each network; the human's is on Mastodon.
+    static let accounts: [NetworkName: [String: String]] = [
         .mastodon: ["BOT_SERVER": Self.nowhere],
         .x: [
             "BOT_NETWORK": "x", "BOT_SERVER": "", "BOT_ACCESS_TOKEN": "planted",

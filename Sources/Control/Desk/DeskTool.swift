@@ -54,7 +54,9 @@ package struct DeskTool: Sendable {
     /// The argument with the digest of the thing as it was shown, which every call has.
     package static let seenName = "seen"
     /// The settings that are a person's statement, which no program makes for them.
-    private static let statements = [Setting.humanConsent, .acknowledgeXPolicy].map(\.name)
+    private static let statements = [
+        Setting.humanConsent.name, Setting.acknowledgeXPolicy.name,
+    ]
     /// The longest text of an argument, in bytes.
     package static let longestText = 10_000
 

@@ -81,6 +81,9 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
     package let mirrors: [Line]
     /// The number of found mirrors, on all pages.
     package let total: Int
+    /// The verdicts of the listed mirrors that other found mirrors share, in the order of the list;
+    /// `nil` in reports of earlier versions.
+    package let shared: [Shared]?
     /// The number of mirrors in each state, among all that match the words; zeros are left out.
     package let states: [String: Int]
     /// The number of mirrors that wait for a person, among all that match the words.
@@ -93,9 +96,6 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
     /// The number of pages; 1 without a mirror.
     package let pages: Int
     package let check: Check
-    /// The verdicts of the listed mirrors that other found mirrors share, in the order of the list;
-    /// `nil` in reports of earlier versions.
-    package let shared: [Shared]?
     /// The workers that cannot do their work, in the order of their names; nil in reports of
     /// earlier versions.
     package let unableWorkers: [UnableWorker]?

@@ -177,7 +177,8 @@ extension HumanMirror {
             return "\(network.name.displayName) does not let software favorite"
         }
         guard configuration.favoriteMode != .off else {
-            return "FAVORITE_MODE is off, so the bot gives no favorites; set it to suggest first"
+            return
+                "\(Setting.favoriteMode.name) is off, so the bot gives no favorites; set it to suggest first"
         }
         return nil
     }

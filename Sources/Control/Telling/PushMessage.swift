@@ -54,12 +54,14 @@ package struct PushSubscription: Codable, Equatable, Sendable {
     /// The host of the push service, for people.
     var host: String { URLComponents(string: endpoint)?.host ?? "?" }
 
-    /// Scheme, host and port of the push service.
-    fileprivate var origin: String {
+    /// Scheme, host and port of the push service, without the port that is usual for the scheme
+    /// (RFC 6454, section 6.2).
+    var origin: String {
         guard let parts = URLComponents(string: endpoint), let scheme = parts.scheme,
             let host = parts.host
         else { return "" }
-        let port = parts.port.map { ":\($0)" } ?? ""
+        let usual = scheme.lowercased() == "https" ? 443 : 80
+        let port = parts.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
         return "\(scheme)://\(host)\(port)".lowercased()
     }
 

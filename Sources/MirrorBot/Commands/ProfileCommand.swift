@@ -4,6 +4,7 @@ import Foundation
 import Mirroring
 import Networks
 import Posts
+import Settings
 
 /// `mirror-bot profile`.
 struct ProfileCommand: AsyncParsableCommand {

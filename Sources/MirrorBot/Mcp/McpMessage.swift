@@ -21,10 +21,7 @@ enum McpMessage {
             return
         }
         let data = Data(line)
-        do {
-            // Reads no value, so that it fails only if the text is no JSON, or nested too deeply.
-            _ = try JSONDecoder().decode(AnyValue.self, from: data)
-        } catch {
+        guard Self.isJSON(data) else {
             self = .fault(McpError(.parse, "the line is not valid JSON"), id: nil)
             return
         }
@@ -35,6 +32,13 @@ enum McpMessage {
                 McpError(.invalidRequest, "the line is no JSON-RPC 2.0 message; batches are none"),
                 id: nil)
         }
+    }
+
+    /// Whether it is a JSON text, and not nested too deeply.
+    private static func isJSON(_ data: Data) -> Bool {
+        // The decoder would take a text with NUL bytes for UTF-16. It reads no value here, so that
+        // only its scanner can fail.
+        !data.contains(0) && (try? JSONDecoder().decode(AnyValue.self, from: data)) != nil
     }
 
     private struct AnyValue: Decodable {

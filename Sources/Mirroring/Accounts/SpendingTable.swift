@@ -69,9 +69,8 @@ package struct SpendingTable: SpendingBook {
             if purpose.isHome {
                 let spentOnHome = today.filter { $0.key.isHome }.values.reduce(.zero, +)
                 guard spentOnHome + amount <= homeShare else {
-                    let underWayOnHome = underWay.amounts(at: now).filter { $0.key.isHome }.values
-                        .reduce(
-                            .zero, +)
+                    let homeCalls = underWay.amounts(at: now).filter { $0.key.isHome }
+                    let underWayOnHome = homeCalls.values.reduce(.zero, +)
                     let end = SpendingPeriod.day(of: now).end
                     return spentOnHome - underWayOnHome + amount <= homeShare
                         ? min(now + Self.moment, end) : end

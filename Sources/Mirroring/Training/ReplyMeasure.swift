@@ -47,7 +47,8 @@ package struct ReplyMeasure: Codable, Equatable, Sendable {
         sentence += ", and a reply of the same kind for \(ofKind) of \(withKind)"
         sentence += " (\(Self.drawn(ofKindByChance)) if it drew)"
         guard threshold != nil else { return sentence }
-        return sentence + "; \(held) of these hardly fitted, for which \(Setting.replies.name) decides"
+        return sentence
+            + "; \(held) of these hardly fitted, for which \(Setting.replies.name) decides"
     }
 
     private static func drawn(_ expected: Double) -> String { String(format: "%.0f", expected) }

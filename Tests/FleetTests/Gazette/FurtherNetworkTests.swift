@@ -116,7 +116,7 @@ private enum GazetteDay {
         let values = try SettingValues(
             environment: EnvironmentVariablesProvider(environmentVariables: variables))
         var configuration = try MirrorConfiguration(values, environment: [:])
-        configuration.mirror.usualModel = .kernel
+        configuration.mirror.copiesDays = false
         return configuration
     }
 }

@@ -50,7 +50,7 @@ extension FuzzTarget {
         let environment = EnvironmentVariablesProvider(environmentVariables: [:])
         do {
             let values = try SettingValues(environment: environment, dotEnv: dotEnv)
-            try holdQuiet("\(values)", values)
+            try holdQuiet("\(values)", file.variables)
             let configuration = try MirrorConfiguration(
                 values, environment: ["HOME": "/home/nobody"])
             try hold(
@@ -58,28 +58,25 @@ extension FuzzTarget {
                 "a mirror has a short name")
             for role in AccountRole.allCases {
                 guard let account = configuration.mirror.account(role) else { continue }
-                try holdQuiet("\(account) \(account.variables)", values)
+                try holdQuiet("\(account) \(account.variables)", file.variables)
                 try hold(!account.host.isEmpty, "an account has a host")
             }
         } catch let error as ConfigurationError {
-            guard let values = try? SettingValues(environment: environment, dotEnv: dotEnv) else {
-                return
-            }
-            try holdQuiet("\(error)", values)
+            try holdQuiet("\(error)", file.variables)
         }
     }
 
     /// No text shows the value of a secret setting.
-    private static func holdQuiet(_ shown: String, _ values: SettingValues) throws {
+    private static func holdQuiet(_ shown: String, _ variables: [String: String]) throws {
         for setting in AnySetting.all where setting.isSecret {
-            guard let value = values.text(setting), value.hasPrefix("planted-"),
+            guard let value = variables[setting.name], value.hasPrefix("planted-"),
                 value.utf8.count > 16
             else {
                 continue
             }
             // What is secret in one place may be none in another.
             let isOpen = AnySetting.all.contains {
-                !$0.isSecret && values.text($0)?.contains(value) == true
+                !$0.isSecret && variables[$0.name]?.contains(value) == true
             }
             if !isOpen { try holdHidden(value, in: shown) }
         }
