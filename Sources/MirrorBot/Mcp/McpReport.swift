@@ -190,7 +190,7 @@ struct McpReport: Sendable {
         let console = Console.current.printing(to: printed)
         do {
             try await Console.$current.withValue(console) {
-                var command = try command.parse(["--json"] + words)
+                var command = try await command.asyncParse(["--json"] + words)
                 try await command.run()
             }
         } catch {
