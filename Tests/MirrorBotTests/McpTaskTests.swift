@@ -46,7 +46,7 @@ import Testing
         let status = try await client.read("mirror-bot://status")
         #expect(status["schema"].text == "mirror-bot/status/2")
         #expect(status["mirror"].text == "default")
-        #expect(status["verdict"].text != nil)
+        #expect(status["verdict"]["text"].text != nil)
         expect(status.names) { $0.contains("obstacles") && $0.contains("pause_seen") }
         expect(status["limits"].list.compactMap { $0["what"].text }) { $0.contains("posts") }
         // The last examination, which never was.

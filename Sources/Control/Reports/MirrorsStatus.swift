@@ -14,6 +14,9 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         package let state: Health.Verdict.State
         /// The verdict in one line.
         package let text: String
+        /// The verdict without the flags that name the mirror, equal for mirrors in one state; nil for
+        /// a healthy mirror, and in reports of earlier versions.
+        package let reason: String?
         /// The decisive obstacle; nil for a healthy mirror.
         package let code: Obstacle.Code?
         /// Since when the verdict holds; nil if unknown.
@@ -26,8 +29,9 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         package let nextSlot: Date?
     }
 
-    /// A verdict that several mirrors have, word for word.
+    /// A verdict that several mirrors have.
     package struct Shared: Codable, Equatable, Sendable {
+        /// The ``Line/reason`` of each.
         package let text: String
         /// The number of found mirrors with it, on all pages.
         package let count: Int
@@ -186,6 +190,7 @@ private struct Standing {
     let health: Health
     let suggestions: Int
     let next: Date?
+    private let flags: [String]
 
     init(_ reading: HealthReading, now: Date) {
         name = reading.mirror.name
@@ -193,21 +198,26 @@ private struct Standing {
         next = reading.next
         health = Health(reading.facts, next: reading.next, now: now)
         suggestions = reading.facts.suggestions
+        flags = reading.facts.flags
     }
 
     var line: MirrorsStatus.Line {
         let verdict = health.verdict
         return MirrorsStatus.Line(
             name: name, human: record.humanHandle, bot: record.botHandle, state: verdict.state,
-            text: verdict.text,
+            text: verdict.text, reason: reason,
             code: verdict.code, since: health.leading?.since,
             obstacles: health.obstacles.count { [.stops, .hinders].contains($0.weight) },
             suggestions: suggestions,
             nextSlot: next)
     }
 
-    /// The verdict of a mirror that is not healthy; `nil` for a healthy one.
-    var reason: String? { health.verdict.state == .healthy ? nil : health.verdict.text }
+    /// See ``MirrorsStatus/Line/reason``.
+    var reason: String? {
+        guard health.verdict.state != .healthy else { return nil }
+        guard !flags.isEmpty else { return health.verdict.text }
+        return health.verdict.text.replacing(" " + flags.joined(separator: " "), with: "")
+    }
 
     /// The place in a list with the worst first: by state, then by the leading obstacle and its
     /// words, then by name.

@@ -155,7 +155,7 @@ extension WebSite {
             (status.shared ?? []).map { ($0.text, $0.count) }, uniquingKeysWith: max)
         var groups: [(reason: String?, mirrors: [MirrorsStatus.Line])] = []
         for mirror in status.mirrors {
-            let reason = counts[mirror.text] == nil ? nil : mirror.text
+            let reason = mirror.reason.flatMap { counts[$0] == nil ? nil : $0 }
             if groups.isEmpty || groups[groups.count - 1].reason != reason {
                 groups.append((reason, []))
             }

@@ -215,6 +215,8 @@ enum JSONNode: Decodable, Equatable, Sendable {
 private final class PipeEnds: Sendable {
     private let reader: Int32
     private let writer: Mutex<Int32>
+    /// Waits for room in the pipe, so that no thread of a task does.
+    private let writing = DispatchQueue(label: "mcp-client")
 
     init() throws {
         var ends: [Int32] = [-1, -1]
@@ -225,26 +227,32 @@ private final class PipeEnds: Sendable {
     }
 
     deinit {
-        closeWriter()
+        closeAtOnce()
         close(reader)
     }
 
     /// A name under which it can be opened for reading.
     var path: String { "/dev/fd/\(reader)" }
 
+    /// Writes after what was given before, without waiting for it.
     func write(_ bytes: [UInt8]) {
-        writer.withLock { writer in
-            var rest = bytes[...]
-            while !rest.isEmpty, writer >= 0 {
-                let count = rest.withUnsafeBytes {
-                    Foundation.write(writer, $0.baseAddress, $0.count)
+        writing.async {
+            self.writer.withLock { writer in
+                var rest = bytes[...]
+                while !rest.isEmpty, writer >= 0 {
+                    let count = rest.withUnsafeBytes {
+                        Foundation.write(writer, $0.baseAddress, $0.count)
+                    }
+                    if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return }
                 }
-                if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return }
             }
         }
     }
 
-    func closeWriter() {
+    /// Closes the writing end after everything was written.
+    func closeWriter() { writing.async { self.closeAtOnce() } }
+
+    private func closeAtOnce() {
         writer.withLock { writer in
             if writer >= 0 { close(writer) }
             writer = -1

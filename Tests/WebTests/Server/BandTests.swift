@@ -66,7 +66,8 @@ import Testing
             var told: [String] = []
             for await event in stream.events { told.append(event) }
             #expect(told.isEmpty == !isFast)
-            expect(told) { $0.allSatisfy { $0.hasPrefix("event: changed\ndata: actions band ") } }
+            let beginning = "event: changed\ndata: actions ahead band "
+            expect(told) { $0.allSatisfy { $0.hasPrefix(beginning) } }
         }
     }
 }

@@ -135,12 +135,13 @@ import Testing
                 now: WebStand.now)
             let page = try await stand.client.send("/public/mika")
             #expect(page.status == 200)
+            let words = page.body.replacing("<wbr>", with: "")
             for text in [
                 "@mika@social.example", "@mika_mirror@bots.example", "Make it leave you alone",
                 "Who runs it",
                 "What is stored, and for how long", "What it does, and what it never does",
             ] {
-                #expect(page.body.contains(text), "\(text)")
+                #expect(words.contains(text), "\(text)")
             }
             for text in [
                 "Post number", "pal@", "2026", "12:00", "Healthy", "/m/mika", "<script", "<time",

@@ -106,7 +106,6 @@ enum WeekReviewPage: MirrorPage {
         var context = post(answered.reply, request)
         context["whom"] = .account(
             answered.reply.person.map { ListWords.name($0.name) } ?? "somebody")
-        context["asked"] = .text(answered.reply.about.map { ListWords.cut($0, textSize) })
         context["count"] = .text(
             "\(Words.count(answered.answers, "answer")), as far as the bot heard.")
         return context
