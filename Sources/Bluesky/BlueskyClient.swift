@@ -44,7 +44,7 @@ struct BlueskyClient: NetworkClient {
     /// Sends a call.
     ///
     /// - Returns: The answer, which may be a refusal.
-    /// - Throws: ``NetworkError`` if there was no answer, or `CancellationError`.
+    /// - Throws: `NetworkError` if there was no answer, or `CancellationError`.
     func answer(to call: NetworkCall, with token: Secret? = nil) async throws -> BlueskyAnswer {
         var client = self
         client.secrets += token.map { [$0] } ?? []
@@ -70,7 +70,7 @@ struct BlueskyAnswer: Sendable {
     /// `nil` for an answer with a status of 200 through 299.
     let refusal: BlueskyRefusal?
 
-    /// - Throws: ``NetworkError`` for a refusal.
+    /// - Throws: `NetworkError` for a refusal.
     func response() throws(NetworkError) -> HTTPResponse {
         if let refusal { throw refusal.error }
         return all
@@ -78,7 +78,7 @@ struct BlueskyAnswer: Sendable {
 
     /// The answer read as JSON.
     ///
-    /// - Throws: ``NetworkError`` for a refusal, and with code `.malformedResponse`.
+    /// - Throws: `NetworkError` for a refusal, and with code `.malformedResponse`.
     func value<Value: Decodable>(_ type: Value.Type) throws(NetworkError) -> Value {
         try client.decode(type, from: try response(), call)
     }

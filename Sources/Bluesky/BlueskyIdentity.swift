@@ -60,7 +60,7 @@ struct BlueskyResolver: Sendable {
 
     /// - Parameters:
     ///   - identifier: A handle, with or without `@`, or a DID.
-    /// - Throws: ``NetworkError`` with code `.configuration` for other texts.
+    /// - Throws: `NetworkError` with code `.configuration` for other texts.
     init(identifier: String, hosts: BlueskyHosts, client: BlueskyClient) throws(NetworkError) {
         let trimmed = identifier.trimmingCharacters(in: .whitespacesAndNewlines)
         guard let name = BlueskyName.isDID(trimmed) ? trimmed : BlueskyName.handle(trimmed) else {
@@ -75,7 +75,7 @@ struct BlueskyResolver: Sendable {
         self.client = client
     }
 
-    /// - Throws: ``NetworkError`` or `CancellationError`.
+    /// - Throws: `NetworkError` or `CancellationError`.
     func resolve() async throws -> BlueskyIdentity {
         let isDID = BlueskyName.isDID(identifier)
         let did = isDID ? identifier : try await did(ofHandle: identifier)
@@ -172,7 +172,7 @@ struct BlueskyHosts: Sendable {
 
     /// - Parameter apiBaseURL: The server that stands for all of them; nil for Bluesky's own
     ///   servers.
-    /// - Throws: ``NetworkError`` with code `.configuration` for an invalid address.
+    /// - Throws: `NetworkError` with code `.configuration` for an invalid address.
     init(apiBaseURL: String?) throws(NetworkError) {
         if let apiBaseURL {
             let server = try ServerAddress(apiBaseURL, network: .bluesky)

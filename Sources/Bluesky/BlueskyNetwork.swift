@@ -28,7 +28,7 @@ package struct BlueskyNetwork: SocialNetwork {
     ///   - client: Sends the requests; may be shared with other networks.
     ///   - origin: The mirror that makes the requests.
     ///   - uptime: Reads the monotonic clock, in seconds; nil for the system's.
-    /// - Throws: ``NetworkError`` with code `.configuration` for an invalid identifier or address.
+    /// - Throws: `NetworkError` with code `.configuration` for an invalid identifier or address.
     package init(
         identifier: String, appPassword: Secret?, apiBaseURL: String?,
         sessions: any CredentialStore,
@@ -174,7 +174,7 @@ package struct BlueskyNetwork: SocialNetwork {
             operation, .rejected, "the post's address is not one of Bluesky's", outcome: .notSent)
     }
 
-    /// - Throws: ``NetworkError`` with code `.capability` without an app password.
+    /// - Throws: `NetworkError` with code `.capability` without an app password.
     func requireSession(_ operation: NetworkError.Operation) throws(NetworkError) {
         guard sessions == nil else { return }
         throw failure(
@@ -204,7 +204,7 @@ extension BlueskyNetwork {
     /// Sends a call to the account's own server with its session, or, without one, to a public
     /// server.
     ///
-    /// - Throws: ``NetworkError`` or `CancellationError`.
+    /// - Throws: `NetworkError` or `CancellationError`.
     func answer(to call: NetworkCall) async throws -> BlueskyAnswer {
         guard let sessions else {
             let server = call.isAboutRecords ? try await identity().server : resolver.hosts.appView

@@ -34,7 +34,7 @@ actor BlueskySessions {
 
     /// A session that is not known to be refused.
     ///
-    /// - Throws: ``NetworkError`` or `CancellationError`.
+    /// - Throws: `NetworkError` or `CancellationError`.
     func current() async throws -> BlueskySession {
         if let session, isSaved { return session }
         return try await obtained(insteadOf: nil)
@@ -42,7 +42,7 @@ actor BlueskySessions {
 
     /// The session, renewed if its token ends soon by the network's clock.
     ///
-    /// - Throws: ``NetworkError`` or `CancellationError`.
+    /// - Throws: `NetworkError` or `CancellationError`.
     func lasting() async throws -> BlueskySession {
         let session = try await current()
         let time = client.now()
@@ -62,7 +62,7 @@ actor BlueskySessions {
 
     /// A session to try after a server refused another one.
     ///
-    /// - Throws: ``NetworkError``, the refusal itself if a new session was refused;
+    /// - Throws: `NetworkError`, the refusal itself if a new session was refused;
     ///   `CancellationError`.
     func renewed(insteadOf refused: BlueskySession, _ refusal: BlueskyRefusal) async throws
         -> BlueskySession
@@ -323,14 +323,14 @@ struct LoginBrake {
 
     init(account: String) { self.account = account }
 
-    /// - Throws: ``NetworkError`` if a login is pointless, or must wait.
+    /// - Throws: `NetworkError` if a login is pointless, or must wait.
     func check(at time: Date) throws(NetworkError) {
         for known in [verdict, lastFailure] {
             if let known, known.pause.end(at: time) != nil { throw known.error }
         }
     }
 
-    /// - Throws: ``NetworkError`` if a session must not be replaced by a new one, or not yet.
+    /// - Throws: `NetworkError` if a session must not be replaced by a new one, or not yet.
     func check(_ refused: BlueskySession, _ refusal: BlueskyRefusal, at time: Date)
         throws(NetworkError)
     {

@@ -402,7 +402,7 @@ extension MastodonNetwork {
 
     /// Reads the items between two ids.
     ///
-    /// - Throws: ``NetworkError`` with code `.rejected` if the server does not keep to the bounds.
+    /// - Throws: `NetworkError` with code `.rejected` if the server does not keep to the bounds.
     private func answer(
         _ feed: Feed, _ since: MastodonPlace?, _ until: MastodonPlace?, _ isSingle: Bool
     ) async throws -> BrokenItemSearch.Answer {

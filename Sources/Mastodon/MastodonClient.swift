@@ -32,7 +32,7 @@ struct MastodonClient: NetworkClient {
     ///
     /// Without a token the call is anonymous.
     ///
-    /// - Throws: ``NetworkError`` or `CancellationError`.
+    /// - Throws: `NetworkError` or `CancellationError`.
     func send(_ call: NetworkCall, token: Secret?) async throws -> HTTPResponse {
         let token = token?.reveal()
         if let token, token.isEmpty || !token.isVisibleASCII {
@@ -48,7 +48,7 @@ struct MastodonClient: NetworkClient {
 
     /// The answer to a call, read as JSON.
     ///
-    /// - Throws: ``NetworkError`` or `CancellationError`.
+    /// - Throws: `NetworkError` or `CancellationError`.
     func value<Value: Decodable>(_ type: Value.Type, _ call: NetworkCall, token: Secret?)
         async throws -> Value
     {

@@ -123,7 +123,7 @@ extension MastodonNetwork {
     /// Fails if an empty timeline means that the server is building it, not that the feed has
     /// ended.
     ///
-    /// - Throws: ``NetworkError`` with a retry time, so that no item is considered broken.
+    /// - Throws: `NetworkError` with a retry time, so that no item is considered broken.
     func requireComplete(_ list: MastodonList, of feed: Feed) throws(NetworkError) {
         guard list.isIncomplete else { return }
         var error = client.error(
@@ -136,7 +136,7 @@ extension MastodonNetwork {
     /// Fails if an empty page means that the item at its cursor is gone, not that the feed has
     /// ended.
     ///
-    /// - Throws: ``NetworkError`` with code `.rejected` if the feed does not have the item any
+    /// - Throws: `NetworkError` with code `.rejected` if the feed does not have the item any
     ///   more.
     private func require(_ cursor: String, in feed: Feed, _ size: Int) async throws {
         var page = try await list(feed, [], size)
@@ -273,7 +273,7 @@ extension MastodonNetwork {
 
     /// The single item of a page that is too large to be read.
     ///
-    /// - Throws: ``NetworkError`` with code `.tooLarge` if the part that was read has no cursor, or
+    /// - Throws: `NetworkError` with code `.tooLarge` if the part that was read has no cursor, or
     ///   does not show that the page has one item.
     private func tooLarge(
         _ call: NetworkCall, _ feed: Feed, _ response: HTTPResponse

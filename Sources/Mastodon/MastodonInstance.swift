@@ -197,7 +197,7 @@ extension MastodonNetwork {
     ///
     /// - Parameter account: The token's own.
     /// - Returns: The host in lower case, with a port if it has one.
-    /// - Throws: A temporary ``NetworkError`` if it is not certain; or `CancellationError`.
+    /// - Throws: A temporary `NetworkError` if it is not certain; or `CancellationError`.
     func domain(of account: MastodonAccount) async throws -> String {
         let told = try await toldDomain()
         let name = account.acct.split(separator: "@", maxSplits: 1).map(String.init)

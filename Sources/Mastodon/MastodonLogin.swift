@@ -12,7 +12,7 @@ package import Transport
 /// Where a server knows the proof key (PKCE, RFC 7636, S256), the code is worth nothing to anybody
 /// else.
 ///
-/// - Throws: Every call throws ``NetworkError`` or `CancellationError`.
+/// - Throws: Every call throws `NetworkError` or `CancellationError`.
 package struct MastodonLogin: Sendable {
     /// The purpose of the account.
     package enum Role: String, Sendable, CaseIterable {
@@ -38,7 +38,7 @@ package struct MastodonLogin: Sendable {
     ///   - apiBaseURL: Where calls go instead; nil: to the server. The person is sent to the server
     ///     all the same.
     ///   - origin: The mirror that makes the requests.
-    /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an
+    /// - Throws: `NetworkError` with code `.configuration` if `server` or `apiBaseURL` is not an
     ///   address.
     package init(
         server: String, apiBaseURL: String?, client: HTTPClient,
@@ -142,7 +142,7 @@ package struct MastodonLogin: Sendable {
     /// The scopes that the application of a token may request at most; `nil` where the server does
     /// not tell.
     ///
-    /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or
+    /// - Throws: `NetworkError` if the token is refused or the server cannot be asked; or
     ///   `CancellationError`.
     package func scopes(of token: Secret) async throws -> [String]? {
         client.knownSecrets.add(token)
@@ -159,7 +159,7 @@ package struct MastodonLogin: Sendable {
     /// Whether a token that a person made may be able to change anything: true too where the server
     /// does not say.
     ///
-    /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or
+    /// - Throws: `NetworkError` if the token is refused or the server cannot be asked; or
     ///   `CancellationError`.
     package func canWrite(with token: Secret) async throws -> Bool {
         try await canWrite(try await scopes(of: token), token)
@@ -171,7 +171,7 @@ package struct MastodonLogin: Sendable {
     ///   - token: Opens the bot's account.
     ///   - granted: The scopes that the server named with the token; `nil` to ask.
     /// - Returns: Nothing where the server does not tell, or lets every token do everything.
-    /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or
+    /// - Throws: `NetworkError` if the token is refused or the server cannot be asked; or
     ///   `CancellationError`.
     package func missingBotScopes(of token: Secret, granted: [String]? = nil) async throws
         -> [MastodonBotScope]

@@ -53,7 +53,7 @@ package struct MastodonNetwork: SocialNetwork {
     ///   - client: Sends the requests; may be shared with other networks.
     ///   - origin: The mirror that makes the requests.
     ///   - uptime: Reads the monotonic clock, in seconds; nil for the system's.
-    /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an
+    /// - Throws: `NetworkError` with code `.configuration` if `server` or `apiBaseURL` is not an
     ///   address.
     package init(
         server: String, apiBaseURL: String? = nil, credentials: MastodonCredentials,
@@ -164,7 +164,7 @@ package struct MastodonNetwork: SocialNetwork {
 
     /// Asks the server for its post with this identity.
     ///
-    /// - Throws: ``NetworkError`` with code `.capability` if it does not find one: the post may be
+    /// - Throws: `NetworkError` with code `.capability` if it does not find one: the post may be
     ///   gone, may never have reached the server, or may not be searchable.
     private func search(_ identity: PostID) async throws -> ObservedPost {
         let call = NetworkCall(
@@ -203,7 +203,7 @@ package struct MastodonNetwork: SocialNetwork {
 
     /// Whether the server shows a post without a login.
     ///
-    /// - Throws: ``NetworkError`` for an answer that is not the server's own refusal.
+    /// - Throws: `NetworkError` for an answer that is not the server's own refusal.
     func isShownWithoutLogin(_ address: String) async throws -> Bool {
         let call = NetworkCall(operation: .readPost, path: try path(.readPost, "statuses", address))
         do {

@@ -39,7 +39,7 @@ extension MastodonNetwork: ProfiledNetwork {
         }
     }
 
-    /// - Throws: ``NetworkError`` with code `.capability` if the server, such as Friendica, only
+    /// - Throws: `NetworkError` with code `.capability` if the server, such as Friendica, only
     ///   shows the markup made of the owner's text, which cannot be recovered from it.
     private func profile(
         _ wire: MastodonProfile, _ limits: AccountProfile.Limits, _ call: NetworkCall

@@ -67,7 +67,7 @@ actor MastodonSession {
 
     /// The answer to a call, which is repeated with a new token if the token was refused.
     ///
-    /// - Throws: ``NetworkError`` or `CancellationError`.
+    /// - Throws: `NetworkError` or `CancellationError`.
     nonisolated func send(_ call: NetworkCall) async throws -> HTTPResponse {
         try await send(call, with: try await token())
     }
@@ -87,7 +87,7 @@ actor MastodonSession {
 
     /// The answer to a call, read as JSON.
     ///
-    /// - Throws: ``NetworkError`` or `CancellationError`.
+    /// - Throws: `NetworkError` or `CancellationError`.
     nonisolated func value<Value: Decodable>(_ type: Value.Type, _ call: NetworkCall) async throws
         -> Value
     {
@@ -117,7 +117,7 @@ actor MastodonSession {
 
     /// The token to use now, renewed if it expires soon.
     ///
-    /// - Throws: ``NetworkError`` or `CancellationError`.
+    /// - Throws: `NetworkError` or `CancellationError`.
     func token() async throws -> Secret {
         let credentials = try await credentials()
         guard let end = credentials.expiresAt, end.timeIntervalSince(client.now()) < Self.margin
@@ -259,7 +259,7 @@ struct MastodonSavedSession: Codable {
 extension MastodonClient {
     /// Requests tokens from the token endpoint with `form`.
     ///
-    /// - Throws: ``NetworkError`` or `CancellationError`.
+    /// - Throws: `NetworkError` or `CancellationError`.
     func tokens(
         _ operation: NetworkError.Operation, _ form: [(name: String, value: String)]
     ) async throws -> MastodonTokens {
@@ -273,7 +273,7 @@ extension MastodonClient {
     /// Credentials with a new access token, obtained with the refresh token of `old`; nil if `old`
     /// has none.
     ///
-    /// - Throws: ``NetworkError``, with code `.unauthorized` if the server issues no new token any
+    /// - Throws: `NetworkError`, with code `.unauthorized` if the server issues no new token any
     ///   more; or `CancellationError`.
     func renewed(_ old: MastodonCredentials) async throws -> MastodonCredentials? {
         guard let refreshToken = old.refreshToken, let clientID = old.clientID else { return nil }

@@ -30,7 +30,7 @@ package struct MirrorConfiguration: Sendable {
     /// - Parameters:
     ///   - values: The settings, unparsed.
     ///   - environment: Other variables of the process.
-    /// - Returns: An error for each setting at fault, in the order of ``Setting/all``.
+    /// - Returns: An error for each setting at fault, in the order of ``AnySetting/all``.
     package static func problems(in values: SettingValues, environment: [String: String])
         -> [ConfigurationError]
     {

@@ -28,7 +28,7 @@ struct XClient: NetworkClient {
     /// - Parameters:
     ///   - apiBaseURL: The address of the interface; nil for X's.
     ///   - signer: Has the keys of the application, and the token of the account if there is one.
-    /// - Throws: ``NetworkError`` with code `.configuration` if `apiBaseURL` is not an address.
+    /// - Throws: `NetworkError` with code `.configuration` if `apiBaseURL` is not an address.
     init(
         apiBaseURL: String?, signer: OAuthSigner, http: HTTPClient,
         origin: RequestOrigin = RequestOrigin(),
@@ -47,7 +47,7 @@ struct XClient: NetworkClient {
     ///
     /// A call that X is known to refuse for now fails without a request.
     ///
-    /// - Throws: ``NetworkError`` or `CancellationError`.
+    /// - Throws: `NetworkError` or `CancellationError`.
     func send(_ call: NetworkCall) async throws -> HTTPResponse {
         if var known = memory.pause(of: call.endpoint, at: now()) {
             known.operation = call.operation
@@ -86,7 +86,7 @@ struct XClient: NetworkClient {
 
     /// The answer to a request for objects, some of which may be missing.
     ///
-    /// - Throws: ``NetworkError`` or `CancellationError`; also for an answer that is not JSON, or
+    /// - Throws: `NetworkError` or `CancellationError`; also for an answer that is not JSON, or
     ///   that has an error instead of the requested objects.
     func answer<Item: Decodable>(
         of type: Item.Type, _ call: NetworkCall

@@ -40,7 +40,7 @@ package struct XLogin: Sendable {
     ///   - consumerKey: The application's key, from the developer console.
     ///   - apiBaseURL: Another host for calls; nil for X's.
     ///   - origin: The mirror that makes the requests.
-    /// - Throws: ``NetworkError`` with code `.configuration` if `apiBaseURL` is not an address.
+    /// - Throws: `NetworkError` with code `.configuration` if `apiBaseURL` is not an address.
     package init(
         consumerKey: String, consumerSecret: Secret, apiBaseURL: String?, client: HTTPClient,
         origin: RequestOrigin = RequestOrigin(), now: @escaping @Sendable () -> Date
@@ -58,7 +58,7 @@ package struct XLogin: Sendable {
     /// - Parameter forReadingOnly: Whether the token shall be read-only, as it should be for the
     ///   human.
     /// - Returns: The address, and the data for ``finish(_:pin:)``.
-    /// - Throws: ``NetworkError`` or `CancellationError`.
+    /// - Throws: `NetworkError` or `CancellationError`.
     package func begin(forReadingOnly: Bool) async throws -> XLoginRequest {
         var call = NetworkCall(
             operation: .logIn, method: .post, path: ["oauth", "request_token"],
@@ -84,7 +84,7 @@ package struct XLogin: Sendable {
     ///   - request: The result of ``begin(forReadingOnly:)``; valid for a few minutes and one
     ///     attempt.
     ///   - pin: The PIN as the person typed it.
-    /// - Throws: ``NetworkError`` with code `.rejected` for a text that is no PIN, `.unauthorized`
+    /// - Throws: `NetworkError` with code `.rejected` for a text that is no PIN, `.unauthorized`
     ///   for a wrong or expired one; or `CancellationError`.
     package func finish(_ request: XLoginRequest, pin: String) async throws -> XCredentials {
         let call = NetworkCall(

@@ -21,7 +21,7 @@ package struct XNetwork: SocialNetwork {
     ///   - origin: The mirror that makes the requests.
     ///   - now: Reads the wall clock, whose time is in the signatures.
     ///   - uptime: Reads the monotonic clock, in seconds; nil for the system's.
-    /// - Throws: ``NetworkError`` with code `.configuration` if the base URL of the options is not
+    /// - Throws: `NetworkError` with code `.configuration` if the base URL of the options is not
     ///   an address.
     package init(
         credentials: XCredentials, options: XOptions, book: any SpendingBook, client: HTTPClient,

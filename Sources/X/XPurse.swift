@@ -65,7 +65,7 @@ struct XPurse: Sendable {
     /// Reserves the first of some amounts that the budget allows, largest first.
     ///
     /// - Returns: The index of the amount, and the reservation.
-    /// - Throws: ``NetworkError`` with code `.overBudget`, or `.unavailable` if the book cannot be
+    /// - Throws: `NetworkError` with code `.overBudget`, or `.unavailable` if the book cannot be
     ///   written, or `CancellationError`; nothing is reserved then.
     func reserve(
         _ amounts: [Money], for purpose: SpendingPurpose, _ call: NetworkCall

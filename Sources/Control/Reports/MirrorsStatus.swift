@@ -14,8 +14,9 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         package let state: Health.Verdict.State
         /// The verdict in one line.
         package let text: String
-        /// The verdict without the flags that name the mirror, equal for mirrors in one state; nil for
-        /// a healthy mirror, and in reports of earlier versions.
+        /// The verdict without the flags that name the mirror, equal for mirrors in one state.
+        ///
+        /// Nil for a healthy mirror, and in reports of earlier versions.
         package let reason: String?
         /// The decisive obstacle; nil for a healthy mirror.
         package let code: Obstacle.Code?

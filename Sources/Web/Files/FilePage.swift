@@ -15,7 +15,7 @@ package struct FilePage: Sendable {
     private let context: PageContext
 
     /// - Parameters:
-    ///   - template: The content, one of ``TemplateLibrary/files``.
+    ///   - template: The content, one of `TemplateLibrary.files`.
     ///   - title: The heading, and the title of the window.
     ///   - subtitle: The line beside the heading.
     ///   - context: The values of the template.
