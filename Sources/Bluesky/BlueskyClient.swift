@@ -13,12 +13,12 @@ struct BlueskyClient: NetworkClient {
     /// The servers' clock, according to their answers.
     var serverClock = ServerClock()
     let now: @Sendable () -> Date
-    /// Nobody is logged in.
+    /// Whether there are no credentials of an account.
     var isAnonymous = false
     private(set) var secrets: [Secret] = []
 
     var network: NetworkName { .bluesky }
-    /// The server reports the existing record.
+    /// True, because a conflict means that the record exists already.
     var conflictIsCertain: Bool { true }
     var missingIsCertain: Bool { false }
     var requestIDHeaders: [String] { ["X-Request-Id", "Atproto-Request-Id"] }
@@ -106,7 +106,7 @@ struct BlueskyRefusal: Sendable {
     let name: String?
     let error: NetworkError
 
-    /// Whether the token has only run out.
+    /// Whether the refusal only says that the token has expired.
     var saysExpired: Bool { name == "ExpiredToken" }
 
     /// Whether a record exists that should not, or differs from the expected one.

@@ -12,7 +12,7 @@ enum BlueskyFacets {
         var link: String?
         var tag: String?
 
-        /// As the wire wants it.
+        /// The facet as JSON, in the form that the server accepts.
         var json: JSONValue {
             let kind = link == nil ? "tag" : "link"
             let feature = JSONValue.object(leavingOutNil: [
@@ -112,7 +112,7 @@ enum BlueskyFacets {
             ")": "(", "]": "[", "}": "{",
         ]
 
-        /// The surplus of closing over opening brackets, by the closing one.
+        /// By closing bracket, the number of these brackets minus that of their opening ones.
         private var surplus: [Unicode.Scalar: Int] = [:]
 
         init(_ link: [Unicode.Scalar]) {

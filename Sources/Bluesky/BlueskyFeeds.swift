@@ -15,7 +15,8 @@ extension BlueskyNetwork {
     /// items after which a look ends.
     private static let maximumEmptyPages = 5
     private static let maximumKnownPages = 2
-    /// The known items that a look also needs to end, because pages may be short.
+    /// The least number of known items, besides that of pages, after which a look ends, because
+    /// pages may be short.
     private static let maximumKnownItems = 20
     /// The most pages that ``ownPosts(since:)`` reads.
     private static let maximumOwnPages = 100
@@ -115,12 +116,15 @@ extension BlueskyNetwork {
                 && look.knownItems >= Self.maximumKnownItems
             look.isDone = look.isDone || hasOnlyKnown
         }
-        // The first call of a look has read the newest items.
-        var next =
-            cursor.rest == nil ? self.cursor(feed, look.marks, isWhole: look.isWhole) : cursor
-        next.rest =
-            look.isDone
-            ? nil : look.place.map { BlueskyCursor.Rest(place: $0, window: look.window) }
+        var next = cursor
+        if cursor.rest == nil {
+            // This first call of a look has read the newest items.
+            next = self.cursor(feed, look.marks, isWhole: look.isWhole)
+        }
+        next.rest = nil
+        if !look.isDone, let place = look.place {
+            next.rest = BlueskyCursor.Rest(place: place, window: look.window)
+        }
         var page = try await page(of: look.found, feed)
         // An unfinished look must not be mistaken for the end, even if it found no item.
         if next.rest != nil { page.received = max(page.received, 1) }
@@ -191,7 +195,7 @@ extension BlueskyNetwork {
         query.append((name: "limit", value: String(size)))
         if let place { query.append((name: "cursor", value: place)) }
         var call = NetworkCall(feed.operation, name, query)
-        call.takesBeginning = size == 1
+        call.acceptsTruncatedBody = size == 1
         return call
     }
 }
@@ -200,14 +204,14 @@ extension BlueskyNetwork {
 private struct BlueskyLook {
     /// The items that were known when the look began.
     let window: BlueskyCursor.Window
-    /// The place where it continues; nil for the newest items.
+    /// The cursor of the page with which the look continues; nil for the newest items.
     private(set) var place: String?
     private(set) var marks: [BlueskyMark] = []
     private(set) var found = BlueskySlice(entries: [])
-    /// Pages and items since the last new item.
+    /// The numbers of pages and of known items since the last new item.
     private(set) var knownPages = 0
     private(set) var knownItems = 0
-    /// The end of the feed was reached.
+    /// Whether the look reached the end of the feed.
     private(set) var isWhole = false
     var isDone = false
     private var names: Set<String> = []
@@ -273,7 +277,7 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
 
     /// The newest items.
     struct Window: Codable, Equatable, Sendable {
-        /// Their names.
+        /// The names of the items.
         var known: [String]
         /// The order of the lowest remembered item; empty if the feed has no others.
         var floor: String
@@ -286,7 +290,7 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
 
     /// An unfinished look, which continues with the next page.
     struct Rest: Codable, Equatable, Sendable {
-        /// The server's name for the place.
+        /// The server's cursor of the next page.
         var place: String
         /// The items that were remembered when the look began.
         var window: Window
@@ -308,13 +312,15 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
             let edge = time.map(Self.edge) ?? ""
             floor = sorted.isEmpty ? edge : min(floor, edge)
         }
-        // All items with the lowest order, because otherwise some would count as new.
+        // All items with the lowest order are kept, because otherwise some of them would count as
+        // new.
         window = Window(
             known: sorted.filter { $0.order >= floor || $0.order.isEmpty }.map(\.name), floor: floor
         )
     }
 
-    /// A whole hour, so that the cursor of a quiet feed rarely changes.
+    /// Returns the time before which no item counts as new, rounded to a whole hour so that the
+    /// cursor of a quiet feed rarely changes.
     private static func edge(at time: Date) -> String {
         let hours = ((time.timeIntervalSince1970 - horizon) / 3_600).rounded(.down)
         return Date(timeIntervalSince1970: hours * 3_600).rfc3339
@@ -477,7 +483,7 @@ extension BlueskySlice {
             .compactMap { RecordReference(uri: values[$0 + ["uri"]], cid: values[$0 + ["cid"]]) }
             .first
         let record = values[["records", "0", "uri"]].flatMap { RecordAddress($0) }
-        // The place below a record is called as the record is.
+        // The cursor of the place below a record is the record's key.
         guard let place = values[["cursor"]] ?? record?.key,
             (1...BlueskyCursor.maximumPlace).contains(place.utf8.count)
         else { return nil }

@@ -198,7 +198,8 @@ extension BlueskyNetwork {
     private static let bioLifetime: TimeInterval = 86_400
     /// The most posts or accounts in one request.
     private static let batchSize = 25
-    /// Includes a session of another process and a renewed one.
+    /// The most attempts of a call: with the session, with one that another process renewed, and
+    /// with a new one.
     private static let maximumAttempts = 3
 
     /// Sends a call to the account's own server with its session, or, without one, to a public
@@ -266,7 +267,8 @@ extension BlueskyNetwork {
         return try await identity().did
     }
 
-    /// The same with a session that does not end before the next request, according to its token.
+    /// Returns the DID of the account that the network acts for, after preparing a session that
+    /// does not end before the next request, according to its token.
     func readyHome() async throws -> String {
         guard let sessions else { return try await home() }
         return try await sessions.lasting().did
@@ -338,7 +340,8 @@ extension BlueskyNetwork {
         return views.readable[address.uri]
     }
 
-    /// The bios of accounts that came without them; people opt out of bots there.
+    /// Returns the bios of accounts that came without them, because people opt out of bots in their
+    /// bios.
     ///
     /// Requested once a day for each account; empty if a server has none.
     func bios(
@@ -413,7 +416,7 @@ final class BlueskyMemory: @unchecked Sendable {
         lock.withLock { self.identity = (identity, Cooldown(begun: now, until: now + lifetime)) }
     }
 
-    /// Called because the account may have moved to another server.
+    /// Removes the known identity, because the account may have moved to another server.
     func forgetIdentity() {
         lock.withLock { identity = nil }
     }

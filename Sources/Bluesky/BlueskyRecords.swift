@@ -11,7 +11,7 @@ extension RecordReference: Decodable {
         self = reference
     }
 
-    /// As the wire wants it.
+    /// The reference as JSON, in the form that the server accepts.
     var json: JSONValue { .object(["uri": .text(address.uri), "cid": .text(cid)]) }
 }
 
@@ -20,7 +20,7 @@ extension BlueskyPostRecord: Decodable {
 }
 
 extension BlueskyPostRecord.Reply {
-    /// As the wire wants it.
+    /// The references as JSON, in the form that the server accepts.
     var json: JSONValue { .object(["root": root.json, "parent": parent.json]) }
 }
 

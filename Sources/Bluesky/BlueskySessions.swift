@@ -32,7 +32,7 @@ actor BlueskySessions {
         brake = LoginBrake(account: resolver.identifier)
     }
 
-    /// A session that is not known to be refused.
+    /// Returns a session that no server is known to have refused.
     ///
     /// - Throws: `NetworkError` or `CancellationError`.
     func current() async throws -> BlueskySession {
@@ -60,7 +60,7 @@ actor BlueskySessions {
         }
     }
 
-    /// A session to try after a server refused another one.
+    /// Returns a session to use after a server refused another one.
     ///
     /// - Throws: `NetworkError`, the refusal itself if a new session was refused;
     ///   `CancellationError`.
@@ -214,7 +214,7 @@ struct BlueskySession: Sendable {
     let handle: String?
     /// The server of the account's records, which receives every call.
     let server: ServerAddress
-    /// Opens the account for about two hours.
+    /// The access token, which is valid for about two hours.
     let access: Secret
     /// The refresh token, which can be used once.
     let refresh: Secret
@@ -285,7 +285,8 @@ struct BlueskyTokens: Decodable {
     let did: String
     let handle: String?
     let document: DIDDocument?
-    /// False for a deactivated account; `status` has the reason.
+    /// Whether the account is active; false for a deactivated account, whose `status` has the
+    /// reason.
     let isActive: Bool
 
     init(from decoder: any Decoder) throws {
@@ -305,7 +306,7 @@ struct BlueskyTokens: Decodable {
 /// Keeps an account from being locked for logging in too often: 30 times in five minutes and 300
 /// times a day are allowed.
 struct LoginBrake {
-    /// Seconds between two successful logins; 288 a day.
+    /// The least time between two successful logins, in seconds; it permits 288 a day.
     private static let pause: TimeInterval = 300
     /// Seconds for which a refusal that a person has to resolve is not tried again; the refusal may
     /// be a mistake.
@@ -316,7 +317,7 @@ struct LoginBrake {
     private var verdict: (error: NetworkError, pause: Cooldown)?
     private var lastFailure: (error: NetworkError, pause: Cooldown)?
     private var failures = 0
-    /// Begins with the last log-in that succeeded.
+    /// The pause after the last log-in that succeeded.
     private var lastLogin: Cooldown?
     /// The session of the last log-in, until a server accepts it.
     private var unconfirmed: BlueskySession?

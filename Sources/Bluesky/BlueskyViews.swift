@@ -100,7 +100,7 @@ struct BlueskyPostView: Decodable, Sendable {
 
 /// A post on a timeline, or a repost of it.
 struct BlueskyFeedItem: Decodable, Sendable {
-    /// Why the item is here if not for having been written.
+    /// The reason why the item is on the timeline, if it is not there because its author wrote it.
     enum Reason: Sendable {
         case repost(by: String?, at: Date?)
         /// A post that its author pinned.

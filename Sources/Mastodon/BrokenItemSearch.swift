@@ -15,15 +15,15 @@ struct BrokenItemSearch: Equatable, Sendable {
     enum Range: Equatable, Sendable {
         /// The stretch below `ceiling`. `below` is the cursor of the rest of the feed.
         case past(ceiling: MastodonPlace, below: String)
-        /// The items that arrived after `since`, the newest item that was read.
+        /// The items that arrived after `newestRead`, the newest item that was read.
         ///
-        /// `noted` are the noted ids above it, or only the last of them if there are many. Until an
-        /// item above a noted id is read, it is uncertain whether the id was assigned, and whether
-        /// new items will have higher ids.
-        case arrivals(since: MastodonPlace, noted: [MastodonPlace])
+        /// `notedIDs` are the noted ids above it, or only the last of them if there are many. Until
+        /// an item above a noted id is read, it is uncertain whether the id was assigned, and
+        /// whether new items will have higher ids.
+        case openAbove(newestRead: MastodonPlace, notedIDs: [MastodonPlace])
         /// The items below `newest`, which was read, that arrived after the newest item known
         /// before.
-        case arrived(newest: MastodonPlace)
+        case upTo(newest: MastodonPlace)
     }
 
     /// An answer of the server.
@@ -56,8 +56,8 @@ struct BrokenItemSearch: Equatable, Sendable {
     private var ceiling: MastodonPlace? {
         switch range {
         case .past(let ceiling, _): ceiling
-        case .arrivals: nil
-        case .arrived(let newest): newest
+        case .openAbove: nil
+        case .upTo(let newest): newest
         }
     }
 
@@ -70,7 +70,7 @@ struct BrokenItemSearch: Equatable, Sendable {
 
     // MARK: Beginning
 
-    /// Begins a search below an item or a place, of which the next item below cannot be had.
+    /// Begins a search below an item or a place, because the next item below it cannot be read.
     ///
     /// Tries made-up ids, each further below than the one before, until a request succeeds.
     ///
@@ -103,14 +103,15 @@ struct BrokenItemSearch: Equatable, Sendable {
     /// - Throws: The error if the server fails at every request.
     static func above(_ position: String, _ read: Reader) async throws -> BrokenItemSearch? {
         if let arrivals = Arrivals(position, separator: " ", where: MastodonID.isUsable),
-            let gap = arrivals.gap,
-            let newest = MastodonPlace(arrivals.newest), let floor = MastodonPlace(gap.since),
+            let gap = arrivals.gap, let newest = MastodonPlace(arrivals.newest),
+            let floor = MastodonPlace(gap.since),
             floor.isBelow(newest)
         {
-            return BrokenItemSearch(range: .arrived(newest: newest), floor: floor, failed: nil)
+            return BrokenItemSearch(range: .upTo(newest: newest), floor: floor, failed: nil)
         }
         let place = MastodonPlace(position).map {
-            BrokenItemSearch(range: .arrivals(since: $0, noted: []), floor: $0, failed: nil)
+            BrokenItemSearch(
+                range: .openAbove(newestRead: $0, notedIDs: []), floor: $0, failed: nil)
         }
         guard var search = place ?? BrokenItemSearch(.newer(than: position)), search.end == nil,
             let highest = search.floor.highest, search.floor.distance(to: highest) > 2
@@ -149,16 +150,17 @@ struct BrokenItemSearch: Equatable, Sendable {
                 return MastodonList(rateLimit: nil)
             }
             let id = end.before
-            // Distinguishes a broken item from a server that fails at every request, and from a
-            // failure by chance.
+            // Reads a place without an item, to distinguish a broken item from a server that fails
+            // at every request, and from a failure by chance.
             _ = try await read(floor, id, true)
             do {
                 return try await take(try await read(floor, end, true), upTo: end, read)
             } catch let error as NetworkError where mayBePassed(error) {
                 floor = id
                 failed = nil
-                if case .arrivals(let since, let noted) = range {
-                    range = .arrivals(since: since, noted: (noted + [id]).suffix(Self.maximumNoted))
+                if case .openAbove(let newestRead, let notedIDs) = range {
+                    let latestIDs = Array((notedIDs + [id]).suffix(Self.maximumNoted))
+                    range = .openAbove(newestRead: newestRead, notedIDs: latestIDs)
                 }
                 var list = MastodonList(rateLimit: nil)
                 list.putFirst(UnreadableItem(brokenAt: id, of: feed, error))
@@ -175,7 +177,7 @@ struct BrokenItemSearch: Equatable, Sendable {
 
     /// Requests new items as if none was broken, and items that later got an id below a noted one.
     private mutating func takeArrivals(_ read: Reader) async throws -> MastodonList {
-        guard case .arrivals(let since, let noted) = range else {
+        guard case .openAbove(let newestRead, let notedIDs) = range else {
             return MastodonList(rateLimit: nil)
         }
         for part in parts {
@@ -187,7 +189,8 @@ struct BrokenItemSearch: Equatable, Sendable {
                 answer = nil
             }
             // The ids from here on were noted too early.
-            range = .arrivals(since: since, noted: noted.filter { $0.isBelow(part.until) })
+            range = .openAbove(
+                newestRead: newestRead, notedIDs: notedIDs.filter { $0.isBelow(part.until) })
             floor = base
             if let answer { return try await take(answer, upTo: part.until, read) }
             failed = floor.distance(to: part.until) > 1 ? part.until : nil
@@ -205,28 +208,28 @@ struct BrokenItemSearch: Equatable, Sendable {
             failed = rest
             return answer.list
         }
-        if let newest = answer.newest, case .arrivals(let since, let noted) = range {
+        if let newest = answer.newest, case .openAbove(let newestRead, let notedIDs) = range {
             // An item above the noted ids was read, so new items have higher ids.
-            guard try await isRead(noted, read) else {
-                range = .arrived(newest: newest)
-                floor = since
+            guard try await isRead(notedIDs, read) else {
+                range = .upTo(newest: newest)
+                floor = newestRead
                 failed = nil
                 return answer.list
             }
-            range = .arrivals(since: newest, noted: [])
+            range = .openAbove(newestRead: newest, notedIDs: [])
         }
         floor = answer.newest ?? end?.before ?? floor
         if let top = failed, floor.distance(to: top) < 2 {
             failed = nil
             // The failure was not caused by an item, and ids below it may still be assigned.
-            if answer.newest == nil, case .arrivals = range { floor = base }
+            if answer.newest == nil, case .openAbove = range { floor = base }
         }
         return answer.list
     }
 
     /// Whether only the noted ids exist below ``floor``, and their items still cannot be read.
-    private func isRead(_ noted: [MastodonPlace], _ read: Reader) async throws -> Bool {
-        guard noted.count < Self.maximumNoted else { return false }
+    private func isRead(_ notedIDs: [MastodonPlace], _ read: Reader) async throws -> Bool {
+        guard notedIDs.count < Self.maximumNoted else { return false }
         let last = base.isBelow(floor) ? [(since: base, until: floor.advanced(by: 1))] : []
         do {
             for part in parts + last {
@@ -237,7 +240,7 @@ struct BrokenItemSearch: Equatable, Sendable {
         } catch let error as NetworkError where mayBePassed(error) {
             return false
         }
-        for id in noted {
+        for id in notedIDs {
             do {
                 guard try await read(id.before, id.advanced(by: 1), true).newest == nil else {
                     return false
@@ -249,17 +252,17 @@ struct BrokenItemSearch: Equatable, Sendable {
         return true
     }
 
-    /// The newest id that was read or noted; ``floor`` for other ranges than the arrivals.
+    /// The newest id that was read or noted; ``floor`` for a range with an upper end.
     private var base: MastodonPlace {
-        guard case .arrivals(let since, let noted) = range else { return floor }
-        return noted.last ?? since
+        guard case .openAbove(let newestRead, let notedIDs) = range else { return floor }
+        return notedIDs.last ?? newestRead
     }
 
-    /// The known parts of the arrivals between the noted ids.
+    /// The stretches of a range without an upper end that lie between the noted ids.
     private var parts: [(since: MastodonPlace, until: MastodonPlace)] {
-        guard case .arrivals(let since, let noted) = range else { return [] }
-        let parts = zip([since] + noted, noted).map { (since: $0, until: $1) }
-        return noted.count < Self.maximumNoted ? parts : Array(parts.dropFirst())
+        guard case .openAbove(let newestRead, let notedIDs) = range else { return [] }
+        let parts = zip([newestRead] + notedIDs, notedIDs).map { (since: $0, until: $1) }
+        return notedIDs.count < Self.maximumNoted ? parts : Array(parts.dropFirst())
     }
 
     // MARK: Cursors
@@ -272,11 +275,15 @@ struct BrokenItemSearch: Equatable, Sendable {
         switch range {
         case .past(let ceiling, let below):
             "\(ceiling.text) \(floor.text):\(failed?.text ?? ""):\(below)"
-        case .arrivals(let since, let noted):
-            "\(since.text) \((noted.isEmpty ? [since] : noted).map(\.text).joined(separator: ","))"
+        case .openAbove(let newestRead, let notedIDs):
+            "\(newestRead.text) \(Self.idList(notedIDs.isEmpty ? [newestRead] : notedIDs))"
                 + (failed.map { ":\(floor.text):\($0.text)" } ?? "")
-        case .arrived(let newest): "\(floor.text) \(newest.text):\(failed?.text ?? "")"
+        case .upTo(let newest): "\(floor.text) \(newest.text):\(failed?.text ?? "")"
         }
+    }
+
+    private static func idList(_ ids: [MastodonPlace]) -> String {
+        ids.map(\.text).joined(separator: ",")
     }
 
     /// The cursor after a step: the search's, or the feed's if the search is over.
@@ -285,19 +292,19 @@ struct BrokenItemSearch: Equatable, Sendable {
     func cursor(after last: BrokenItemSearch?) -> String {
         switch range {
         case .past(_, let below) where isDone: below
-        case .arrived(let newest) where isDone: newest.text
+        case .upTo(let newest) where isDone: newest.text
         // After a failure by chance, the text differs from that of the search's first position.
-        case .arrivals(let since, let noted)
-        where failed == nil && noted.isEmpty && last?.isPassed(since) == true:
-            since.text
+        case .openAbove(let newestRead, let notedIDs)
+        where failed == nil && notedIDs.isEmpty && last?.isPassed(newestRead) == true:
+            newestRead.text
         default: text
         }
     }
 
     /// Whether the search is over when it reaches an item.
     private func isPassed(_ item: MastodonPlace) -> Bool {
-        guard case .arrivals(let since, _) = range else { return true }
-        return failed == nil || since != item
+        guard case .openAbove(let newestRead, _) = range else { return true }
+        return failed == nil || newestRead != item
     }
 
     /// Nil for a position that is not from ``text``.
@@ -319,21 +326,21 @@ struct BrokenItemSearch: Equatable, Sendable {
         let ids = parts[0].split(separator: ",", omittingEmptySubsequences: false).map {
             MastodonPlace(String($0))
         }
-        let noted = ids.compactMap(\.self)
-        guard noted.count == ids.count, let last = noted.last, ids.count == 1 || !isOlder else {
-            return nil
-        }
-        let arrivals = Range.arrivals(since: first, noted: noted == [first] ? [] : noted)
+        let notedIDs = ids.compactMap(\.self)
+        guard notedIDs.count == ids.count, let last = notedIDs.last, ids.count == 1 || !isOlder
+        else { return nil }
+        let openRange = Range.openAbove(
+            newestRead: first, notedIDs: notedIDs == [first] ? [] : notedIDs)
         switch (isOlder, parts.count) {
         case (true, 3)
         where MastodonID.isUsable(parts[2]) && (parts[1].isEmpty || places[1] != nil):
             self.init(range: .past(ceiling: first, below: parts[2]), floor: last, failed: places[1])
-        case (false, 1): self.init(range: arrivals, floor: last, failed: nil)
+        case (false, 1): self.init(range: openRange, floor: last, failed: nil)
         case (false, 2) where ids.count == 1 && (parts[1].isEmpty || places[1] != nil):
-            self.init(range: .arrived(newest: last), floor: first, failed: places[1])
+            self.init(range: .upTo(newest: last), floor: first, failed: places[1])
         case (false, 3):
             guard let floor = places[1], let failed = places[2] else { return nil }
-            self.init(range: arrivals, floor: floor, failed: failed)
+            self.init(range: openRange, floor: floor, failed: failed)
         default: return nil
         }
     }

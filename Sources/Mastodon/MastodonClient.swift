@@ -40,7 +40,7 @@ struct MastodonClient: NetworkClient {
             throw error(
                 call, .unauthorized, outcome: .notSent, detail: "the access token \(problem)")
         }
-        // Spelled with a capital, because some servers compare it exactly.
+        // The scheme is spelled with a capital, because some servers compare it exactly.
         let response = try await answer(to: call, authorization: token.map { "Bearer \($0)" })
         guard response.isGood else { throw failure(call, response) }
         return response

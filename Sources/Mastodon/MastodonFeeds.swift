@@ -34,14 +34,15 @@ extension MastodonNetwork {
         return try await page(feed, of: list, position)
     }
 
-    /// A page in our own terms.
+    /// Translates a page into the common model.
     func page(_ feed: Feed, of list: MastodonList, _ position: FeedPosition) async throws
         -> FeedPage
     {
         let translator = try await translator()
         var page = list.page(with: translator, position)
         page.depth = memory.program.depths.value[feed]
-        // Only the human's own posts need the answered people, by whom old replies are chosen.
+        // Only for the human's own posts the answered people are needed: old replies are chosen by
+        // them.
         guard feed == .ownPosts else { return page }
         if !translator.tellsPeopleByNumber {
             page.items = translator.connected(page.items, with: try await parents(of: page.items))
@@ -239,7 +240,7 @@ extension MastodonNetwork {
     ) async throws -> MastodonList {
         var call = try await call(for: feed)
         call.query += [("limit", String(size))] + bounds
-        call.takesBeginning = size == 1
+        call.acceptsTruncatedBody = size == 1
         call.maximumBytes = maximumPage
         let response = try await session.send(call)
         let rateLimit = ServerPacing(response.headers, receivedAt: client.now()).rateLimit
@@ -340,20 +341,20 @@ struct MastodonList {
         var isChange = false
     }
 
-    /// Pages with fewer items may be complete.
+    /// The size below which a page may be complete.
     private static let smallestPage = 20
-    /// One server sends at most this number of items when it sends all.
+    /// The most items of a list that is sent whole: one server sends at most this number.
     fileprivate static let largestList = 256
 
     private(set) var entries: [Entry] = []
-    /// Posts that are not newer than the cursor, and that the server sent nevertheless.
+    /// The posts that are not newer than the cursor, but that the server sent nevertheless.
     private(set) var repeated: [MastodonStatus] = []
     var newerCursor: String?
     var olderCursor: String?
     private(set) var rateLimit: RateLimit?
     /// Whether the server named its cursors.
     private var hasLink = false
-    /// The ids tell which item is newer.
+    /// Whether the ids show which item is newer.
     private var idsSort = false
     /// Whether the server says that items may be missing for now.
     let isIncomplete: Bool
@@ -458,7 +459,7 @@ struct MastodonList {
         return fresh.contains { $0.id != nil }
     }
 
-    /// The page in our own terms.
+    /// Returns the page in the common model.
     func page(with translator: MastodonTranslator, _ position: FeedPosition) -> FeedPage {
         let items = entries.compactMap { entry in
             entry.status.flatMap { status in
@@ -489,7 +490,8 @@ extension MastodonList.Entry {
         take(element, called: "it")
     }
 
-    /// Servers that ignore the filter send notifications of all types.
+    /// Reads a notification; an entry of a type that was not requested is possible, because some
+    /// servers ignore the filter.
     init(_ element: LenientElement<MastodonNotification>) {
         self.init(id: element.id)
         noticedAt = element.value?.createdAt
@@ -543,7 +545,7 @@ struct LinkHeader: Equatable {
     /// `min_id` of the link to newer items, or `since_id` on servers without it.
     private(set) var newer: String?
 
-    /// A longer header is not looked at, in bytes.
+    /// The longest header that is parsed, in bytes.
     private static let maximumLength = 16_384
 
     /// Nil unless a value has a link with a known relation.

@@ -65,7 +65,8 @@ struct MastodonInstance: Decodable, Equatable {
         return instance
     }
 
-    /// If a server states none, those of Mastodon, which are the smallest.
+    /// Reads the limits of a profile; those of Mastodon, which are the smallest, if a server states
+    /// none.
     private static func profileLimits(_ told: WireObject?) -> AccountProfile.Limits {
         func limit(_ name: String, _ usual: Int) -> Int {
             told?.integer(name).flatMap { (1...100_000).contains($0) ? $0 : nil } ?? usual
@@ -195,7 +196,7 @@ extension MastodonNetwork {
     /// servers whose names have another host than their pages, the server's WebFinger answer
     /// decides. For a server without an instance the account's address decides.
     ///
-    /// - Parameter account: The token's own.
+    /// - Parameter account: The account of the token.
     /// - Returns: The host in lower case, with a port if it has one.
     /// - Throws: A temporary `NetworkError` if it is not certain; or `CancellationError`.
     func domain(of account: MastodonAccount) async throws -> String {
@@ -257,12 +258,12 @@ extension MastodonNetwork {
 
 /// An image that the server shows in place of its name.
 private struct MastodonEmoji: Decodable {
-    /// Without colons.
+    /// The name of the emoji, without colons.
     let shortcode: String
 }
 
 /// The server's WebFinger answer about an account.
 private struct WebFinger: Decodable {
-    /// As `acct:user@host`.
+    /// The account's name, as `acct:user@host`.
     let subject: String
 }

@@ -5,12 +5,12 @@ package import Networks
 package import Posts
 package import Transport
 
-/// Logs a person in to a server that speaks Mastodon's interface, without ever seeing the password.
+/// Logs a person in to a server with Mastodon's interface, without seeing the password.
 ///
-/// The person opens an address in a browser and allows what the server lists there. The server then
-/// leads the browser to our page with a code, or shows the code, which the person brings back.
-/// Where a server knows the proof key (PKCE, RFC 7636, S256), the code is worth nothing to anybody
-/// else.
+/// The person opens an address in a browser, and allows the access that the server describes there.
+/// The server then leads the browser to our page with a code, or shows the code, which the person
+/// types here. If a server supports the proof key (PKCE, RFC 7636, S256), the code is useless to
+/// anybody else.
 ///
 /// - Throws: Every call throws `NetworkError` or `CancellationError`.
 package struct MastodonLogin: Sendable {
@@ -23,11 +23,11 @@ package struct MastodonLogin: Sendable {
     private static let applicationName = "mirror-bot"
     /// Lets the server show the code instead of sending it to an address.
     private static let outOfBand = "urn:ietf:wg:oauth:2.0:oob"
-    /// Longer than every code in use, in bytes.
+    /// The longest accepted code, in bytes: longer than every code in use.
     private static let longestCode = 2_048
-    /// Limit of the bytes of a return address; Mastodon takes 2,000 in all addresses together.
+    /// The longest return address, in bytes; Mastodon takes 2,000 in all addresses together.
     private static let longestAddress = 1_900
-    /// Not known to all servers.
+    /// A scope that some servers do not know.
     private static let newerScope = "profile"
 
     private let server: ServerAddress
@@ -35,8 +35,8 @@ package struct MastodonLogin: Sendable {
 
     /// - Parameters:
     ///   - server: `https://social.example`, or the host alone.
-    ///   - apiBaseURL: Where calls go instead; nil: to the server. The person is sent to the server
-    ///     all the same.
+    ///   - apiBaseURL: Another address for calls; nil for the server's. The person opens the
+    ///     server's address in any case.
     ///   - origin: The mirror that makes the requests.
     /// - Throws: `NetworkError` with code `.configuration` if `server` or `apiBaseURL` is not an
     ///   address.
@@ -54,10 +54,10 @@ package struct MastodonLogin: Sendable {
 
     /// Registers the application at the server, and prepares what the person has to open.
     ///
-    /// The server leads back to `page` if its program is known to do so and takes that address;
-    /// otherwise it shows a code. One application is registered, and a second one only if the
+    /// If the server's program is known to lead back to `page` and accepts that address, it does
+    /// so; otherwise it shows a code. One application is registered, and a second one only if the
     /// server registered the first without a usable address. Old servers forget applications
-    /// without a token, so the login is to be finished in one go.
+    /// without a token, so the login is to be finished soon.
     ///
     /// - Parameter page: The absolute http or https address, without a fragment, to which the
     ///   server leads back; `nil`, or an address of another form, for a code.
@@ -126,7 +126,7 @@ package struct MastodonLogin: Sendable {
 
     /// Revokes a token that will not be used.
     ///
-    /// - Parameter credentials: Of a grant by ``finish(_:code:)``.
+    /// - Parameter credentials: The credentials of a grant by ``finish(_:code:)``.
     package func revoke(_ credentials: MastodonCredentials) async throws {
         client.knownSecrets.add(credentials.accessToken, credentials.clientSecret)
         let form = [
@@ -139,8 +139,8 @@ package struct MastodonLogin: Sendable {
         _ = try await client.send(call, token: nil)
     }
 
-    /// The scopes that the application of a token may request at most; `nil` where the server does
-    /// not tell.
+    /// Returns the scopes that the application of a token may request at most; `nil` if the server
+    /// does not say.
     ///
     /// - Throws: `NetworkError` if the token is refused or the server cannot be asked; or
     ///   `CancellationError`.
@@ -156,8 +156,8 @@ package struct MastodonLogin: Sendable {
         }
     }
 
-    /// Whether a token that a person made may be able to change anything: true too where the server
-    /// does not say.
+    /// Whether a token that a person created may permit changes; true also if the server does not
+    /// say.
     ///
     /// - Throws: `NetworkError` if the token is refused or the server cannot be asked; or
     ///   `CancellationError`.
@@ -170,7 +170,8 @@ package struct MastodonLogin: Sendable {
     /// - Parameters:
     ///   - token: Opens the bot's account.
     ///   - granted: The scopes that the server named with the token; `nil` to ask.
-    /// - Returns: Nothing where the server does not tell, or lets every token do everything.
+    /// - Returns: The missing scopes; empty if the server does not say, or lets every token do
+    ///   everything.
     /// - Throws: `NetworkError` if the token is refused or the server cannot be asked; or
     ///   `CancellationError`.
     package func missingBotScopes(of token: Secret, granted: [String]? = nil) async throws
@@ -183,15 +184,15 @@ package struct MastodonLogin: Sendable {
         return try await ignoresScopes(token) ? [] : missing
     }
 
-    /// Whether an error means that the server does not tell, and not that the token is bad or the
-    /// server out of order.
+    /// Whether an error means that the server does not report the scopes, and not that the token is
+    /// bad or the server out of order.
     private static func saysNothing(_ error: NetworkError) -> Bool {
         if error.code == .malformedResponse || error.code == .missingScope { return true }
-        // What is not there is not there, whatever the page looks like that says so.
+        // A missing page means the same, even if a program other than the server reports it.
         return error.dropsItem || error.status == 404 || error.status == 410
     }
 
-    /// Whether the server refuses what the request says, rather than being unable to answer.
+    /// Whether the server refuses the content of the request, rather than being unable to answer.
     private static func isRefusal(_ error: NetworkError) -> Bool {
         [.rejected, .unauthorized, .forbidden, .tooLong].contains(error.code)
     }
@@ -216,15 +217,15 @@ package struct MastodonLogin: Sendable {
         }
     }
 
-    /// Whether the token may be able to change anything: true too where the server does not say, or
-    /// does not care.
+    /// Whether the token may permit changes; true also if the server does not say, or ignores
+    /// scopes.
     private func canWrite(_ scopes: [String]?, _ token: Secret) async throws -> Bool {
         guard let scopes, !scopes.contains(where: MastodonLoginGrant.isWriting) else { return true }
         return try await ignoresScopes(token)
     }
 
-    /// Whether a token may do everything at this server, whatever its scopes; false where that
-    /// cannot be told.
+    /// Whether a token permits everything at this server, whatever its scopes; false if that is
+    /// unknown.
     private func ignoresScopes(_ token: Secret) async throws -> Bool {
         do {
             let instance = try await MastodonInstance.read {
@@ -253,9 +254,9 @@ extension MastodonLogin {
 
     /// The scopes to request.
     ///
-    /// `profile` tells no more than who the account is, but only servers since Mastodon 4.3 know
-    /// it, which also tell about their logins. Others may take the scope and then give nothing for
-    /// it.
+    /// The scope `profile` permits no more than reading the account's name, but only servers since
+    /// Mastodon 4.3, which also publish metadata about their logins, know it. Other servers may
+    /// accept the scope and then permit nothing.
     private static func offer(
         for role: Role, _ metadata: MastodonServerMetadata?, _ program: MastodonProgram?
     ) -> ScopeOffer {
@@ -276,10 +277,10 @@ extension MastodonLogin {
         }
     }
 
-    /// Whether finer scopes are good for nothing at the server.
+    /// Whether the server supports only the coarse scopes.
     ///
-    /// One that tells its scopes is believed. Of those that do not, Takahe grants finer ones and
-    /// then refuses everything, and only the programs that are known are asked for them.
+    /// A server that lists its scopes is believed. Of the others, Takahe grants finer scopes and
+    /// then refuses everything, so finer scopes are requested only from known programs.
     private static func knowsCoarseScopesOnly(
         _ metadata: MastodonServerMetadata?, _ program: MastodonProgram?
     ) -> Bool {
@@ -334,8 +335,8 @@ extension MastodonLogin {
         return Registration(application: application, scopes: offer.usual)
     }
 
-    /// Nil where the server does not know all the scopes: most refuse them, one leaves out what it
-    /// does not know.
+    /// Registers with the preferred scopes; nil if the server does not know all of them: most
+    /// refuse the request, and one leaves out unknown scopes.
     private func registerPreferring(
         _ scopes: [String], redirects: [String]
     ) async throws -> MastodonApplication? {
@@ -377,8 +378,8 @@ extension MastodonLogin {
                 ("code_challenge_method", "S256"),
             ]
         }
-        // No `state` with a code that is shown: nothing comes back by an address, and one server
-        // appends it to the code.
+        // A code that is shown needs no `state`, because no browser is led back; and one server
+        // appends the `state` to the code.
         let state = redirect == Self.outOfBand ? nil : MastodonProofKey.random()
         return MastodonLoginRequest(
             authorizePage: "\(server.base)/oauth/authorize?\(PercentEncoding.query(query))",
@@ -406,7 +407,8 @@ package struct MastodonLoginRequest: Sendable {
 
     /// The address that the person opens in a browser.
     ///
-    /// It is for that person alone where the server leads back, for it holds the `state`.
+    /// If the server leads back, only that person may see the address, because it contains the
+    /// `state`.
     package var authorizeURL: String {
         guard let state else { return authorizePage }
         return authorizePage + "&" + PercentEncoding.query([("state", state.reveal())])
@@ -421,12 +423,12 @@ package struct MastodonLoginRequest: Sendable {
     }
 }
 
-/// A login that is done.
+/// The result of a completed login.
 package struct MastodonLoginGrant: Sendable {
     package let credentials: MastodonCredentials
     /// The scopes of the token, as the server tells them; empty where it does not.
     package let scopes: [String]
-    /// The token may be able to publish, favorite or change the account.
+    /// Whether the token may permit publishing, favoriting or changing the account.
     package let canWrite: Bool
 
     /// Whether a scope allows to change something.
@@ -446,7 +448,7 @@ package enum MastodonBotScope: String, CaseIterable, Sendable {
     case writeFavourites = "write:favourites"
     case writeAccounts = "write:accounts"
 
-    /// The effect of a missing scope; `nil` if the bot is of no use without it.
+    /// The effect of a missing scope; `nil` if the bot is useless without the scope.
     package var consequence: String? {
         switch self {
         case .readAccounts, .readStatuses, .readNotifications, .writeStatuses: nil
@@ -455,7 +457,8 @@ package enum MastodonBotScope: String, CaseIterable, Sendable {
         }
     }
 
-    /// A scope stands for all whose names begin with it and a colon.
+    /// Whether some scopes include this one: a scope includes all whose names begin with its own
+    /// and a colon.
     func isGranted(by scopes: [String]) -> Bool {
         scopes.contains {
             $0 == rawValue || rawValue.hasPrefix($0 + ":")
@@ -481,7 +484,7 @@ struct MastodonApplication: Decodable {
         clientID = id
         clientSecret = Secret(secret)
         scopes = wire.scopes("scopes")
-        // A list since Mastodon 4.3; before that one text with an address in each line.
+        // Mastodon sends a list since 4.3, and before that one text with an address in each line.
         let told =
             wire.value([String].self, "redirect_uris") ?? [wire.text("redirect_uri") ?? ""]
         redirects = told.flatMap { $0.split(whereSeparator: \.isWhitespace).map(String.init) }
@@ -494,7 +497,7 @@ struct MastodonApplication: Decodable {
 /// A server's metadata about its logins (RFC 8414).
 struct MastodonServerMetadata: Decodable {
     let scopes: [String]?
-    /// The server knows the proof key by SHA-256.
+    /// Whether the server supports the proof key with SHA-256.
     let provesKey: Bool
 
     init(from decoder: any Decoder) throws {
@@ -505,7 +508,7 @@ struct MastodonServerMetadata: Decodable {
     }
 }
 
-/// Proof that who brings a code is who asked for it (RFC 7636).
+/// The proof that the program that sends a code is the one that requested it (RFC 7636).
 enum MastodonProofKey {
     /// 256 random bits, as 43 letters, digits, `-` and `_`.
     static func random() -> Secret {
@@ -514,7 +517,7 @@ enum MastodonProofKey {
         return Secret(Base64URL.text(of: bytes))
     }
 
-    /// The code challenge of a verifier, which the server is told beforehand.
+    /// Returns the code challenge of a verifier, which is sent with the request for a code.
     static func challenge(of verifier: Secret) -> String {
         Base64URL.text(of: HashFunction.sha256.digest(of: verifier.reveal().utf8))
     }

@@ -39,7 +39,7 @@ struct MastodonMedia: Decodable {
     }
 }
 
-/// A notification as the wire has it.
+/// A notification in an answer.
 struct MastodonNotification: Decodable {
     let type: String?
     let createdAt: Date?

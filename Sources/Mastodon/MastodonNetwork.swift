@@ -76,7 +76,7 @@ package struct MastodonNetwork: SocialNetwork {
         self.memory = MastodonMemory()
     }
 
-    /// The same with a token that does not expire.
+    /// Creates a network with a token that does not expire.
     package init(
         server: String, accessToken: Secret, client: HTTPClient, now: @escaping @Sendable () -> Date
     ) throws(NetworkError) {
@@ -197,7 +197,8 @@ package struct MastodonNetwork: SocialNetwork {
 
     package func isShownToAnybody(_ address: String) async throws -> Bool? {
         if try await isShownWithoutLogin(address) { return true }
-        // Either this post is hidden, or the server shows no post without a login.
+        // A refusal means that this post is hidden, or that the server shows no post without a
+        // login.
         return try await showsPublicPosts() == true ? false : nil
     }
 
@@ -217,8 +218,8 @@ package struct MastodonNetwork: SocialNetwork {
     /// Whether the server shows a public post of another account without a login; nil if it lists
     /// none.
     ///
-    /// The control for a refused post: WordPress answers 401 for a hidden post and 200 for a public
-    /// one; Pleroma answers 404 for every post if only users with a login may read.
+    /// This is the control for a refused post: WordPress answers 401 for a hidden post and 200 for
+    /// a public one; Pleroma answers 404 for every post if only users with a login may read.
     private func showsPublicPosts() async throws -> Bool? {
         guard let control = try await publicPostOfAnother() else { return nil }
         return try await isShownWithoutLogin(control.id)
@@ -313,7 +314,7 @@ package struct MastodonNetwork: SocialNetwork {
         return try await unlessGone { try await session.value(MastodonStatus.self, call) }
     }
 
-    /// The server's answer about one of its posts; `nil` if the post is gone.
+    /// Asks the server about one of its posts; `nil` if the post is gone.
     ///
     /// Some servers report a missing post with a web page, and so does a proxy whose server is
     /// down. So an answer that is not in the interface's form counts only if the server answers for
@@ -505,8 +506,8 @@ extension MastodonNetwork {
         // post.
         let program = try await instance().program
         if !program.tellsPeopleByNumber.value {
-            // Decided by the id alone: a post that the server shows is deleted, even if the list
-            // lacks it.
+            // The id alone decides: a post that the server shows is deleted, even if the list lacks
+            // it.
             guard let status = try await status(address) else { return .gone }
             let translator = try await translator()
             guard let shown = translator.post(status), shown.author.id == translator.ownID,
@@ -573,8 +574,8 @@ extension MastodonNetwork {
     }
 
     package func labelAsBot() async throws {
-        // Sent as a form, because one server accepts the flag only as text. The second name is
-        // Pleroma's.
+        // The request is a form, because one server accepts the flag only as text. The second name
+        // of the flag is Pleroma's.
         let call = NetworkCall(
             operation: .labelAccount, method: .patch,
             path: ["api", "v1", "accounts", "update_credentials"],
@@ -616,7 +617,7 @@ extension MastodonNetwork {
         draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil }
     }
 
-    /// The people who may quote, as Mastodon names them.
+    /// The people who may quote the published posts, by Mastodon's name for them.
     private var quotePolicy: String? { quotes == .anyone ? "public" : quotes?.rawValue }
 
     /// The media type of every text.

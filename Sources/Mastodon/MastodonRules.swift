@@ -6,8 +6,8 @@ import Posts
 /// Reads the rules of the server, its description and its about page.
 extension MastodonNetwork {
     package func serverStatements() async throws -> [String] {
-        let instance = try await MastodonInstance.statement {
-            try await session.value(MastodonStatement.self, $0)
+        let instance = try await MastodonInstance.selfDescription { call in
+            try await session.value(MastodonStatement.self, call)
         }
         let rules = try await unlessAbsent([LenientElement<MastodonRule>].self, "rules")?
             .compactMap(\.value?.text)
@@ -48,16 +48,16 @@ extension MastodonInstance {
     /// Reads the server's description of itself, in version 2 or else 1 of the answer.
     ///
     /// - Throws: The error of `ask` for version 1.
-    fileprivate static func statement(
+    fileprivate static func selfDescription(
         _ ask: (NetworkCall) async throws -> MastodonStatement
     ) async throws -> MastodonStatement {
-        func statement(version: String) async throws -> MastodonStatement {
+        func description(version: String) async throws -> MastodonStatement {
             try await ask(NetworkCall(operation: .readRules, path: ["api", version, "instance"]))
         }
         do {
-            return try await statement(version: "v2")
+            return try await description(version: "v2")
         } catch let error as NetworkError where error.lacksAnswer {
-            return try await statement(version: "v1")
+            return try await description(version: "v1")
         }
     }
 }

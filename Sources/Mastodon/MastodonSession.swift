@@ -47,9 +47,9 @@ actor MastodonSession {
     nonisolated let canRenew: Bool
     private let store: (any CredentialStore)?
     private let configured: MastodonCredentials
-    /// Nil before the saved session was read.
+    /// The credentials in use; nil before the saved session was read.
     private var current: MastodonCredentials?
-    /// Got from the server, but not saved yet.
+    /// Credentials from the server that are not saved yet.
     private var unsaved: MastodonCredentials?
     private let flight = SingleFlight<MastodonCredentials>()
 
@@ -216,7 +216,7 @@ struct MastodonSavedSession: Codable {
     let origin: String
     let accessToken: String
     let refreshToken: String?
-    /// Milliseconds since 1970.
+    /// The time when the access token expires, in milliseconds since 1970.
     let expiresAt: Int64?
 
     init(_ credentials: MastodonCredentials, replacing configured: MastodonCredentials) {
@@ -303,7 +303,7 @@ struct MastodonTokens: Decodable {
 
     let accessToken: Secret
     let refreshToken: Secret?
-    /// Seconds; nil for tokens that do not expire.
+    /// The lifetime of the token, in seconds; nil for tokens that do not expire.
     let expiresIn: Int?
     /// The scopes of the token; `nil` if the server does not return them.
     let scopes: [String]?

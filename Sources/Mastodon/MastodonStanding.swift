@@ -46,7 +46,7 @@ struct MastodonStandingAnswer: Decodable {
     private let account: MastodonAccount
     private let isMemorial: Bool
     private let isSuspended: Bool
-    /// Nil if it has not moved.
+    /// The account to which this one has moved; nil if it has not.
     private let successor: MastodonAccount?
 
     init(from decoder: any Decoder) throws {

@@ -77,7 +77,7 @@ struct MastodonTranslator {
                 || other.addresses.contains(where: mention.addresses.contains)
         }
         guard !isListed, mention.isNamed(in: wire.content) else { return listed }
-        // The own account comes first, because the list is truncated.
+        // The token's own account comes first, because the list is truncated.
         return [mention] + listed
     }
 

@@ -25,13 +25,14 @@ import ServiceLifecycle
 package final class AccountGate: SocialNetwork, @unchecked Sendable {
     // Sendable because every access to `state` holds the lock.
 
-    /// How many refusals of the credentials it takes to give them up.
+    /// The number of refusals after which the credentials are given up.
     package enum Patience: Sendable {
-        /// The first refusal, because a user waits for the answer.
+        /// One refusal is enough, because a user waits for the answer.
         case none
-        /// For some minutes, in which a slot does not expire yet.
+        /// Refusals are tolerated for some minutes, in which a slot does not expire yet.
         case minutes
-        /// Never: the process has other work than this account.
+        /// Any number of refusals is tolerated, because the process has other work than this
+        /// account.
         case endless
 
         fileprivate var rule: RetryRule {
@@ -50,21 +51,22 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         var error: NetworkError
         var refusals: Int
         var pause: Cooldown
-        /// The network took the credentials after the pause, but nobody knows yet whether for what
-        /// it refused.
+        /// The network accepted the credentials after the pause, but it is unknown whether it does
+        /// for the refused operations.
         var isVerified = false
         var isVerifying = false
     }
 
-    /// The network may be unreachable: the answer to a change was lost with its connection.
+    /// A state in which the network may be unreachable: the answer to a change was lost with its
+    /// connection.
     private struct Silence {
         let error: NetworkError
-        /// The number of requests since then without an answer.
-        var questions = 0
+        /// The number of requests without an answer since the change.
+        var unansweredRequests = 0
         var pause: Cooldown?
     }
 
-    /// A wait, and the error that held calls throw.
+    /// A wait, and the error that calls throw which it holds back.
     private struct Hold {
         var wait: AccountWait
         let error: NetworkError
@@ -80,11 +82,11 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     private struct State {
         var doubt: Doubt?
         var silence: Silence?
-        /// The calls that the network puts off.
+        /// The waits that the network asked for, by the calls that have to wait.
         var waits: [AccountWait.Scope: Hold] = [:]
         var accountPause: Cooldown?
         var feedPauses: [Feed: Cooldown] = [:]
-        /// Until when each lack of money was told.
+        /// The end of the pause that was logged last for each lack of money.
         var announced: [NetworkError.Code: Date] = [:]
         /// When the network last took the credentials.
         var verified: Date?
@@ -94,13 +96,13 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     /// Whether a call may be made, and under which condition.
     private enum Admission {
         case granted
-        /// After a verification of the account, which only this caller makes.
+        /// The call may be made after a verification of the account, which only this caller makes.
         case afterVerification
         case refused(NetworkError)
     }
 
     /// Seconds for which other calls wait while one verifies the account.
-    private static let verifying: TimeInterval = 5
+    private static let verificationTimeout: TimeInterval = 5
     /// Seconds after a verification in which a refusal is known to be about a single post.
     private static let verificationLasts: TimeInterval = 60
     /// The share of the server's quota that is kept for urgent calls, such as publishing.
@@ -108,9 +110,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     /// The longest announced period that is waited for, in seconds: clocks and headers may be
     /// wrong.
     private static let longestPeriod: TimeInterval = 900
-    /// Seconds to wait for money if the network names no time, and at least.
-    private static let usualLack: TimeInterval = 3_600
-    private static let shortestLack: TimeInterval = 60
+    /// Seconds to wait for money if the network names no time.
+    private static let usualMoneyWait: TimeInterval = 3_600
+    private static let shortestMoneyWait: TimeInterval = 60
 
     private let network: any SocialNetwork
     private let account: String
@@ -148,7 +150,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         self.onWait = onWait
         self.onRefusal = onRefusal
         if let previous {
-            state = previous.known
+            state = previous.currentState
         } else {
             state = State()
             for wait in kept {
@@ -170,7 +172,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             detail: "the network has asked to wait", retryAfter: wait.until, outcome: .notSent)
     }
 
-    private var known: State { lock.withLock { state } }
+    private var currentState: State { lock.withLock { state } }
 
     // MARK: What is known
 
@@ -197,25 +199,25 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     }
 
     /// The last refusal that is still in effect; nil if there is none.
-    package var refusal: NetworkError? { known.doubt?.error }
+    package var refusal: NetworkError? { currentState.doubt?.error }
 
     /// Fails if the credentials were given up.
     package func check() throws(UnusableAccount) {
-        guard let doubt = known.doubt, isOver(doubt) else { return }
+        guard let doubt = currentState.doubt, isOver(doubt) else { return }
         throw UnusableAccount(cause: doubt.error)
     }
 
     /// The time until which no call may be made; nil if a call may be made, perhaps after verifying
     /// the account.
     package func pause(at now: Date) -> Date? {
-        let known = known
-        let ends = [known.doubt?.pause, known.silence?.pause].map { $0?.end(at: now) }
-        return (ends + [known.waits[.everything]?.end(at: now)]).compactMap(\.self).max()
+        let currentState = currentState
+        let ends = [currentState.doubt?.pause, currentState.silence?.pause].map { $0?.end(at: now) }
+        return (ends + [currentState.waits[.everything]?.end(at: now)]).compactMap(\.self).max()
     }
 
     /// The time until which a feed must not be read; nil if it may be read now.
     package func pause(of feed: Feed, at now: Date) -> Date? {
-        let state = known
+        let state = currentState
         let pauses = [state.accountPause, state.feedPauses[feed], state.doubt?.pause]
         let waits = [AccountWait.Scope.everything, .operation(feed.operation)].map {
             state.waits[$0]?.end(at: now)
@@ -256,7 +258,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             lock.withLock { state.limits = limits }
             return limits
         } catch let error as NetworkError {
-            if let limits = known.limits { return limits }
+            if let limits = currentState.limits { return limits }
             guard pause(at: now()) != nil, [.rateLimited, .capReached].contains(error.code) else {
                 throw error
             }
@@ -272,8 +274,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await ask(.readRules) { try await $0.serverStatements() }
     }
 
-    /// Also made while the credentials are refused; its answer has no effect on the doubt about
-    /// them.
+    /// The request is also made while the credentials are refused; its answer has no effect on the
+    /// doubt about them.
     package func standing(of account: AccountID) async throws -> AccountStanding? {
         try checkWaits(.readProfile)
         return try await cancellable { try await $0.standing(of: account) }
@@ -295,7 +297,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             note((page as? FeedPage)?.rateLimit, from: feed)
             return page
         } catch let error as NetworkError {
-            pauses(error, feed)
+            pauseIfNeeded(after: error, feed)
             throw error
         }
     }
@@ -445,16 +447,17 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     ///
     /// - Throws: ``NetworkError`` with outcome `notSent`; `CancellationError`.
     private func requireAnswer() async throws {
-        guard let silence = known.silence else { return }
+        guard let silence = currentState.silence else { return }
         let now = now()
         if let end = silence.pause?.end(at: now) { throw silence.error.held(until: end) }
         do {
             _ = try await verifyAccount()
         } catch var error as NetworkError {
-            let next = RetryRule.silence.next(after: silence.questions + 1, key: account, now: now)
+            let next = RetryRule.silence.next(
+                after: silence.unansweredRequests + 1, key: account, now: now)
             lock.withLock {
                 guard state.silence != nil else { return }
-                state.silence?.questions += 1
+                state.silence?.unansweredRequests += 1
                 state.silence?.pause = Cooldown(begun: now, until: next)
             }
             error.outcome = .notSent
@@ -495,7 +498,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         lock.withLock {
             guard let doubt = state.doubt, !doubt.isVerified else { return .granted }
             if let end = doubt.pause.end(at: now) { return .refused(doubt.error.held(until: end)) }
-            if doubt.isVerifying { return .refused(doubt.error.held(until: now + Self.verifying)) }
+            if doubt.isVerifying {
+                return .refused(doubt.error.held(until: now + Self.verificationTimeout))
+            }
             state.doubt?.isVerifying = true
             return .afterVerification
         }
@@ -528,7 +533,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             if operation.isWrite, error.outcome == .unknown, error.code == .transport {
                 fallSilent(error)
             }
-            if let wait = noted(error, operation) { await onWait(wait.scope, wait) }
+            if let wait = recordWait(after: error, operation) { await onWait(wait.scope, wait) }
             throw error
         }
     }
@@ -548,7 +553,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     ///   unknown what the refusal is about.
     private func areCredentialsTaken(despite refusal: NetworkError) async throws -> Bool {
         let now = now()
-        if let verified = known.verified,
+        if let verified = currentState.verified,
             (0..<Self.verificationLasts).contains(now.timeIntervalSince(verified))
         {
             return true
@@ -586,44 +591,44 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     ///
     /// A refused call that was in flight during an earlier refusal counts as one with it.
     ///
-    /// - Returns: The error with when to try again.
+    /// - Returns: The error with the time of the next try.
     private func refuse(_ error: NetworkError, _ operation: NetworkError.Operation) async
         -> NetworkError
     {
         let now = now()
-        let (noted, isNew) = lock.withLock { () -> (Doubt, Bool) in
-            let known = state.doubt
-            var noted =
-                known
+        let (doubt, isNew) = lock.withLock { () -> (Doubt, Bool) in
+            let earlier = state.doubt
+            var doubt =
+                earlier
                 ?? Doubt(
                     operations: [], error: error, refusals: 0,
                     pause: Cooldown(begun: now, until: now))
-            noted.operations.insert(operation)
-            let isNew = known == nil || noted.isVerified || operation == .verifyAccount
+            doubt.operations.insert(operation)
+            let isNew = earlier == nil || doubt.isVerified || operation == .verifyAccount
             if isNew {
-                noted.refusals += 1
-                noted.error = error
-                noted.pause = Cooldown(
+                doubt.refusals += 1
+                doubt.error = error
+                doubt.pause = Cooldown(
                     begun: now,
-                    until: patience.rule.next(after: noted.refusals, key: account, now: now))
-                noted.isVerified = false
-                noted.isVerifying = false
+                    until: patience.rule.next(after: doubt.refusals, key: account, now: now))
+                doubt.isVerified = false
+                doubt.isVerifying = false
             }
-            state.doubt = noted
+            state.doubt = doubt
             state.verified = nil
-            return (noted, isNew)
+            return (doubt, isNew)
         }
         if isNew {
             logger.warning(
                 "Credentials refused, verifying them again",
                 metadata: [
                     "account": "\(account)", "error": "\(error)",
-                    "retry.attempt": "\(noted.refusals)",
-                    "until": "\(noted.pause.until)",
+                    "retry.attempt": "\(doubt.refusals)",
+                    "until": "\(doubt.pause.until)",
                 ])
             await onRefusal(error)
         }
-        return error.held(until: noted.pause.until)
+        return error.held(until: doubt.pause.until)
     }
 
     /// Records that the verification of the credentials had no answer.
@@ -642,7 +647,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     /// - Throws: The ``NetworkError`` of the wait that applies to the call.
     private func checkWaits(_ operation: NetworkError.Operation?) throws(NetworkError) {
-        let waits = known.waits
+        let waits = currentState.waits
         let now = now()
         for scope in [.everything, operation.map(AccountWait.Scope.operation)].compactMap(\.self) {
             guard let hold = waits[scope], let end = hold.end(at: now) else { continue }
@@ -676,10 +681,12 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     /// Records that the network delays calls, or fails at publishing.
     ///
     /// - Returns: The wait if it has to be stored.
-    private func noted(_ error: NetworkError, _ operation: NetworkError.Operation) -> AccountWait? {
+    private func recordWait(after error: NetworkError, _ operation: NetworkError.Operation)
+        -> AccountWait?
+    {
         guard let scope = scope(of: error, operation) else { return nil }
         let now = now()
-        let until = end(of: error, at: now)
+        let until = retryTime(after: error, at: now)
         return lock.withLock {
             let earlier = state.waits[scope]
             var wait = AccountWait(
@@ -697,13 +704,13 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     }
 
     /// The time at which calls are made again after an error.
-    private func end(of error: NetworkError, at now: Date) -> Date {
+    private func retryTime(after error: NetworkError, at now: Date) -> Date {
         switch error.code {
         case .rateLimited:
-            let asked = max(error.retryAfter ?? now + RetryRule.pause.first, now + 1)
-            return RetryRule.pause.honoured(asked, key: account, now: now) ?? asked
+            let requested = max(error.retryAfter ?? now + RetryRule.pause.first, now + 1)
+            return RetryRule.pause.honoured(requested, key: account, now: now) ?? requested
         case .capReached:
-            return max(error.retryAfter ?? now + Self.usualLack, now + Self.shortestLack)
+            return max(error.retryAfter ?? now + Self.usualMoneyWait, now + Self.shortestMoneyWait)
         default: return max(error.retryAfter ?? now, now)
         }
     }
@@ -732,43 +739,46 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         guard let remaining = limit?.remaining, let reset = limit?.resetsAt, reset > now,
             Double(remaining) < Double(limit?.limit ?? 100) * Self.reserve
         else { return }
-        hold(feed, until: after(min(reset, now + Self.longestPeriod), feed, now), now)
+        hold(feed, until: jittered(min(reset, now + Self.longestPeriod), feed, now), now)
     }
 
     /// Pauses the account or feed after an error that only time or money resolves.
-    private func pauses(_ error: NetworkError, _ feed: Feed) {
+    private func pauseIfNeeded(after error: NetworkError, _ feed: Feed) {
         let now = now()
         switch error.code {
         case .rateLimited:
             hold(
-                feed, until: after(error.retryAfter ?? now + RetryRule.pause.first, feed, now), now)
+                feed, until: jittered(error.retryAfter ?? now + RetryRule.pause.first, feed, now),
+                now)
         case .overBudget, .capReached, .creditsDepleted:
-            lack(
+            pauseForMoney(
                 error, feed,
-                until: max(error.retryAfter ?? now + Self.usualLack, now + Self.shortestLack), now)
+                until: max(
+                    error.retryAfter ?? now + Self.usualMoneyWait, now + Self.shortestMoneyWait),
+                now)
         default: break
         }
     }
 
     /// A little after an instant, so that not all mirrors resume together.
-    private func after(_ end: Date, _ feed: Feed, _ now: Date) -> Date {
+    private func jittered(_ end: Date, _ feed: Feed, _ now: Date) -> Date {
         RetryRule.pause.honoured(end, key: "\(account) \(feed.rawValue)", now: now) ?? end
     }
 
     private func hold(_ feed: Feed, until: Date, _ now: Date) {
         let isNew = lock.withLock { () -> Bool in
-            let known =
+            let currentEnd =
                 (network.capabilities.countsEachFeed ? state.feedPauses[feed] : state.accountPause)?
                 .end(
                     at: now)
-            guard until > known ?? now else { return false }
+            guard until > currentEnd ?? now else { return false }
             let pause = Cooldown(begun: now, until: until)
             if network.capabilities.countsEachFeed {
                 state.feedPauses[feed] = pause
             } else {
                 state.accountPause = pause
             }
-            return known == nil
+            return currentEnd == nil
         }
         guard isNew else { return }
         logger.info("Account waits for its share of requests", metadata: metadata(feed, until))
@@ -778,7 +788,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     ///
     /// Another feed may be cheaper, or have a share of its own. A pause is logged once, whichever
     /// feeds it delays, and a wait of a moment is not logged.
-    private func lack(_ error: NetworkError, _ feed: Feed, until: Date, _ now: Date) {
+    private func pauseForMoney(_ error: NetworkError, _ feed: Feed, until: Date, _ now: Date) {
         let isNew = lock.withLock { () -> Bool in
             let pause = Cooldown(begun: now, until: until)
             if error.code == .overBudget {
@@ -789,7 +799,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             defer { state.announced[error.code] = until }
             return state.announced[error.code] != until
         }
-        guard isNew, until > now + Self.shortestLack else { return }
+        guard isNew, until > now + Self.shortestMoneyWait else { return }
         logger.log(
             level: error.code == .overBudget ? .info : .warning, "Account pauses",
             metadata: metadata(feed, until).merging(["error": "\(error)"]) { $1 })

@@ -39,9 +39,9 @@ package struct AccountWait: Equatable, Sendable {
     package var code: NetworkError.Code
     /// The description of the last error.
     package var error: String
-    /// The first failure since the last success.
+    /// The time of the first failure since the last success.
     package var since: Date
-    /// The last failure.
+    /// The time of the last failure.
     package var noted: Date
     /// The time of the next call; not later than ``noted`` if the network named no time.
     package var until: Date
@@ -57,7 +57,7 @@ package struct AccountWait: Equatable, Sendable {
         self.until = until
     }
 
-    /// Seconds without a successful call, as known at the last failure.
+    /// The duration without a successful call, in seconds, as known at the last failure.
     package var length: TimeInterval { max(until, noted).timeIntervalSince(since) }
 
     /// Whether calls are held back until ``until``, rather than only known to fail.

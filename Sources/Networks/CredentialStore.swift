@@ -2,8 +2,8 @@ package import Posts
 
 /// Stores, encrypted, the tokens that a network issues during use.
 ///
-/// Each network defines its own text. It belongs to one account: the network checks this when it
-/// reads the text.
+/// Each network defines the form of the stored text. The text belongs to one account: the network
+/// checks this when it reads the text.
 package protocol CredentialStore: Sendable {
     /// The last saved credentials; `nil` if there are none, or if they cannot be opened.
     func load() async throws -> Secret?

@@ -13,7 +13,7 @@ import Posts
 package struct FeedWalk: Sendable {
     /// The page sizes to try if the usual one is too large an answer.
     private static let smallerSizes = [10, 3, 1]
-    /// Servers may send an empty page before a full one, but hardly two.
+    /// The most empty pages in a row: servers may send one before a full page, but hardly two.
     private static let maximumEmptyPages = 2
 
     private let network: any SocialNetwork
@@ -60,7 +60,8 @@ package struct FeedWalk: Sendable {
         guard let position, pagesLeft > 0 else { return nil }
         var page = try await page(at: position)
         pagesLeft -= 1
-        // A broken item may be followed by others.
+        // This page is a step of a search for unreadable items: more of them may follow, so that
+        // small pages are requested from here on.
         isCareful = isCareful || page.isFromBelow
         let isEmpty = page.received == 0
         let hasItems = !page.items.isEmpty
@@ -77,8 +78,8 @@ package struct FeedWalk: Sendable {
             let next = page.older.map(FeedPosition.older)
             advance(to: next, isEnd: next == nil || emptyPages >= Self.maximumEmptyPages)
         }
-        // Only repeated items: the server repeats its pages. A search may have to read some items
-        // again.
+        // All items of the page are repeated, so the server repeats its pages. A search may have to
+        // read some items again.
         if hasItems, page.items.isEmpty, !page.isFromBelow { self.position = nil }
         return page
     }
@@ -88,7 +89,8 @@ package struct FeedWalk: Sendable {
         while true {
             do {
                 let page = try await network.page(feed, position, size: size)
-                // Perhaps a single item made the page too large.
+                // A single item may have made the page too large, so the next page may be larger
+                // again.
                 size = size.flatMap { size in Self.smallerSizes.last { $0 > size } }
                 return page
             } catch let error as NetworkError
@@ -105,7 +107,10 @@ package struct FeedWalk: Sendable {
         }
     }
 
-    /// Whether the walk may continue around a page that fails with this error.
+    /// Whether the walk may skip a page that fails with this error.
+    ///
+    /// Toward the present only a broken item is skipped. A refused position there is replaced by
+    /// the newest page, from which the feed is read downward.
     ///
     /// Toward the present only a broken item is skipped: a refused position there is replaced by
     /// the newest page, from which the feed is read downward.
@@ -129,7 +134,7 @@ package struct FeedWalk: Sendable {
 /// to the known items, the cursor names the gap between them, and the next page continues there:
 /// nothing is lost when the reader stops in between, and nothing is paid for twice.
 package struct Arrivals: Equatable, Sendable {
-    /// The places between which items are still unread.
+    /// The two ends of a stretch whose items are still unread.
     package struct Gap: Equatable, Sendable {
         package var since: String
         package var until: String

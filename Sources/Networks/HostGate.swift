@@ -5,7 +5,7 @@ package import Logging
 /// accounts.
 package struct AddressLimit: Equatable, Sendable {
     package let count: Int
-    /// In seconds.
+    /// The length of the period, in seconds.
     package let period: TimeInterval
 
     package init(count: Int, period: TimeInterval) {
@@ -14,7 +14,7 @@ package struct AddressLimit: Equatable, Sendable {
     }
 }
 
-/// The limit by address that one call counts against.
+/// The limit by address against which one call counts.
 package struct AddressCount: Sendable {
     package let limit: AddressLimit
     /// Identifies one of several limits of a host; empty for the one that all calls share.
@@ -39,8 +39,8 @@ package final class HostGates: @unchecked Sendable {
     private let lock = NSLock()
     private let logger: Logger?
     private var gates: [String: HostGate] = [:]
-    private var learned: [String: AddressLimit] = [:]
-    /// Whether any of the hosts answers the process.
+    private var addressLimits: [String: AddressLimit] = [:]
+    /// Knows whether any of the hosts answers the process.
     package let reach = NetworkReach()
 
     /// - Parameter logger: Logs when a host stops all requests for a while; nil to log nothing.
@@ -60,12 +60,12 @@ package final class HostGates: @unchecked Sendable {
     /// The limit of a host that a mirror has read; nil if the host counts by account, or if no
     /// mirror has read it.
     package func limit(of server: ServerAddress) -> AddressLimit? {
-        lock.withLock { learned[server.base] }
+        lock.withLock { addressLimits[server.base] }
     }
 
     /// Stores for all mirrors the limit that a host's software has; nil if it counts by account.
     package func learn(_ limit: AddressLimit?, of server: ServerAddress) {
-        lock.withLock { learned[server.base] = limit }
+        lock.withLock { addressLimits[server.base] = limit }
     }
 }
 
@@ -119,7 +119,7 @@ final class HostGate: @unchecked Sendable {
         var used = Tally()
     }
 
-    /// A mirror in the line.
+    /// The place of a mirror in the line of mirrors that wait for their turn.
     private struct Place {
         let mirror: String
         /// When the mirror loses its place because it did not return, by the monotonic clock.
@@ -128,7 +128,7 @@ final class HostGate: @unchecked Sendable {
 
     /// The requests that a mirror may still make in its turn.
     private struct Turn {
-        var left: Int
+        var requestsLeft: Int
         let end: TimeInterval
     }
 
@@ -145,7 +145,7 @@ final class HostGate: @unchecked Sendable {
     private let logger: Logger?
     private let slotLength: TimeInterval
     private let lock = NSLock()
-    private var count: Int
+    private var requestLimit: Int
     private var slot = Int.min
     /// The requests of all mirrors, and of others at the same address.
     private var total = Tally()
@@ -158,11 +158,11 @@ final class HostGate: @unchecked Sendable {
     init(host: String, limit: AddressLimit, logger: Logger? = nil) {
         self.host = host
         self.logger = logger
-        count = max(1, limit.count)
+        requestLimit = max(1, limit.count)
         slotLength = max(limit.period, 1) / Double(Self.slots)
     }
 
-    /// Counts a request of a mirror if it may be made now.
+    /// Records that a mirror wants to make a request, and counts the request if it may be made now.
     ///
     /// - Parameters:
     ///   - isUrgent: Whether the call must not wait for others; then it is held back only while the
@@ -180,13 +180,13 @@ final class HostGate: @unchecked Sendable {
                 charge(mirror)
                 return nil
             }
-            let lacking = lacking(to: mirror)
-            if lacking > 0 {
-                let wait = max(release(of: lacking) - now.uptime, 1)
-                join(mirror, until: now.uptime + wait + Self.placeLasts)
+            let shortfall = shortfall(of: mirror)
+            if shortfall > 0 {
+                let wait = max(expiry(of: shortfall) - now.uptime, 1)
+                joinLine(mirror, until: now.uptime + wait + Self.placeLasts)
                 return now.date + wait
             }
-            beginOrGoOn(mirror, at: now.uptime)
+            takeTurn(mirror, at: now.uptime)
             charge(mirror)
             return nil
         }
@@ -196,9 +196,9 @@ final class HostGate: @unchecked Sendable {
     func note(_ announced: RateLimit, at now: Instant) {
         lock.withLock {
             advance(to: now.uptime)
-            if let limit = announced.limit, limit > 0 { count = limit }
+            if let limit = announced.limit, limit > 0 { requestLimit = limit }
             guard let remaining = announced.remaining else { return }
-            let others = count - remaining - total.sum
+            let others = requestLimit - remaining - total.sum
             if others > 0 { total.add(others, in: slot) }
         }
     }
@@ -221,36 +221,36 @@ final class HostGate: @unchecked Sendable {
 
     /// The number of requests that must expire before the mirror may make one; zero or less if it
     /// may.
-    private func lacking(to mirror: String) -> Int {
-        let room = Int(Double(count) * (1 - Self.reserve)) - total.sum
-        if let turn = turns[mirror], turn.left > 0 { return 1 - room }
-        return 1 + claims(before: mirror) - room
+    private func shortfall(of mirror: String) -> Int {
+        let room = Int(Double(requestLimit) * (1 - Self.reserve)) - total.sum
+        if let turn = turns[mirror], turn.requestsLeft > 0 { return 1 - room }
+        return 1 + reservedForOthers(than: mirror) - room
     }
 
     /// The requests that are kept for other mirrors.
-    private func claims(before mirror: String) -> Int {
-        let ahead = line.firstIndex { $0.mirror == mirror } ?? line.count
-        let begun = turns.reduce(0) { $0 + ($1.key == mirror ? 0 : $1.value.left) }
-        let waiting = ahead * Self.quantum + begun
+    private func reservedForOthers(than mirror: String) -> Int {
+        let mirrorsAhead = line.firstIndex { $0.mirror == mirror } ?? line.count
+        let leftInTurns = turns.reduce(0) { $0 + ($1.key == mirror ? 0 : $1.value.requestsLeft) }
+        let waiting = mirrorsAhead * Self.quantum + leftInTurns
         let share = share
         guard let used = members[mirror]?.used.sum, used >= share else { return waiting }
-        let spared = members.reduce(0) { sum, member in
+        let keptForOthers = members.reduce(0) { sum, member in
             let asked = member.value.asked.sum
             let used = member.value.used.sum
             return sum
                 + (member.key == mirror
                     ? 0 : max(0, min(share - used, max(Self.quantum, asked - used))))
         }
-        return max(waiting, spared)
+        return max(waiting, keptForOthers)
     }
 
     /// The requests that each mirror may make in a period in any case.
     private var share: Int {
-        max(Self.quantum, Int(Double(count) * (1 - Self.reserve)) / max(1, members.count))
+        max(Self.quantum, Int(Double(requestLimit) * (1 - Self.reserve)) / max(1, members.count))
     }
 
     /// Puts a mirror that is below its share at the end of the line, unless it is in the line.
-    private func join(_ mirror: String, until end: TimeInterval) {
+    private func joinLine(_ mirror: String, until end: TimeInterval) {
         guard members[mirror].map({ $0.used.sum < share }) ?? true,
             !line.contains(where: { $0.mirror == mirror })
         else {
@@ -260,12 +260,14 @@ final class HostGate: @unchecked Sendable {
     }
 
     /// Begins the turn of a mirror in the line, or subtracts a request from its turn.
-    private func beginOrGoOn(_ mirror: String, at uptime: TimeInterval) {
+    private func takeTurn(_ mirror: String, at uptime: TimeInterval) {
         if let place = line.firstIndex(where: { $0.mirror == mirror }) {
             line.remove(at: place)
-            turns[mirror] = Turn(left: Self.quantum - 1, end: uptime + Self.turnLasts)
+            turns[mirror] = Turn(requestsLeft: Self.quantum - 1, end: uptime + Self.turnLasts)
         } else if let turn = turns[mirror] {
-            turns[mirror] = turn.left > 1 ? Turn(left: turn.left - 1, end: turn.end) : nil
+            turns[mirror] =
+                turn.requestsLeft > 1
+                ? Turn(requestsLeft: turn.requestsLeft - 1, end: turn.end) : nil
         }
     }
 
@@ -296,7 +298,7 @@ final class HostGate: @unchecked Sendable {
 
     /// The time at which this number of requests will have expired, by the monotonic clock; a
     /// period from now if there are fewer.
-    private func release(of number: Int) -> TimeInterval {
+    private func expiry(of number: Int) -> TimeInterval {
         var sum = 0
         let slot = total.slots.first { entry in
             sum += entry.count

@@ -11,23 +11,24 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     package enum Code: String, CaseIterable, Sendable {
         /// The credentials are wrong, expired or revoked.
         case unauthorized
-        /// The credentials are right but do not reach this far, such as a token without the scope.
+        /// The credentials are valid, but do not permit the call, as a token without the scope.
         case missingScope = "missing-scope"
         /// The account is suspended, disabled, moved away or waits for approval.
         case accountDisabled = "account-disabled"
-        /// This one thing is not allowed: blocked, closed to favorites and the like.
+        /// The call is not allowed for this post or account, because it is blocked, closed to
+        /// favorites and the like.
         case forbidden
         /// The post or account is gone, or was never visible.
         case notFound = "not-found"
         /// Too many requests; see ``NetworkError/retryAfter``.
         case rateLimited = "rate-limited"
-        /// The request is wrong as it is and will be wrong again.
+        /// The request is invalid, and will be refused again.
         case rejected
-        /// The text is longer than the server takes.
+        /// The text is longer than the server accepts.
         case tooLong = "too-long"
-        /// The network says that the same was published before.
+        /// The network refused the text because it published the same one before.
         case duplicate
-        /// The same request is under way.
+        /// An equal request is in progress.
         case conflict
         /// The server is overloaded or broken.
         case unavailable
@@ -35,19 +36,19 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         case transport
         /// The answer is not what the interface promises.
         case malformedResponse = "malformed-response"
-        /// The answer is larger than this program takes; a smaller page may not be.
+        /// The answer is larger than this program accepts; a smaller page may fit.
         case tooLarge = "too-large"
-        /// The server sends elsewhere, where the credentials do not belong, or sends a write
-        /// elsewhere: maintenance does that, and so do servers that have moved.
+        /// The server redirects the request to an address that must not get the credentials, or
+        /// redirects a write; servers do so in maintenance, or after they have moved.
         ///
-        /// A write has not come to where it would be done, unless the status is 303: "see other" is
-        /// how HTTP says that something is done.
+        /// A redirected write was not made, unless the status is 303: with "see other" HTTP reports
+        /// that a request was carried out.
         case redirected
-        /// The network cannot do this.
+        /// The network does not support the call.
         case capability
         /// The configuration cannot be used.
         case configuration
-        /// The network wants money that the account does not have.
+        /// The call costs money that the account does not have at the network.
         case creditsDepleted = "credits-depleted"
         /// The network's quota for a day or month is used up; see ``NetworkError/retryAfter``.
         case capReached = "cap-reached"
@@ -112,7 +113,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     package var outcome: Outcome
     /// Whether the call was anonymous, without credentials of an account.
     package var isAnonymous: Bool
-    /// The call was held back because of the host's limit by address, not because of the account.
+    /// Whether the call was held back because of the host's limit by address, not because of the
+    /// account.
     package var isOfAddress = false
     /// Whether the network delays all calls of the account, not only calls of this kind.
     package var concernsAccount = false

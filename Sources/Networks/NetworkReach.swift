@@ -1,7 +1,7 @@
 package import Foundation
 package import Transport
 
-/// Whether any server answers the requests of a process.
+/// Knows whether any server answers the requests of a process.
 ///
 /// Every HTTP response counts as an answer, whatever its status. A request that was cancelled, or
 /// that the client itself refused to send, does not count at all.
@@ -12,7 +12,7 @@ package final class NetworkReach: @unchecked Sendable {
     package struct Failure: Equatable, Sendable {
         /// When the first failed request began; for display.
         package let since: Date
-        /// The same time by a monotonic clock, in seconds.
+        /// The time when the first failed request began, by a monotonic clock in seconds.
         package let began: TimeInterval
         /// The last error.
         package let error: String
@@ -30,15 +30,16 @@ package final class NetworkReach: @unchecked Sendable {
         var lastAnswer = Instant(uptime: -.infinity, date: .distantPast)
         /// Requests that failed since the last answer.
         var failures = 0
-        /// When the first of them began, or the time of the last answer if that was later.
+        /// The time when the first of these requests began, or the time of the last answer if that
+        /// was later.
         var firstFailure: Instant?
         var error: String?
-        /// Requests in flight, with their beginnings.
+        /// The requests in flight, each with the time when it began.
         var pending: [Int: Instant] = [:]
         /// The servers that failed to answer since the last answer, the latest one last.
         var servers: [ServerAddress] = []
 
-        /// The beginning of a request, but not before the last answer.
+        /// Returns the time when a request began, but not one before the last answer.
         func counted(_ begin: Instant) -> Instant {
             begin.uptime < lastAnswer.uptime ? lastAnswer : begin
         }
@@ -49,11 +50,12 @@ package final class NetworkReach: @unchecked Sendable {
     /// Then another worker takes over the mirrors within their poll and 40 s, if connections fail
     /// within 10 s.
     package static let patience: TimeInterval = 15
-    /// The number of unanswered requests that are also needed.
+    /// The minimum number of unanswered requests, besides the time in ``patience``, for the process
+    /// to count as offline.
     private static let failuresAtLeast = 3
     /// The most addresses that a probe requests.
     private static let serversAtMost = 3
-    /// The answer to a probe is not read further.
+    /// The number of bytes that are read of the answer to a probe.
     private static let probeBytes = 1_024
 
     private let lock = NSLock()

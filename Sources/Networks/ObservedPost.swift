@@ -19,8 +19,8 @@ package struct ObservedPost: Sendable, Equatable {
     /// The identifier shared by all posts of the conversation, if the network returns it with each
     /// post.
     package var conversation: String?
-    /// The authors of the posts above it in the conversation, if the network returns them with each
-    /// post.
+    /// The authors of the posts above this one in the conversation, if the network returns them
+    /// with each post.
     package var threadAuthors: Set<AccountID>
     /// Whether a reply by this account waits for the author's approval or is refused.
     package var replyNeedsApproval: Bool
@@ -49,7 +49,7 @@ package struct ObservedPost: Sendable, Equatable {
     /// The time since which the post mentions the requesting account, if it does.
     package var calledAt: Date { mentionAddedAt ?? post.createdAt }
 
-    /// Equal for two copies of the same post in one feed.
+    /// A text that is equal for two copies of the same post in one feed.
     ///
     /// Some servers give reposts the identity of the original, which may be in the same feed.
     package var repetitionKey: String {
@@ -79,8 +79,8 @@ package struct Draft: Sendable, Equatable {
     /// Words in the text that are followed by an address in parentheses: on networks with links on
     /// words, the words become the link and the address is removed.
     package var linkWords: [String] = []
-    /// The same for every attempt to publish this draft, different for every other draft; 1 through
-    /// 64 letters, digits and hyphens.
+    /// The idempotency key: the same for every attempt to publish this draft, different for every
+    /// other draft; 1 through 64 letters, digits and hyphens.
     package var key: String
     /// When the draft was completed; the post's date on networks where the author dates posts.
     package var createdAt: Date
@@ -143,8 +143,8 @@ package struct PictureReference: Sendable, Equatable {
 package struct FavoriteDraft: Sendable, Equatable {
     /// The ``ObservedPost/address`` of the post.
     package var address: String
-    /// The same for every attempt at this favorite, different for every other one; as
-    /// ``Draft/key``.
+    /// The idempotency key: the same for every attempt at this favorite, different for every other
+    /// one; as ``Draft/key``.
     package var key: String
     /// When the favorite was finally decided; its date on networks where the giver dates favorites.
     package var createdAt: Date
@@ -161,8 +161,8 @@ package struct PublishedPost: Sendable, Equatable {
     package var id: PostID
     package var address: String
     package var createdAt: Date
-    /// Whether it was published, but not as a reply, because the server no longer had the answered
-    /// post.
+    /// Whether the post was published, but not as a reply, because the server no longer had the
+    /// answered post.
     package var isMisplaced = false
 
     package init(id: PostID, address: String, createdAt: Date, isMisplaced: Bool = false) {

@@ -16,7 +16,7 @@ package struct PictureReader: Sendable {
         /// The address may not be requested: it is without TLS, or on this machine or its network.
         case unasked
         case tooLarge
-        /// Asking again may help.
+        /// The picture could not be read now; a later request may succeed.
         case unavailable(NetworkError.Code)
     }
 
@@ -24,7 +24,7 @@ package struct PictureReader: Sendable {
 
     private let client: HTTPClient
     private let contact: RequestContact
-    /// The base of the server that may be on this machine or its network.
+    /// The address of the server that may be on this machine or its network.
     private let trusted: String?
 
     /// - Parameters:
@@ -69,7 +69,7 @@ package struct PictureReader: Sendable {
         return .gone
     }
 
-    /// Nil for an address on this machine or its network.
+    /// Returns the request for a picture; nil for an address on this machine or its network.
     private func request(_ url: String, maximumBytes: Int) -> HTTPRequest? {
         let isNear = trusted.map { url.hasPrefix($0 + "/") } ?? false
         // The resolved address is checked when the connection is made.

@@ -117,7 +117,7 @@ package protocol SocialNetwork: Sendable {
     func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws
         -> Removal
 
-    /// Takes a favorite back; one that is already gone, or whose post is, is no error.
+    /// Withdraws a favorite; one that is already gone, or whose post is gone, is no error.
     ///
     /// - Parameter favorite: The favorite with its original key and time, which identify it on
     ///   Bluesky.
@@ -153,13 +153,13 @@ package protocol SocialNetwork: Sendable {
     /// gone.
     func isFavorited(_ address: String) async throws -> Bool?
 
-    /// A post by its address; nil if the network itself says that it is gone or was never visible
-    /// to the account. The answer of a proxy in front of it does not count.
+    /// Reads a post by its address; nil if the network itself says that the post is gone or was
+    /// never visible to the account. The answer of a proxy in front of the network does not count.
     func lookUp(_ address: String) async throws -> ObservedPost?
 
-    /// A post of the account itself by its address; nil as for ``lookUp(_:)``.
+    /// Reads a post of the account itself by its address; nil as for ``lookUp(_:)``.
     ///
-    /// Cheaper than that if requesting a post's author costs money.
+    /// Costs less than ``lookUp(_:)`` if requesting a post's author costs money.
     func lookUpOwn(_ address: String) async throws -> ObservedPost?
 
     /// The posts among some of the account's own that the network shows now, in one request.
@@ -179,8 +179,8 @@ package protocol SocialNetwork: Sendable {
     /// only cursors lead to others.
     func surveyStart(at address: String) -> FeedPosition
 
-    /// A post by its identity on the whole network, for one that is only known from a downloaded
-    /// archive; nil if it is gone, as for ``lookUp(_:)``.
+    /// Reads a post by its identity on the whole network, for one that is only known from a
+    /// downloaded archive; nil if it is gone, as for ``lookUp(_:)``.
     ///
     /// - Throws: ``NetworkError`` with code `.capability` if the network cannot decide it: then
     ///   nothing is known of the post.
@@ -346,9 +346,9 @@ extension SocialNetwork {
 
 /// The result of a deletion.
 package enum Removal: String, Sendable {
-    /// It existed and was removed; also if the network does not reveal whether it existed.
+    /// The thing existed and was removed, or the network does not reveal whether it existed.
     case removed
-    /// There was nothing left to remove.
+    /// The thing was gone already.
     case gone
 }
 
@@ -356,7 +356,7 @@ package enum Removal: String, Sendable {
 package enum Feed: String, Sendable, Hashable, CaseIterable {
     /// Posts that the account itself published.
     case ownPosts = "own-posts"
-    /// Posts by the accounts that it follows.
+    /// Posts by the accounts that the account follows.
     case home
     /// Posts that the account favorited, sorted by the time of the favorite.
     case favorites
@@ -379,7 +379,7 @@ package enum FeedPosition: Sendable, Hashable {
 
 /// A part of a feed.
 package struct FeedPage: Sendable {
-    /// In the feed's order, newest first; no post occurs twice.
+    /// The posts in the feed's order, newest first; no post occurs twice.
     package var items: [ObservedPost]
     /// The cursor to the next older page; nil at the end.
     package var older: String?
@@ -415,8 +415,8 @@ package struct FeedPage: Sendable {
 
 /// An item of a feed that is not a post in the form of the network's interface.
 ///
-/// It is noted, so that no item is skipped without a trace, and requested again by a newer version
-/// that may understand it.
+/// Its place in the feed is stored, so that no item is skipped without a trace, and a newer version
+/// that may understand the item requests it again.
 package struct UnreadableItem: Sendable, Hashable {
     /// The address of the post in calls to this server, if the item contains it.
     package var address: String?
@@ -466,7 +466,7 @@ package struct Capabilities: Sendable, Equatable {
         /// Only posts by people who asked for it or mentioned the account; others are suggested to
         /// a person.
         case consenting
-        /// None; favorites are suggested to a person.
+        /// No posts: favorites are suggested to a person.
         case nobody
     }
 
@@ -505,7 +505,7 @@ package struct Capabilities: Sendable, Equatable {
     /// The time after the first attempt within which a draft may be sent again, if its answer was
     /// lost and a look-up found nothing.
     ///
-    /// Nil for never.
+    /// Nil if a draft must not be sent again.
     package var resendWindow: Duration?
     /// The time from sending a prepared change until its answer counts as lost.
     package var requestDeadline: Duration

@@ -8,7 +8,7 @@ import Posts
 /// The signed parameters must equal those in the request: the caller builds the query and the form
 /// with ``PercentEncoding`` from the same pairs.
 struct OAuthSigner: Sendable {
-    /// A parameter before encoding.
+    /// A parameter before it is percent-encoded.
     typealias Parameter = (name: String, value: String)
 
     var consumerKey: String
@@ -29,9 +29,9 @@ struct OAuthSigner: Sendable {
         var parameters: [Parameter] = []
         /// Further parameters of the header, such as `oauth_verifier`.
         var extra: [Parameter] = []
-        /// Different for every request: letters and digits.
+        /// A text of letters and digits that is different for every request.
         var nonce: String
-        /// Seconds since 1970.
+        /// The time of the request, in seconds since 1970.
         var timestamp: Int64
     }
 
@@ -81,7 +81,7 @@ struct OAuthSigner: Sendable {
         [Secret(consumerKey), consumerSecret, token, tokenSecret].compactMap(\.self)
     }
 
-    /// Both secrets; the `&` is there even without a token.
+    /// The key of the signature: both secrets, joined with `&` even without a token.
     private var signingKey: String {
         [consumerSecret.reveal(), tokenSecret?.reveal() ?? ""].map(PercentEncoding.encoded).joined(
             separator: "&")

@@ -105,7 +105,8 @@ struct XClient: NetworkClient {
         return Int64(time.timeIntervalSince1970.rounded(.down))
     }
 
-    /// Keys with a line break or space were copied wrongly; X would only report a wrong signature.
+    /// Refuses keys with a line break or space, which were copied wrongly; X would only report a
+    /// wrong signature.
     private func checkKeys(_ call: NetworkCall) throws(NetworkError) {
         let keys: [(name: String, value: String?)] = [
             ("consumer key", signer.consumerKey),
@@ -167,7 +168,7 @@ extension XClient {
 }
 
 extension NetworkCall {
-    /// The kind of call that has its own limit on X, whatever the call is about.
+    /// The kind of call for limits: X limits each kind, whatever the calls are about.
     var endpoint: String { operation == .logIn ? path : operation.rawValue }
 
     /// A key that is equal for calls that read the same part of a feed, or the same object.
@@ -181,17 +182,17 @@ extension NetworkCall {
 
 /// A network's state between calls.
 final class XMemory: @unchecked Sendable {
-    /// Which calls a refusal concerns.
+    /// The calls that a refusal concerns.
     enum Scope: Hashable, Sendable {
         case everything
-        /// As ``NetworkCall/endpoint``.
+        /// The calls of one kind; see ``NetworkCall/endpoint``.
         case endpoint(String)
     }
 
     /// The most bought objects that are remembered; a forgotten one is counted twice, so the cost
     /// is never too low.
     private static let maximumBought = 200_000
-    /// The most lost reads that are remembered; the others stay paid.
+    /// The most reads with lost answers that are remembered; the others stay paid.
     private static let maximumLost = 200
 
     // Sendable: every access to a variable holds the lock.
@@ -309,13 +310,13 @@ final class XMemory: @unchecked Sendable {
 
     // MARK: Owed
 
-    /// Stores costs beyond a reservation that could not be recorded.
+    /// Stores a cost beyond a reservation that could not be recorded.
     func owe(_ debt: XPurse.Reservation) { lock.withLock { debts.append(debt) } }
 
-    /// Whether there are such costs that no call is recording.
+    /// Whether there are unrecorded costs that no call is recording.
     var hasDebts: Bool { lock.withLock { !debts.isEmpty } }
 
-    /// Removes and returns the debts, which the caller must write down.
+    /// Removes and returns the unrecorded costs, which the caller must record.
     func takeDebts() -> [XPurse.Reservation] {
         lock.withLock {
             defer { debts = [] }

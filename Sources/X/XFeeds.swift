@@ -8,17 +8,17 @@ import Transport
 extension XNetwork {
     /// The most items of one page.
     static let fullPage = 100
-    /// New items are few, and old ones at the beginning of reading are seldom wanted: a small
-    /// request reserves less of the budget.
+    /// The usual number of items of a first page: new items are few, and old ones at the beginning
+    /// of reading are seldom wanted, so a small request reserves less of the budget.
     static let firstPage = 20
     /// The most pages that ``ownPosts(since:)`` reads.
     private static let maximumOwnPages = 200
     /// Seconds by which the clocks of this machine and the server may differ.
     private static let clockMargin: TimeInterval = 600
-    /// X refuses times before this one: 2010-11-06T00:00:00Z.
+    /// The earliest time that X accepts: 2010-11-06T00:00:00Z.
     private static let earliest = Date(timeIntervalSince1970: 1_289_001_600)
-    /// Posts do not always appear in the order of their ids: the seconds that are read again, and
-    /// for how long.
+    /// The seconds of posts that are read again, and for which they are read again, because posts
+    /// do not always appear in the order of their ids.
     private static let overlap = 120
     private static let overlapAge: TimeInterval = 600
 
@@ -150,7 +150,8 @@ extension XNetwork {
 /// Reading favorites, which are sorted by the time of the favorite and can only be read from the
 /// newest one down.
 extension XNetwork {
-    /// The newest favorites are bought again by every look, so a look reads as few as possible.
+    /// The number of items of a look at new favorites: each look buys the newest ones again, so it
+    /// requests few.
     private static let favoritesPage = 10
 
     func newestFavorites(_ size: Int?) async throws -> FeedPage {
@@ -161,7 +162,7 @@ extension XNetwork {
         page.older = list.nextToken
         page.newer =
             list.ids.isEmpty
-            ? nil : XFavoriteMarks(known: []).updated(with: list.ids).joined(separator: ",")
+            ? nil : XFavoriteCursor(known: []).updated(with: list.ids).joined(separator: ",")
         return page
     }
 
@@ -175,28 +176,29 @@ extension XNetwork {
     }
 
     func favorites(since cursor: String, _ size: Int?) async throws -> FeedPage {
-        guard var marks = XFavoriteMarks(cursor) else { throw unknownCursor(.favorites) }
+        guard var position = XFavoriteCursor(cursor) else { throw unknownCursor(.favorites) }
         var list: XList
         do {
             list = try await self.list(
-                .favorites, XBounds(token: marks.descent?.token),
-                size: size ?? (marks.descent == nil ? Self.favoritesPage : Self.firstPage)
+                .favorites, XBounds(token: position.scan?.nextPage),
+                size: size ?? (position.scan == nil ? Self.favoritesPage : Self.firstPage)
             ).list
-        } catch let error as NetworkError where error.code == .rejected && marks.descent != nil {
+        } catch let error as NetworkError where error.code == .rejected && position.scan != nil {
             // X no longer accepts the cursor of the next page, so the look starts again from the
             // newest favorite.
-            marks.descent = nil
+            position.scan = nil
             list = try await self.list(.favorites, XBounds(), size: size ?? Self.firstPage).list
         }
-        let top = marks.descent?.top ?? marks.updated(with: list.ids)
-        var next = XFavoriteMarks(known: top)
-        if let reach = marks.reach(in: list.entries.map(\.id)) {
+        let newKnown = position.scan?.newKnown ?? position.updated(with: list.ids)
+        var next = XFavoriteCursor(known: newKnown)
+        if let reach = position.reach(in: list.entries.map(\.id)) {
             list.keep(first: reach)
-        } else if let token = list.nextToken, token != marks.descent?.token {
-            next = XFavoriteMarks(
-                known: marks.known, descent: XFavoriteMarks.Descent(top: top, token: token))
+        } else if let token = list.nextToken, token != position.scan?.nextPage {
+            next = XFavoriteCursor(
+                known: position.known,
+                scan: XFavoriteCursor.Scan(newKnown: newKnown, nextPage: token))
         }
-        list.remove(Set(marks.known))
+        list.remove(Set(position.known))
         var page = try await page(of: list, in: .favorites)
         page.newer = next.text == cursor ? nil : next.text
         return page
@@ -222,10 +224,10 @@ struct XBounds {
 
 /// Buying pages.
 extension XNetwork {
-    /// Servers may send a few empty pages before a full one, but hardly more.
+    /// The most empty pages in a row: servers may send a few before a full page, but hardly more.
     private static let maximumEmptyPages = 3
-    /// A server that ignores `until_id` first sends all newer items: at most as many pages as X
-    /// keeps.
+    /// The most pages of newer items that are skipped: a server that ignores `until_id` sends all
+    /// of them first, at most as many as X keeps.
     private static let maximumStrayPages = 32
 
     /// The items within some bounds, from the first answer that has any.
@@ -258,7 +260,7 @@ extension XNetwork {
         return (list, reachesSince)
     }
 
-    /// One answer, after paying for it.
+    /// Pays for one request, and returns its answer.
     private func answer(
         _ feed: Feed, _ bounds: XBounds, size: Int, for purpose: SpendingPurpose
     ) async throws -> XList {
@@ -290,7 +292,8 @@ extension XNetwork {
         }
     }
 
-    /// The numbers of items to request; the first one that the budget allows is used.
+    /// Returns the numbers of items to try to pay for, the largest first; the first that the budget
+    /// allows is requested.
     private static func sizes(from size: Int, _ feed: Feed) -> [Int] {
         halves(of: min(size, fullPage), downTo: smallestPage(of: feed))
     }
@@ -327,25 +330,26 @@ extension XNetwork {
 /// Favorites are sorted by their time, which X does not return, and cannot be requested from a
 /// point on. So the newest few known ones are searched for from the top; a few, because some may
 /// have been taken back.
-struct XFavoriteMarks: Equatable {
-    /// How many favorites are remembered.
+struct XFavoriteCursor: Equatable {
+    /// The number of known favorites that are remembered.
     static let count = 10
 
-    /// A look that has not reached the known favorites yet.
-    struct Descent: Equatable {
-        /// The favorites that count as known once it has.
-        var top: [String]
-        /// The page that follows.
-        var token: String
+    /// A scan of the pages from the newest favorite down, which has not reached the known favorites
+    /// yet.
+    struct Scan: Equatable {
+        /// The favorites that become the known ones when the scan has reached those.
+        var newKnown: [String]
+        /// X's token for the next page.
+        var nextPage: String
     }
 
     /// The newest known favorites, newest first.
     var known: [String]
-    var descent: Descent?
+    var scan: Scan?
 
-    init(known: [String], descent: Descent? = nil) {
+    init(known: [String], scan: Scan? = nil) {
         self.known = known
-        self.descent = descent
+        self.scan = scan
     }
 
     /// Nil for a text that is not from ``text``.
@@ -359,18 +363,18 @@ struct XFavoriteMarks: Equatable {
         case 3:
             guard !lists[1].isEmpty, let token = parts[2].removingPercentEncoding, !token.isEmpty
             else { return nil }
-            self.init(known: known, descent: Descent(top: lists[1], token: token))
+            self.init(known: known, scan: Scan(newKnown: lists[1], nextPage: token))
         default: return nil
         }
     }
 
     var text: String {
-        let lists = [known, descent?.top].compactMap { $0?.joined(separator: ",") }
-        return (lists + [descent.map { PercentEncoding.encoded($0.token) }].compactMap(\.self))
-            .joined(separator: ";")
+        let lists = [known, scan?.newKnown].compactMap { $0?.joined(separator: ",") }
+        let page = scan.map { PercentEncoding.encoded($0.nextPage) }
+        return (lists + [page].compactMap(\.self)).joined(separator: ";")
     }
 
-    /// The marks after reading these newest favorites.
+    /// The known favorites after reading these newest ones.
     func updated(with ids: [String]) -> [String] {
         var seen: Set<String> = []
         return Array((ids + known).filter { seen.insert($0).inserted }.prefix(Self.count))
@@ -393,7 +397,7 @@ struct XList {
         let id: String?
         /// Nil for an unreadable item.
         let post: XPost?
-        /// The index of its answer, and its index in there.
+        /// The index of the answer that has the item, and the item's index in that answer.
         fileprivate let source: (body: Int, place: Int)
     }
 
@@ -402,13 +406,13 @@ struct XList {
     private(set) var rateLimit: RateLimit?
     /// The cursor to the next older page; nil at the end of the requested stretch.
     private(set) var nextToken: String?
-    /// Whether the server named more pages, but these brought nothing.
+    /// Whether the server named more pages, but these had no items.
     private(set) var isCutShort = false
     /// Posts that X reports as left out.
     private var missing: [UnreadableItem] = []
     /// The answers as they came, for unreadable items.
     private var bodies: [[UInt8]] = []
-    /// Whether X reports something missing other than a referenced post.
+    /// Whether X reports a problem other than a missing post to which a requested post refers.
     private(set) var hasProblems = false
     /// The number of items that X sent, including removed ones.
     private(set) var received = 0
@@ -458,7 +462,7 @@ struct XList {
         entries.removeAll { $0.id.map(ids.contains) ?? false }
     }
 
-    /// Ends the list here, whatever the server says.
+    /// Marks the list as complete, even if the server named a next page.
     mutating func end() {
         nextToken = nil
         isCutShort = true

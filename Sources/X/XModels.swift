@@ -77,7 +77,7 @@ struct XPost: Decodable {
         editHistory = wire.editHistory
     }
 
-    /// The id by which others know the post: the one before all edits.
+    /// The id by which other posts refer to this one: its id before all edits.
     var identity: String { XID.oldest(of: editHistory + [id]) ?? id }
 
     /// The id of the answered post.
@@ -112,7 +112,8 @@ struct XUser: Decodable {
         isProtected = wire.flag("protected")
     }
 
-    /// Letters, digits and `_`; names of old accounts may be shorter or longer than new ones.
+    /// Whether a text is a name: letters, digits and `_`; names of old accounts may be shorter or
+    /// longer than new ones.
     private static func isName(_ text: String) -> Bool {
         (1...32).contains(text.utf8.count)
             && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
@@ -239,7 +240,7 @@ struct XProblem: Decodable, Equatable {
         parameter = wire.text("parameter")
     }
 
-    /// The hosts of such addresses differ, so only the last part counts.
+    /// Returns the last part of a problem's address; the hosts of these addresses differ.
     private static func kind(_ type: String) -> String? {
         guard type.contains("/problems/"), let last = type.split(separator: "/").last else {
             return nil

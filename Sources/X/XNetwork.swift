@@ -53,7 +53,8 @@ package struct XNetwork: SocialNetwork {
             // X has no visibilities: every draft becomes public.
             visibilities: [.public, .unlisted], replies: .summoned, replyNeedsMention: false,
             automaticFavorites: .nobody, supportsIdempotencyKey: false,
-            // Two requests: one with a time that X refuses, and the same one with X's time.
+            // A change may need two requests: one with a time that X refuses, and the same one with
+            // X's time.
             requestDeadline: NetworkCall.usualDeadline * 2)
         capabilities.canFavorite = false
         capabilities.canPublish = options.mayPublish
@@ -67,7 +68,8 @@ package struct XNetwork: SocialNetwork {
         return capabilities
     }
 
-    /// Every answer of X states the access level, so ``verifyAccount()`` is enough to know it.
+    /// Whether the last answer stated an access level that permits writing; ``verifyAccount()`` is
+    /// enough to know it, because every answer of X states the level.
     package var canWrite: Bool? { memory.accessLevel.map { $0.lowercased().contains("write") } }
 
     package func verifyAccount() async throws -> Account {
@@ -180,7 +182,8 @@ package struct XNetwork: SocialNetwork {
         }
     }
 
-    /// X's interface does not return this, and nothing is favorited through it.
+    /// Fails, because X's interface does not return favorites by post, and nothing is favorited
+    /// through it.
     package func isFavorited(_ address: String) async throws -> Bool? {
         throw cannot(.readPost, "X does not tell which posts the account has favorited")
     }
@@ -262,11 +265,11 @@ package struct XNetwork: SocialNetwork {
 /// X bills each account and each further post in an answer, so only a reader of people's profiles
 /// requests these.
 package enum XReader: CaseIterable, Sendable {
-    /// Posts of the account itself, whose author is known.
+    /// Reading posts of the account itself, whose author is known.
     case own
-    /// Favorites, whose words are learned; the author's id is a field of the post.
+    /// Reading favorites, whose words are learned; the author's id is a field of the post.
     case learned
-    /// Posts by people whose profile decides whether they are answered or learned from.
+    /// Reading posts by people whose profile decides whether they are answered or learned from.
     case others
 
     init(_ feed: Feed) {
@@ -316,9 +319,10 @@ package enum XReader: CaseIterable, Sendable {
 
 /// The spelling of a post's fields in requests; answers are understood in both spellings.
 package enum XFieldNames: String, CaseIterable, Sendable {
-    /// `tweet.fields`, `referenced_tweets`: the names until July 2026, which are still understood.
+    /// The names until July 2026, such as `tweet.fields` and `referenced_tweets`, which X still
+    /// accepts.
     case tweet
-    /// `post.fields`, `referenced_posts`: the names since.
+    /// The names since July 2026, such as `post.fields` and `referenced_posts`.
     case post
 }
 
@@ -463,7 +467,7 @@ extension XNetwork {
         }
     }
 
-    /// Only if X allows the app to do it.
+    /// Withdraws a favorite, if X allows the app to do it.
     @discardableResult
     package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
         let own = try await account().id.value

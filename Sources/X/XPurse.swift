@@ -11,7 +11,8 @@ struct XPurse: Sendable {
         var purpose: SpendingPurpose
         var time: Date
 
-        /// Whether X bills an object only once if both bought it, which is so within a day in UTC.
+        /// Whether X bills an object only once if both reservations bought it: if they are of the
+        /// same day in UTC.
         func isOfTheDay(of other: Reservation) -> Bool {
             XMemory.day(of: time) == XMemory.day(of: other.time)
         }
@@ -100,7 +101,7 @@ struct XPurse: Sendable {
         throw error
     }
 
-    /// Gives back the unused part of a reserved amount.
+    /// Gives back the part of a reserved amount that was not used.
     ///
     /// If the book cannot be written, the whole amount stays reserved, so that the count is never
     /// too low. A cost beyond it is recorded before anything else is bought.
@@ -108,7 +109,8 @@ struct XPurse: Sendable {
         let amount = reservation.amount
         let purpose = reservation.purpose
         let time = reservation.time
-        // A cancelled task could not write to the book, although the purchase was made.
+        // The book is written in a task of its own, because a cancelled task could not write to it
+        // although the purchase was made.
         await Task {
             // An error is ignored and loses the refund: the whole amount stays paid.
             try? await book.giveBack(max(amount - cost, .zero), for: purpose, reservedAt: time)
@@ -118,7 +120,7 @@ struct XPurse: Sendable {
         }.value
     }
 
-    /// Records a debt; if that fails it stays a debt.
+    /// Records an unrecorded cost in the book; if that fails, the cost stays unrecorded.
     private func charge(_ debt: Reservation) async {
         do {
             try await book.charge(debt.amount, for: debt.purpose, reservedAt: debt.time)

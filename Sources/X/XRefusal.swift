@@ -7,7 +7,8 @@ import Transport
 /// X counts requests in windows of fifteen minutes and, in separate headers, in windows of a day
 /// for an account and for an application. A refusal may be caused by any of them.
 struct XPacing {
-    /// Counters were not seen to begin anew exactly at midnight: seconds.
+    /// Seconds after midnight until a day's counters are used again, because they were not seen to
+    /// begin anew exactly then.
     private static let dayMargin: TimeInterval = 300
 
     let short: ServerPacing
@@ -40,8 +41,8 @@ struct XPacing {
     /// The time in `Retry-After`; nil without it.
     var retryAfter: Date? { short.retryDistance.map(short.date) }
 
-    /// When the next day begins in UTC by the server's clock, on the local clock; some minutes
-    /// later.
+    /// The time some minutes after the next day begins in UTC by the server's clock; converted to
+    /// the local clock.
     var nextDay: Date {
         let serverTime = receivedAt.timeIntervalSince1970 - (short.clockLead ?? 0)
         let rest = 86_400 - serverTime.truncatingRemainder(dividingBy: 86_400)
@@ -65,7 +66,7 @@ struct XRefusal {
     let isVerifying: Bool
     let pacing: XPacing
 
-    // Codes of version 1.1, which still come.
+    // The error codes of version 1.1 that X still sends.
     private enum Legacy {
         static let credentials: Set<Int> = [32, 89, 99, 135, 215]
         static let account: Set<Int> = [64, 326]
@@ -125,7 +126,7 @@ struct XRefusal {
         }
     }
 
-    /// Trying again before this time is pointless.
+    /// The time before which another try is pointless.
     var retryAfter: Date? {
         switch code {
         case .rateLimited: pacing.retryAfterRateLimit
@@ -214,7 +215,7 @@ struct XRefusal {
             || !kinds.isDisjoint(with: ["client-forbidden", "unsupported-authentication"])
     }
 
-    /// The application reaches nowhere at all.
+    /// Whether the application is not enrolled, so that X refuses all of its calls.
     private var isNotEnrolled: Bool { problems.contains { $0.reason == "client-not-enrolled" } }
 
     private var isDuplicate: Bool {

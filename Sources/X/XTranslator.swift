@@ -23,7 +23,9 @@ struct XTranslator {
         self.now = now
     }
 
-    /// X's interface does not mark automated accounts, so none counts as one.
+    /// Translates an account.
+    ///
+    /// No account counts as automated, because X's interface does not mark such accounts.
     static func account(_ wire: XUser) -> Account {
         Account(
             id: AccountID(network: .x, value: wire.id), handle: wire.username,
@@ -118,8 +120,8 @@ struct XTranslator {
         return ids.filter { seen.insert($0).inserted }.map { AccountID(network: .x, value: $0) }
     }
 
-    /// Whether the author lets only some people answer, and the account of the credentials is not
-    /// among the named.
+    /// Whether the author lets only some people answer, to whom the account of the credentials does
+    /// not belong.
     private func refusesReplies(_ wire: XPost) -> Bool {
         guard let settings = wire.replySettings, settings != "everyone",
             wire.authorID != own.address

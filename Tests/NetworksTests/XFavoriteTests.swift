@@ -151,8 +151,8 @@ import Testing
     }
 
     @Test func aTokenIsKeptAsItIs() throws {
-        let marks = XFavoriteMarks(
-            known: ["2", "1"], descent: .init(top: ["4", "3"], token: "a;b,c%/=☃"))
-        #expect(XFavoriteMarks(marks.text) == marks)
+        let cursor = XFavoriteCursor(
+            known: ["2", "1"], scan: .init(newKnown: ["4", "3"], nextPage: "a;b,c%/=☃"))
+        #expect(XFavoriteCursor(cursor.text) == cursor)
     }
 }

@@ -10,18 +10,19 @@ package enum JSONBody {
         try? JSONDecoder().decode(type, from: whole(body))
     }
 
-    /// An invalid byte in one post must not hide all others, so it is replaced by U+FFFD.
+    /// Returns the body with each invalid byte replaced by U+FFFD, so that one in a post does not
+    /// hide all others.
     private static func whole(_ body: [UInt8]) -> Data {
         let body = withWholeSurrogates(body)
         let isWhole = String(validating: body, as: UTF8.self) != nil
         return isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8)
     }
 
-    /// Also replaces each lone half of a surrogate pair by `\ufffd`, as in an emoji that was cut in
-    /// two.
+    /// Returns the body with each lone half of a surrogate pair, as in an emoji that was cut in
+    /// two, replaced by `\ufffd`.
     ///
-    /// RFC 8259, section 8.2, leaves the meaning of such a text open; here it must not hide the
-    /// text around it.
+    /// RFC 8259, section 8.2, leaves the meaning of a text with such a half open; here it must not
+    /// hide the text around it.
     static func withWholeSurrogates(_ body: [UInt8]) -> [UInt8] {
         let backslash = UInt8(ascii: "\\")
         let letter = UInt8(ascii: "u")
@@ -105,13 +106,14 @@ package enum JSONBody {
             key.map { decoded([String: LenientElement<List>].self, body)?[$0]?.value }
             ?? decoded(List.self, body)
         return (list ?? []).enumerated().map { index, element in
-            // Nil if a number fits no type here; then the element is identified by its index.
+            // Nil if a number fits no type of ``JSONValue``; then the element is identified by its
+            // index.
             let json = element.value.flatMap { try? encoded($0) } ?? Array("\(index)".utf8) + body
             return digest(json)
         }
     }
 
-    /// 32 hexadecimal digits of a digest.
+    /// Returns the first 32 hexadecimal digits of a digest.
     package static func digest(_ bytes: some Collection<UInt8>) -> String {
         HashFunction.sha256.digest(of: bytes).prefix(16).hexadecimal
     }

@@ -7,7 +7,7 @@ package struct JSONBeginning: Sendable {
         case object(String?)
     }
 
-    /// Deeper values are not kept.
+    /// The nesting depth of the values that are kept; deeper ones are read and dropped.
     private static let maximumDepth = 4
     /// The nesting depth beyond which reading ends.
     private static let deepest = 64
@@ -27,7 +27,7 @@ package struct JSONBeginning: Sendable {
         while index < bytes.count, readToken() {}
     }
 
-    /// False at the end of the readable part.
+    /// Reads the next token; returns false at the end of the readable part.
     private mutating func readToken() -> Bool {
         switch bytes[index] {
         case UInt8(ascii: "{"), UInt8(ascii: "["):

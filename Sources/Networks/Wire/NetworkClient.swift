@@ -9,21 +9,22 @@ package struct NetworkCall: Sendable {
 
     package var operation: NetworkError.Operation
     package var method: HTTPRequest.Method
-    /// Encoded.
+    /// The path, percent-encoded.
     package var path: String
     package var query: [(name: String, value: String)]
     package var headers: [(String, String)] = []
     /// Further parameters of the signature's header, on X.
     package var oauth: [(name: String, value: String)]
-    /// JSON, or a form; empty for a stated length of zero, and nil for no body.
+    /// The body: JSON, or a form; empty for a stated length of zero, and nil for no body.
     package var body: [UInt8]?
     private let bodyType: String
     /// The largest accepted body of an answer, in bytes.
     package var maximumBytes = 8 << 20
-    /// The beginning of a larger answer is an answer too.
-    package var takesBeginning = false
+    /// Whether an answer with a body larger than ``maximumBytes`` is cut off and used, instead of
+    /// failing the call.
+    package var acceptsTruncatedBody = false
     package var deadline = Self.usualDeadline
-    /// Whether the request may still leave; nil for always.
+    /// Returns whether the request may still be sent; nil for always.
     package var mayLeave: (@Sendable () -> Bool)?
 
     /// - Parameters:
@@ -48,7 +49,7 @@ package struct NetworkCall: Sendable {
         bodyType = form == nil ? type : "application/x-www-form-urlencoded"
     }
 
-    /// Path and query, encoded.
+    /// The path and the query, percent-encoded.
     package var target: String { query.isEmpty ? path : path + "?" + PercentEncoding.query(query) }
 
     /// Nil for an empty body.
@@ -79,8 +80,8 @@ package protocol NetworkClient: Sendable {
     var followsRedirects: Bool { get }
     /// Whether a conflict means that the equal first request has succeeded.
     var conflictIsCertain: Bool { get }
-    /// Whether the answer that something does not exist shows that nothing was done to it, even if
-    /// the answer is not the network's.
+    /// Whether the answer that an object does not exist shows that nothing was done to it, even if
+    /// the answer is not the network's own.
     var missingIsCertain: Bool { get }
     /// The headers that may contain the server's identifier of a request, the likeliest first.
     var requestIDHeaders: [String] { get }
@@ -177,7 +178,7 @@ extension NetworkClient {
                 reach.failed(number, "\(failure)", server: server)
             }
             // A truncated answer is returned only if the call allows that, or if it is a refusal.
-            guard let answer = error.beginning, call.takesBeginning || !answer.isGood else {
+            guard let answer = error.beginning, call.acceptsTruncatedBody || !answer.isGood else {
                 throw failure
             }
             return answer
@@ -356,10 +357,10 @@ extension StringProtocol {
     package var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
-/// The secrets that no text may contain, no matter who wrote it: the newest of the used tokens,
-/// codes and keys.
+/// The secrets that no text may contain, whoever wrote it: the newest of the used tokens, codes and
+/// keys.
 package final class KnownSecrets: @unchecked Sendable {
-    /// Tokens that were replaced so long ago are useless.
+    /// The most secrets that are kept: tokens that were replaced before the last 64 are useless.
     private static let maximumCount = 64
 
     // Sendable: every access to the variable holds the lock.

@@ -7,8 +7,8 @@ package import Transport
 /// A single answer may have a wrong time, and the local clock may be set at any time. So the
 /// servers' times are compared with a monotonic clock, and the median of the last answers is used.
 package final class ServerClock: @unchecked Sendable {
-    /// The most answers that are used, and their longest age in seconds; the last answer is used
-    /// until another comes.
+    /// The limits of the answers that are used: their number, and their age in seconds. The last
+    /// answer is used until another comes.
     private static let maximumCount = 9
     private static let maximumAge: TimeInterval = 3_600
     private static let origin = ContinuousClock.now

@@ -7,13 +7,13 @@ package import Transport
 /// Servers state times by their own clock, so each is converted into a distance from the answer's
 /// `Date` and added to the local time of the answer.
 package struct ServerPacing: Sendable {
-    /// The longest believed time until a reset: seconds.
+    /// The longest time until a reset that is believed, in seconds.
     private static let longestPeriod: TimeInterval = 86_400
 
     private let headers: HTTPHeaders
     private let receivedAt: Date
     private let prefix: String
-    /// The shortest and longest wait, whatever the server asks for: seconds.
+    /// The shortest and the longest wait, in seconds, whatever the server asks for.
     package let range: ClosedRange<TimeInterval>
     private let defaultWait: TimeInterval
     private let nonsense: TimeInterval
@@ -24,7 +24,7 @@ package struct ServerPacing: Sendable {
     ///     `Reset`.
     ///   - range: The shortest and longest wait, whatever the server asks for: seconds.
     ///   - defaultWait: The wait after a rate limit without a stated time: seconds.
-    ///   - nonsense: Numbers from this one on are ignored.
+    ///   - nonsense: The number of seconds from which on a stated wait is ignored.
     package init(
         _ headers: HTTPHeaders, receivedAt: Date, prefix: String = "X-RateLimit-",
         range: ClosedRange<TimeInterval> = 5...900, defaultWait: TimeInterval = 60,

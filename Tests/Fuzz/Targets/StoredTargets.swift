@@ -37,12 +37,12 @@ extension FuzzTarget {
         if let arrivals = Arrivals(text, separator: ";", where: XID.isUsable) {
             try hold(arrivals.text(separator: ";") == text, "a cursor is written as it was read")
         }
-        if let marks = XFavoriteMarks(text) {
-            try hold(XFavoriteMarks(marks.text) == marks, "favorites survive being stored")
+        if let cursor = XFavoriteCursor(text) {
+            try hold(XFavoriteCursor(cursor.text) == cursor, "favorites survive being stored")
             try hold(
-                marks.updated(with: ["9"]).count <= XFavoriteMarks.count,
+                cursor.updated(with: ["9"]).count <= XFavoriteCursor.count,
                 "few favorites are remembered")
-            _ = marks.reach(in: marks.known.map(Optional.some) + [nil])
+            _ = cursor.reach(in: cursor.known.map(Optional.some) + [nil])
         }
         for other in ["3", "01HF7YAT00ABCDEFGHJKMNPQRS"] {
             if MastodonID.isNewer(text, than: other) == true {
