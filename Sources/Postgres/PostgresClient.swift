@@ -4,22 +4,23 @@ import Synchronization
 
 /// The isolation and the rights of a transaction.
 package enum PostgresTransactionMode: Sendable {
-    /// Changes, isolated as if no other transaction ran at the same time.
+    /// A transaction with changes, isolated as if no other transaction ran at the same time.
     case serializable
-    /// One consistent state, without changes.
+    /// A transaction without changes, which sees one consistent state.
     case readOnly
-    /// One `SELECT`, which sees a consistent state by itself and saves the round trips of a
-    /// transaction.
+    /// One `SELECT` without a transaction: it sees a consistent state by itself, and saves the
+    /// round trips of a transaction.
     case statement
-    /// One changing statement that is harmless if it runs twice; it saves the same round trips.
+    /// One changing statement that is harmless if it runs twice; it saves the round trips of a
+    /// transaction.
     case note
-    /// One consistent state, with changes that are never committed: the transaction may stay open
-    /// for an hour.
+    /// A transaction that sees one consistent state, and whose changes are never committed; it may
+    /// stay open for an hour.
     case open
     /// A part of an open transaction, rolled back if it fails.
     case part
-    /// Changes, serialized by an advisory lock with this number: each holder sees what the previous
-    /// one committed.
+    /// A transaction with changes, serialized by an advisory lock with this number: each holder
+    /// sees the changes that the previous one committed.
     case exclusive(lock: Int64)
 
     /// Whether the transaction may commit changes.
@@ -38,8 +39,8 @@ package enum PostgresTransactionMode: Sendable {
         case .statement, .note: nil
         case .open: "BEGIN ISOLATION LEVEL REPEATABLE READ; \(Self.patientSettings)"
         case .part: "SAVEPOINT mirror_bot_part"
-        // Not serializable: the state is seen from the first statement on, which here is the wait
-        // itself.
+        // The transaction is not serializable, because its state is that of its first statement,
+        // which here is the wait for the lock.
         case .exclusive(let lock):
             "BEGIN ISOLATION LEVEL READ COMMITTED; \(Self.settings); SELECT pg_advisory_xact_lock(\(lock))"
         }
@@ -64,7 +65,8 @@ package enum PostgresTransactionMode: Sendable {
     /// ends.
     private static let idlePatience = "10s"
 
-    /// Settings of one transaction, because behind a pooler other clients use the same session.
+    /// The settings that each transaction makes for itself, because behind a pooler other clients
+    /// use the same session.
     ///
     /// Each has its name, the value that counts as unset, and our value. `synchronous_commit` is
     /// set because a server or user may be configured to confirm a commit before it is on disk.
@@ -93,7 +95,8 @@ package enum PostgresTransactionMode: Sendable {
 /// Connects at the first use, and again when the connection is lost or its generation has ended.
 /// Calls run one after the other.
 package final class PostgresClient: @unchecked Sendable {
-    // Unchecked because `connection` and `birth` are only touched on the executor's one thread.
+    // Unchecked because `connection` and `connectionGeneration` are only touched on the executor's
+    // one thread.
     private let configuration: PostgresConfiguration
     private let executor: ThreadExecutor
     private let interruption = Interruption()
@@ -104,7 +107,7 @@ package final class PostgresClient: @unchecked Sendable {
         didSet { openFlag.store(connection != nil, ordering: .releasing) }
     }
     /// The generation in which the connection was made.
-    private var birth = 0
+    private var connectionGeneration = 0
 
     /// - Parameters:
     ///   - configuration: The server's address.
@@ -153,15 +156,16 @@ package final class PostgresClient: @unchecked Sendable {
 
     /// The connection, opened if there is no usable one; on the thread only.
     private func connected() throws -> PostgresConnection {
-        if let connection, !reconnects || connection.isAlive && birth == generation.current {
-            return connection
+        if let connection {
+            let isUsable = connection.isAlive && connectionGeneration == generation.current
+            if !reconnects || isUsable { return connection }
         }
         connection = nil
         // Read before connecting, because the generation may end meanwhile.
         let current = generation.current
         let opened = try PostgresConnection.connect(configuration, interruption: interruption)
         connection = opened
-        birth = current
+        connectionGeneration = current
         return opened
     }
 
@@ -170,7 +174,7 @@ package final class PostgresClient: @unchecked Sendable {
     /// - Returns: Whether a new one may be opened. On the thread only.
     private func drop() -> Bool {
         guard reconnects else { return false }
-        if connection != nil { generation.end(birth) }
+        if connection != nil { generation.end(connectionGeneration) }
         connection = nil
         return true
     }
@@ -181,7 +185,7 @@ package final class PostgresClient: @unchecked Sendable {
     /// Otherwise, with a server that stays read-only, all connections would be replaced repeatedly.
     private func leaveServer() {
         guard reconnects else { return }
-        if generation.hasChanged(birth) { generation.end(birth) }
+        if generation.hasChanged(connectionGeneration) { generation.end(connectionGeneration) }
         connection = nil
     }
 
@@ -223,7 +227,8 @@ package final class PostgresClient: @unchecked Sendable {
             } catch let error as PostgresError where error.isRepeatable && repetition < repetitions
             {
                 repetition += 1
-                // The winner needs a moment, and chance keeps the losers apart.
+                // The pause gives the other transaction time to commit; it is random, so that
+                // several repeated ones do not conflict again.
                 let pause = Int.random(in: 0...min(repetition, 10) * 4)
                 _ = interruption.wait(for: 0, on: -1, milliseconds: pause)
             }
@@ -288,7 +293,7 @@ package final class PostgresClient: @unchecked Sendable {
     private func commit(_ mode: PostgresTransactionMode, _ connection: PostgresConnection) throws {
         defer {
             if mode.mayChange, connection.hasChanged, self.connection != nil {
-                generation.change(birth)
+                generation.change(connectionGeneration)
             }
         }
         switch mode {
@@ -298,8 +303,8 @@ package final class PostgresClient: @unchecked Sendable {
             return
         case .serializable, .readOnly, .exclusive: break
         }
-        // No COMMIT was sent yet: a connection found dead here is an ordinary loss. The mark
-        // identifies the transaction, to ask for its outcome if the answer to COMMIT is lost.
+        // No COMMIT was sent yet, so a connection that is found dead here is an ordinary loss. The
+        // mark identifies the transaction, to ask for its outcome if the answer to COMMIT is lost.
         let transaction = mode.mayChange ? try connection.transactionMark() : nil
         do {
             let tag = try connection.control("COMMIT", interruptible: false).commandTag
@@ -360,7 +365,7 @@ package final class PostgresGeneration: Sendable {
     /// The number of the generation; connections of other generations are replaced.
     var current: Int { count.load(ordering: .acquiring) }
 
-    /// Notes that the server accepted a change over a connection of a generation.
+    /// Records that the server accepted a change over a connection of a generation.
     func change(_ generation: Int) { changed.store(generation, ordering: .releasing) }
 
     /// Whether a generation is the last one in which the server accepted a change.
@@ -392,9 +397,10 @@ private enum PostgresOutcome {
 extension PostgresConnection {
     /// The data by which the server identifies a transaction after its connection was lost.
     ///
-    /// The number that the server assigned, nil before the first change and from servers without
-    /// numbers; whether it changed anything, as far as the answers show; and the history in which
-    /// the number is valid, nil if the server cannot be asked later.
+    /// `number` is the one that the server assigned, nil before the first change and from servers
+    /// without numbers. `hasChanged` says whether the transaction changed anything, as far as the
+    /// answers show. `history` is the one in which the number is valid, nil if the server cannot be
+    /// asked later.
     fileprivate typealias TransactionMark = (number: Int64?, hasChanged: Bool, history: History?)
 
     /// The history in which a transaction number is valid: a new server, or a standby that was
@@ -402,7 +408,7 @@ extension PostgresConnection {
     fileprivate struct History: Equatable {
         /// The system identifier, which the server got when its data folder was created.
         let cluster: String
-        /// The first eight digits of the name of a log file; counts the take-overs.
+        /// The number of take-overs: the first eight digits of the name of a log file.
         let timeline: String
     }
 
@@ -430,7 +436,7 @@ extension PostgresConnection {
 
     /// Returns the outcome of a transaction; `nil` while it is still running.
     ///
-    /// One statement, because behind a pooler a second one may reach another server.
+    /// It is a single statement, because behind a pooler a second one may reach another server.
     fileprivate func outcome(of number: Int64, in history: History) throws -> PostgresOutcome? {
         let answer = try control(
             "SELECT txid_status(\(number)), \(Self.clusterExpression), \(Self.timelineExpression)")

@@ -28,7 +28,7 @@ package struct PostgresConfiguration: Sendable {
         "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "25000",
     ]
 
-    /// Takes a `postgres://` or `postgresql://` URL apart.
+    /// Parses a `postgres://` or `postgresql://` URL.
     ///
     /// TLS depends on `sslmode` in the URL; without it libpq uses TLS if the server offers it.
     ///
@@ -62,21 +62,22 @@ package struct PostgresConfiguration: Sendable {
         {
             settings["sslmode"] = "require"
         }
-        // libpq would notice only at every attempt to connect.
+        // A wrong port is refused here, because libpq would notice it only at each attempt to
+        // connect.
         for port in (settings["port"] ?? "").split(separator: ",") where UInt16(port) ?? 0 == 0 {
             throw PostgresError(
                 .configuration,
                 "the port in the URL is not a number from 1 to 65535; write : and / in the password as %3A and %2F"
             )
         }
-        // Texts travel as Swift's own encoding.
+        // Texts are sent in UTF-8, Swift's own encoding.
         settings["client_encoding"] = "UTF8"
         hosts = Self.hosts(settings)
     }
 
     /// The settings of each host of a list.
     ///
-    /// Of several hosts the writable one is wanted, unless the URL says otherwise.
+    /// If there are several hosts, the writable one is used, unless the URL says otherwise.
     private static func hosts(_ settings: [String: String]) -> [[String: String]] {
         let lists = ["host", "hostaddr", "port"].map { keyword in
             (

@@ -134,7 +134,7 @@ package final class PostgresConnection {
     ///
     /// - Throws: ``PostgresError`` with code `.connectionLost`.
     func probe() throws {
-        // The server's last words and the end of the stream are two readings.
+        // The server's last message and the end of the stream need two readings.
         for _ in 0..<2 {
             var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
             guard poll(&descriptor, 1, 0) > 0 else { return }
@@ -329,7 +329,7 @@ extension PostgresConnection {
     /// The interval between requests to cancel a statement, in milliseconds.
     private static let cancelPause = 250
 
-    /// Sends something and returns the last of its results.
+    /// Sends data to the server, and returns the last of its results.
     ///
     /// - Parameters:
     ///   - meanwhile: Called once when everything is sent, before the result is read.
@@ -409,7 +409,8 @@ extension PostgresConnection {
         }
         var millisecondsLeft = min(Self.cancelMilliseconds, answerMilliseconds)
         while millisecondsLeft > 0 {
-            // Sent repeatedly, because a request that arrives before the statement cancels nothing.
+            // The request is repeated, because one that arrives before the statement cancels
+            // nothing.
             if isInterruptible, cancelRequest?.isOver(within: 0) != false {
                 cancelRequest = PostgresCancelRequest(stopping: handle)
             }
@@ -475,7 +476,7 @@ extension PostgresConnection {
             ? "the connection was lost" : withoutPassword(lines.joined(separator: "; "), of: handle)
     }
 
-    /// A shorter password might be part of an ordinary word.
+    /// The shortest password that is searched for: a shorter one might be part of an ordinary word.
     private static let shortestPassword = 4
 
     /// A server, or an impostor, may repeat the password that it was sent.
@@ -520,7 +521,7 @@ extension PostgresConnection {
             return try failing { throw error }.affectedRows
         }
         try failing { try control("RELEASE SAVEPOINT mirror_bot_copy") }
-        // Noted as a change of the transaction.
+        // The copy counts as a change of the transaction.
         return try failing { result }.affectedRows
     }
 

@@ -99,7 +99,7 @@ package final class PostgresPool: Sendable {
 package struct PostgresPoolClock: Sendable {
     /// The time since the pool's beginning.
     let now: @Sendable () -> Duration
-    /// Waits until such a time.
+    /// Waits until a time since the pool's beginning.
     let sleep: @Sendable (_ end: Duration) async throws -> Void
 
     package init<Source: Clock>(_ clock: Source) where Source.Duration == Duration {
@@ -125,7 +125,7 @@ extension PostgresPool {
     private func borrowing<Value: Sendable>(
         _ use: Use, _ work: (PostgresClient) async throws -> Value
     ) async throws -> Value {
-        // Kept if the unit has to wait again, so that it is served first.
+        // The number is kept if the unit has to wait again, so that it is served first.
         let number = state.withLock { state in
             state.number += 1
             return state.number
@@ -154,7 +154,7 @@ extension PostgresPool {
                     if state.isClosed {
                         return .failure(PostgresError(.closed, "the database was closed"))
                     }
-                    // The handler has run already, or waits for the lock.
+                    // The cancellation handler has run already, or waits for the lock.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     if let client = take(use, from: &state) { return .success(client) }
                     state.waiting.append(
@@ -185,7 +185,8 @@ extension PostgresPool {
             return nil
         }
         let client: PostgresClient
-        // The most recently used one, so that the others become idle for long enough to be closed.
+        // The most recently used connection is lent, so that the others become idle for long enough
+        // to be closed.
         if let idle = state.idle.popLast() {
             client = idle.client
         } else {
@@ -254,7 +255,7 @@ extension PostgresPool {
     private func closeIdle() async -> Duration? {
         let (expired, next): ([Idle], Duration?) = state.withLock { state in
             let limit = clock.now() - configuration.idleTimeout
-            // Sorted by return time, because the last one is used first.
+            // The idle connections are sorted by return time, because the last one is used first.
             let expired = Array(state.idle.prefix { $0.since <= limit })
             state.idle.removeFirst(expired.count)
             let next = state.idle.first.map { $0.since + configuration.idleTimeout }
@@ -281,7 +282,7 @@ extension PostgresPool {
         var crowdedUntil: Duration?
         var idle: [Idle] = []
         var lent: [(client: PostgresClient, use: Use)] = []
-        /// Sorted by number.
+        /// The units that wait, sorted by number.
         var waiting: [Waiting] = []
         /// The number of the latest unit.
         var number = 0

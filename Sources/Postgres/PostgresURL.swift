@@ -111,7 +111,7 @@ extension PostgresURL {
                     "has a % in the password that begins no escape such as %40; write it as %25")
             }
         } else if let at = afterScheme.firstIndex(of: "@") {
-            // In a parameter it may be intended.
+            // An `@` in a parameter may be intended.
             guard afterScheme[..<at].contains("?"), afterScheme[..<at].contains("=") else {
                 throw unusable("has a / in the user name or password; write it as %2F")
             }
@@ -132,10 +132,10 @@ extension PostgresURL {
 extension PostgresURL {
     /// The treatment of a parameter.
     private enum Meaning {
-        /// It has no effect here.
+        /// The parameter has no effect here.
         case nothing
         case written(String, String)
-        /// The rest of the error message, after the parameter's name.
+        /// The parameter is refused, with the rest of the error message after its name.
         case refused(String)
     }
 
@@ -229,7 +229,7 @@ extension PostgresURL {
         return written
     }
 
-    /// Nil for a parameter that libpq accepts as it is.
+    /// Returns the treatment of a parameter; nil if libpq accepts it as it is.
     private static func meaning(of name: String, _ value: String) -> Meaning? {
         switch (name, value) {
         // Prisma's; this program supports a pooler in any case, and refuses every schema but the

@@ -11,8 +11,8 @@ package enum SQLValue: Sendable {
     case boolean(Bool)
 }
 
-/// Compared as databases do: texts byte for byte, while Swift considers composed and decomposed
-/// accents equal.
+/// Values are compared as databases do: texts byte for byte, while Swift considers composed and
+/// decomposed accents equal.
 extension SQLValue: Hashable {
     package static func == (left: SQLValue, right: SQLValue) -> Bool {
         switch (left, right) {

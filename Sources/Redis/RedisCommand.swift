@@ -2,7 +2,9 @@ import Cryptography
 
 /// One argument of a command: any bytes.
 package struct RedisArgument: Hashable, Sendable, ExpressibleByStringLiteral {
-    /// A text is not converted before it is sent, because there are tens of thousands of features.
+    /// The text or the bytes of the argument.
+    ///
+    /// A text is converted only when it is sent, because there are tens of thousands of features.
     private enum Content: Sendable {
         case text(String)
         case bytes([UInt8])
@@ -63,14 +65,15 @@ package struct RedisCommand: Hashable, Sendable {
 
 // MARK: - As bytes
 
-// Implemented here, because hiredis prints every length with `sprintf` and requires all arguments
-// in one block of memory.
+// The encoding is implemented here, because hiredis prints every length with `sprintf` and requires
+// all arguments in one block of memory.
 extension RedisCommand {
     /// Encodes commands, in order: each as an array of bulk strings, which are preceded by their
     /// lengths.
     static func encode(_ commands: [RedisCommand]) -> [UInt8] {
         var bytes: [UInt8] = []
-        // Lengths seldom have more than three digits.
+        // 16 bytes for each command and 8 for each part are usually enough, because lengths seldom
+        // have more than three digits.
         bytes.reserveCapacity(commands.reduce(0) { $1.parts.reduce($0 + 16) { $0 + $1.count + 8 } })
         for command in commands {
             bytes.append(UInt8(ascii: "*"), command.parts.count)

@@ -2,14 +2,14 @@ package import Transport
 
 /// How to verify the server of a `rediss://` connection.
 package enum RedisTLSVerification: Hashable, Sendable {
-    /// A chain to a trusted authority, and the host's name in the certificate.
+    /// The certificate must have a chain to a trusted authority, and the host's name.
     case full
     /// No verification: protects against eavesdroppers, not against an impostor.
     case none
-    /// A given public key.
+    /// The certificate must have the given public key.
     case pinned(PublicKeyPin)
-    /// The certificate of the first connection, for as long as the client lives. For hosts with
-    /// self-signed certificates.
+    /// Accepts the certificate of the first connection, for as long as the client lives; for hosts
+    /// with self-signed certificates.
     case firstUse
 }
 
@@ -26,8 +26,8 @@ struct RedisAddress: Hashable, Sendable, CustomStringConvertible {
 ///
 /// Its description omits the password.
 package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomReflectable {
-    /// Initial servers, in the order of the URL: any servers of a cluster, or alternatives of which
-    /// the first one that answers is used.
+    /// The initial servers, in the order of the URL: any servers of a cluster, or alternatives of
+    /// which the first one that answers is used.
     let addresses: [RedisAddress]
     package let usesTLS: Bool
     package let database: Int

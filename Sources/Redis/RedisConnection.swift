@@ -8,7 +8,8 @@ import Transport
 final class RedisConnection {
     /// The maximum number of bytes offered to the connection at a time.
     private static let sendChunk = 64 << 10
-    /// Small, because hiredis moves the rest of its buffer after every kilobyte that it reads.
+    /// The most bytes that are received at once: few, because hiredis moves the rest of its buffer
+    /// after every kilobyte that it reads.
     private static let receiveChunk = 16 << 10
 
     /// The certificate the server showed.
@@ -43,8 +44,8 @@ final class RedisConnection {
         maximumReplyBytes = configuration.maximumReplyBytes
     }
 
-    /// Returns false if the server has closed the connection or sent unsolicited data, or if an
-    /// exchange was abandoned.
+    /// Whether commands may be sent: false if the server has closed the connection or sent
+    /// unsolicited data, or if an exchange was abandoned.
     func isIdle() -> Bool {
         guard exchange == nil else { return false }
         do {
@@ -169,7 +170,8 @@ final class RedisConnection {
 
     /// The size of commands, in bytes, that a server answers in less than a ``moment``.
     static let small = 4 << 10
-    /// How long the caller's thread may be blocked: about as long as a hop to another thread takes.
+    /// The time for which the caller's thread may be blocked: about as long as a hop to another
+    /// thread takes.
     static let moment: Duration = .milliseconds(1)
 }
 

@@ -1,4 +1,4 @@
-/// Why a conversation with Redis failed.
+/// A failed command or connection of the client.
 ///
 /// Safe to print: it contains neither the URL nor a password, and of a server's error only the code
 /// word, because the rest may repeat arguments.
@@ -14,7 +14,7 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
         package static let invalidConfiguration = Code("invalid-configuration")
         /// A command without a name, or a command that is too large.
         package static let invalidCommand = Code("invalid-command")
-        /// No connection, or it was lost; the server is loading or shutting down.
+        /// There is no connection, or it was lost, or the server is loading or shutting down.
         package static let unavailable = Code("unavailable")
         /// The user name, the password or the server's certificate was not accepted.
         package static let authentication = Code("authentication")
@@ -95,7 +95,7 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
         RedisError(code, mayHaveRun: true, serverCode: serverCode, message: message)
     }
 
-    /// One line for people.
+    /// The error in one line, for people.
     package var description: String { "could not use Redis: \(message)" }
 
     /// The first word of an error reply if it is an upper-case code of the protocol; else `ERR`.

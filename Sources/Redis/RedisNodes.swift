@@ -30,7 +30,7 @@ final class RedisTrip: @unchecked Sendable {
 
     var isOver: Bool { open.isEmpty }
 
-    /// Ends the trip though commands are open.
+    /// Ends the trip although some commands are unanswered.
     ///
     /// - Returns: The servers' replies.
     /// - Throws: ``RedisError`` if a server could not be reached.
@@ -42,10 +42,10 @@ final class RedisTrip: @unchecked Sendable {
 
 /// The connections of a client, and the servers' slots.
 ///
-/// One connection, until a server reports that it belongs to a cluster: then one to each master
-/// that is needed. Used by one thread at a time.
+/// There is one connection until a server reports that it belongs to a cluster, then one to each
+/// master that is needed. Used by one thread at a time.
 final class RedisNodes {
-    /// The number of redirections that commands follow before they wait.
+    /// The most redirections in a row that a command follows before it waits.
     private static let hops = 5
     /// The time limit for connecting to one of several servers.
     private static let nodePatience: Duration = .seconds(2)
@@ -56,13 +56,14 @@ final class RedisNodes {
     private var certificates: [RedisAddress: String] = [:]
     /// The server for all commands while no cluster is known.
     private var home: RedisAddress
-    /// Nil until a server reports that it belongs to a cluster.
+    /// The slots of the cluster's servers; nil until a server reports that it belongs to a cluster.
     private var map: SlotMap?
     /// Whether a server contradicted the map, or did not answer.
     private var isOutdated = false
     /// The node to query first for a newer slot map.
     private var informant: RedisAddress?
-    /// A trip that was sent but not answered within a moment, and its server.
+    /// A trip whose commands were sent, but not answered within a moment, and the server that has
+    /// them.
     private var underWay: (trip: RedisTrip, route: Route)?
 
     /// The destination of commands.
@@ -126,7 +127,7 @@ final class RedisNodes {
                 }
                 if mustWait { return }
             } catch let error as RedisError where map != nil && error.isOfUnreachableServer {
-                // Its replica will replace it, or it will return.
+                // The master did not answer: its replica will replace it, or it will return.
                 isOutdated = true
                 trip.failure = error
                 trip.asked = [:]
@@ -254,7 +255,8 @@ final class RedisNodes {
     /// Reads the slot map, from one server after the other.
     private func refresh() throws {
         let known = Set((map?.masters ?? []) + Array(connections.keys))
-        // In random order: one of the servers may be cut off from the others and have an old map.
+        // The servers are asked in random order, because one of them may be cut off from the others
+        // and have an old map.
         let others = known.union(configuration.addresses).subtracting(
             [informant].compactMap(\.self)
         ).shuffled()

@@ -4,7 +4,7 @@ struct SlotMap {
     /// A command that all versions with clusters support.
     static let question = RedisCommand("CLUSTER", "SLOTS")
 
-    /// The masters, each once.
+    /// The masters, without duplicates.
     private(set) var masters: [RedisAddress] = []
     /// Indices in `masters`; -1 for a slot without a known master.
     private var owners = [Int](repeating: -1, count: slots)
@@ -41,7 +41,7 @@ struct SlotMap {
     init() {}
 
     /// - Parameters:
-    ///   - report: A server's.
+    ///   - report: The slot ranges that a server reported.
     ///   - source: The replying server, which may not know its own name.
     init(_ report: Report, from source: RedisAddress) {
         for range in report.ranges {
@@ -65,11 +65,11 @@ enum Redirection: Equatable {
     case moved(slot: Int, to: RedisAddress)
     /// The slot is being migrated to another server, which has these keys already (`ASK`).
     case ask(RedisAddress)
-    /// Try again later: keys are being migrated, or no server has the slot (`TRYAGAIN`,
-    /// `CLUSTERDOWN`).
+    /// The command is to be sent again later, because keys are being migrated, or because no server
+    /// has the slot (`TRYAGAIN`, `CLUSTERDOWN`).
     case later
 
-    /// Nil for every other error.
+    /// Reads an error reply; nil if it is no redirection.
     ///
     /// - Parameters:
     ///   - error: The text of an error reply.
