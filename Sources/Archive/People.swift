@@ -17,7 +17,7 @@ package struct People: Sendable {
     }
 
     /// The reason of a denial that is all that is kept of a forgotten person.
-    package static let forgotten = "forgotten"
+    package static let forgottenReason = "forgotten"
 
     /// The reason of the rows that stand for whole servers.
     private static let server = "server"
@@ -112,7 +112,7 @@ package struct People: Sendable {
         let names = Array(Set(people))
         // A forgotten account is recognized only by its digest.
         let found = try Self.people(
-            names + names.map(\.forgotten) + servers(of: names), of: mirror, on: connection)
+            names + names.map(\.forgottenID) + servers(of: names), of: mirror, on: connection)
         let byID = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
         let linked = try Self.people(
             linkedBy: Array(Set(found.compactMap(\.link))), of: mirror, on: connection)
@@ -125,7 +125,7 @@ package struct People: Sendable {
             (found + further).filter { $0.stance == .deny }.compactMap { ServerName($0.id) })
 
         func stance(of person: AccountID) -> Stance {
-            if byID[person.forgotten]?.isForgotten == true { return .deny }
+            if byID[person.forgottenID]?.isForgotten == true { return .deny }
             let known = byID[person]
             let accounts = known?.link.flatMap { byLink[$0] } ?? [known].compactMap(\.self)
             let stances = accounts.map(\.stance)
@@ -142,7 +142,7 @@ package struct People: Sendable {
             let others = known?.link.flatMap { byLink[$0] }?.filter { $0.id != person } ?? []
             let rows = [known].compactMap(\.self) + others
             return Acquaintance(
-                stance: stance(of: person), isForgotten: byID[person.forgotten] != nil,
+                stance: stance(of: person), isForgotten: byID[person.forgottenID] != nil,
                 accounts: [person] + others.map(\.id),
                 handles: rows.compactMap(\.handle),
                 wasAnswered: rows.contains { $0.lastContact != nil })
@@ -167,7 +167,7 @@ package struct People: Sendable {
         _ person: AccountID, onlyFor reason: String, in mirror: String,
         on connection: any StorageConnection
     ) throws -> Bool {
-        let found = try people([person, person.forgotten], of: mirror, on: connection)
+        let found = try people([person, person.forgottenID], of: mirror, on: connection)
         let linked = try people(linkedBy: found.compactMap(\.link), of: mirror, on: connection)
         let accounts = Set([person] + linked.map(\.id))
         let servers = try people(servers(of: Array(accounts)), of: mirror, on: connection)
@@ -251,7 +251,7 @@ package struct People: Sendable {
         """
         SELECT 1 AS found FROM people AS known
         WHERE known.mirror = \(mirror) AND known.network = \(person.network.rawValue)
-            AND known.account_id IN \(list: [person.value, person.forgotten.value])
+            AND known.account_id IN \(list: [person.value, person.forgottenID.value])
             AND known.stance = \(Stance.deny.rawValue)
         """
     }
@@ -260,7 +260,7 @@ package struct People: Sendable {
     package func forgotten(among people: [AccountID]) async throws -> Set<AccountID> {
         guard !people.isEmpty else { return [] }
         let mirror = mirror
-        let names = Dictionary(people.map { ($0.forgotten, $0) }) { first, _ in first }
+        let names = Dictionary(people.map { ($0.forgottenID, $0) }) { first, _ in first }
         let found = try await storage.read {
             try Self.people(Array(names.keys), of: mirror, on: $0)
         }
@@ -290,8 +290,8 @@ package struct People: Sendable {
                 try connection.execute(
                     """
                     INSERT INTO people (mirror, network, account_id, stance, reason, stance_ms)
-                    VALUES (\(mirror), \(account.network.rawValue), \(account.forgotten.value), \(Stance.deny.rawValue),
-                        \(Self.forgotten), \(now))
+                    VALUES (\(mirror), \(account.network.rawValue), \(account.forgottenID.value), \(Stance.deny.rawValue),
+                        \(Self.forgottenReason), \(now))
                     ON CONFLICT (mirror, network, account_id) DO NOTHING
                     """)
             }
@@ -324,7 +324,7 @@ package struct People: Sendable {
                 guard wholly else { continue }
                 try connection.execute(
                     """
-                    UPDATE people SET linked_to = \(account.forgotten.value)
+                    UPDATE people SET linked_to = \(account.forgottenID.value)
                     WHERE mirror = \(mirror) AND linked_to = \(Self.link(of: account))
                     """)
             }
@@ -351,7 +351,7 @@ package struct People: Sendable {
     package func beingForgotten() async throws -> [AccountID] {
         try await storage.query(
             Self.selection + """
-                 WHERE mirror = \(mirror) AND reason = \(Self.forgotten) AND SUBSTR(account_id, 1, 1) <> '#'
+                 WHERE mirror = \(mirror) AND reason = \(Self.forgottenReason) AND SUBSTR(account_id, 1, 1) <> '#'
                 """
         ).map { try Self.person($0).id }
     }
@@ -383,7 +383,7 @@ package struct People: Sendable {
             try connection.execute(
                 """
                 INSERT INTO people (mirror, network, account_id, stance, reason, stance_ms)
-                VALUES (\(mirror), \(account.network.rawValue), \(account.value), \(Stance.deny.rawValue), \(forgotten),
+                VALUES (\(mirror), \(account.network.rawValue), \(account.value), \(Stance.deny.rawValue), \(forgottenReason),
                     \(now))
                 ON CONFLICT (mirror, network, account_id) DO UPDATE SET stance = excluded.stance, reason = excluded.reason,
                     stance_ms = excluded.stance_ms
@@ -429,12 +429,12 @@ package struct People: Sendable {
             try connection.execute(
                 """
                 DELETE FROM people WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
-                    AND account_id = \(account.value) AND reason = \(Self.forgotten)
+                    AND account_id = \(account.value) AND reason = \(Self.forgottenReason)
                 """)
             return try connection.execute(
                 """
                 DELETE FROM people WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
-                    AND account_id = \(account.forgotten.value)
+                    AND account_id = \(account.forgottenID.value)
                 """) == 1
         }
     }
@@ -673,5 +673,5 @@ extension People {
 
 extension People.Person {
     /// Whether the row is the tombstone of a forgotten person.
-    package var isForgotten: Bool { reason == People.forgotten && id.isForgotten }
+    package var isForgotten: Bool { reason == People.forgottenReason && id.isForgotten }
 }

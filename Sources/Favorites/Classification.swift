@@ -5,9 +5,9 @@ package struct Classification: Equatable, Sendable {
     package let id: PostID
     /// The rate and the contribution of each feature.
     package let assessment: Assessment
-    /// The rate is above the threshold and enough was learned.
+    /// Whether the rate is above the threshold, and enough posts were learned.
     package let isFavorite: Bool
-    /// Why nothing is a favorite yet; nil if enough was learned.
+    /// The reason why nothing is a favorite yet; nil if enough was learned.
     package let waiting: WaitReason?
     /// The numbers of learned posts.
     package let learned: CategoryCounts
@@ -20,11 +20,12 @@ package struct Classification: Equatable, Sendable {
     package var contributions: [Contribution] { assessment.contributions }
 }
 
-/// Too few posts were learned to judge others, with the numbers, as in `0 of 20 normals`.
+/// The reason why posts cannot be judged: too few were learned. It has the numbers, as in `0 of 20
+/// normals`.
 package struct WaitReason: Equatable, Sendable, CustomStringConvertible {
-    /// Learned favorites.
+    /// The number of learned favorites.
     package let favorites: Int64
-    /// Learned normal posts.
+    /// The number of learned normal posts.
     package let normals: Int64
     /// The number that each category must reach.
     package let needed: Int
@@ -45,7 +46,7 @@ package struct WaitReason: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why the classifier could not answer.
+/// A failure of the classifier.
 package struct FavoritesError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kind of failure.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -60,7 +61,7 @@ package struct FavoritesError: Error, Equatable, Sendable, CustomStringConvertib
     }
 
     package let code: Code
-    /// One line for people, without secrets and without text of posts.
+    /// The failure in one line for people, without secrets and without text of posts.
     package let description: String
 
     init(_ code: Code, _ description: String) {

@@ -98,7 +98,7 @@ package struct ExampleTable: CountSource {
     }
 
     func rows(of ids: [PostID], on connection: any StorageConnection) throws -> [PostID: Row] {
-        // Nearly all are new, so only the rows that exist are read completely.
+        // Nearly all posts are new, so only the rows that exist are read completely.
         let existingIDs = Array(try states(of: ids, on: connection).keys)
         var rows: [PostID: Row] = [:]
         for (network, values) in Self.chunks(existingIDs) {
@@ -292,14 +292,14 @@ package struct ExampleTable: CountSource {
 
     // MARK: - Writing
 
-    /// The number of examples from which on the statistics of Postgres matter.
+    /// The number of examples from which the statistics of Postgres matter.
     static let many = 500
 
     /// Updates Postgres' statistics of the tables that learning fills, if this batch has multiplied
     /// the examples.
     ///
-    /// Postgres does so by itself, but a minute later. Until then it expects one example and one
-    /// feature in a mirror, and scans all of them for each look-up: a first training would take
+    /// Postgres updates them by itself, but a minute later. Until then it expects one example and
+    /// one feature in a mirror, and scans all of them for each look-up: a first training would take
     /// time that grows with its square.
     func analyseIfGrown(by number: Int) async throws {
         guard storage.kind == .postgres, number >= Self.many else { return }

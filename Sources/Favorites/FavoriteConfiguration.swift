@@ -1,12 +1,12 @@
 /// The origin of the weights of the kinds of evidence.
 package enum Weighting: String, Sendable, CaseIterable {
-    /// Learned from the mirror's own examples.
+    /// The weights are learned from the mirror's own examples.
     case learned
-    /// All alike.
+    /// All kinds of evidence have the same weight.
     case plain
 }
 
-/// How the classifier decides and how much it remembers.
+/// The settings of the classifier: how it decides, and how much it remembers.
 package struct FavoriteConfiguration: Equatable, Sendable {
     /// A post whose favorite rate is above it counts as a favorite (`FAVORITE_RATE_THRESHOLD`).
     ///

@@ -23,13 +23,13 @@ import Posts
 package final class FavoriteSession: @unchecked Sendable {
     // Sendable: every variable is only touched under `lock`.
     private let reader: CountReader
-    /// Nil if all evidence counts alike.
+    /// The table of the weights; nil if all evidence counts alike.
     private let table: WeightTable?
     private let extractor: FeatureExtractor
     private let configuration: FavoriteConfiguration
     private let lock = NSLock()
     private var confirmed: CountStamp?
-    /// Found together with ``confirmed``.
+    /// The weights that were read together with ``confirmed``.
     private var weights: LearnedWeights?
     /// Cache of the examples and features of the last call, for the caller who learns the posts
     /// next.
@@ -90,7 +90,7 @@ package final class FavoriteSession: @unchecked Sendable {
         let snapshot = try await found
         let remainingCounts = try await counts(of: Array(index.features[asked.count...]))
         if let allCounts = snapshot.joined(with: remainingCounts) { return (places, allCounts) }
-        // A batch was learned between the two.
+        // A batch was learned between the two readings, so all counts are read again.
         return (places, try await counts(of: index.features))
     }
 
@@ -125,7 +125,7 @@ package final class FavoriteSession: @unchecked Sendable {
 struct CountReader: Sendable {
     let examples: ExampleTable
     let counts: any CountStore
-    /// Lets one repair at a time through; shared with the learning calls.
+    /// Permits one repair at a time; shared with the calls that learn.
     let turnstile: Turnstile
 
     /// Counts that contain every batch committed before the call, and the weights, if requested.

@@ -18,7 +18,7 @@ package struct Favorites: Sendable {
     private let onStep: @Sendable (LearningStep) -> Void
     private let turnstile = Turnstile()
 
-    /// The number of events that share a transaction and a number.
+    /// The number of events that are learned in one transaction, as one batch.
     private static let batch = 2_000
 
     /// - Parameters:

@@ -8,19 +8,19 @@ package struct LearnedWeights: Equatable, Sendable {
     static let method: Int64 = 1
 
     package let weights: EvidenceWeights
-    /// Which words were features.
+    /// The kinds of features for which the weights were fitted.
     package let words: FeatureWords
-    /// The last batch of the examples.
+    /// The number of the last batch of the examples.
     package let sequence: Int64
     /// The number of examples.
     package let examples: Int
     /// The number of favorites among them.
     package let favorites: Int
-    /// The mean log loss of those examples with plain weights, each judged by all others.
+    /// The mean log loss of the examples with plain weights, each judged by all others.
     package let plainLoss: Double
     /// The mean log loss with ``weights``.
     package let weightedLoss: Double
-    /// When they were fitted.
+    /// The time when the weights were fitted.
     package let fitted: Date
 
     init(
@@ -34,7 +34,7 @@ package struct LearnedWeights: Equatable, Sendable {
         favorites = samples.count { $0.isFavorite }
         plainLoss = fit.plainLoss
         weightedLoss = fit.weightedLoss
-        // Rounded to the precision of the database.
+        // The time is rounded to the precision of the database.
         fitted = Date(milliseconds: now.milliseconds)
     }
 

@@ -20,7 +20,7 @@ struct Lesson {
         _ events: [FavoriteEvent], stored: [PostID: ExampleTable.Row],
         features: (Example) -> FeatureSet
     ) {
-        // In the order of their first event.
+        // The posts of the events, in the order of their first event.
         var posts: [(id: PostID, current: ExampleTable.Row?)] = []
         var places: [PostID: Int] = [:]
         posts.reserveCapacity(events.count)
@@ -45,7 +45,9 @@ struct Lesson {
         for (id, current) in posts { move(id, from: stored[id], to: current, features) }
     }
 
-    /// Passed as `inout`, the dictionary's default value is inserted too, which saves a second
+    /// Returns the place as it is.
+    ///
+    /// The dictionary's default value, passed as `inout`, is inserted too, which saves a second
     /// look-up.
     private static func stored(_ place: inout Int) -> Int { place }
 
@@ -74,19 +76,19 @@ struct Lesson {
 
 /// The outcome of a call that changes the examples.
 package struct LearnSummary: Equatable, Sendable {
-    /// Posts learned for the first time.
+    /// The number of posts learned for the first time.
     package var learned = 0
     /// Known posts that changed their category or are now seen too.
     package var relabelled = 0
     /// Posts unlearned because they are gone, or because their favorite was withdrawn.
     package var unlearned = 0
-    /// Events that changed nothing.
+    /// The number of events that changed nothing.
     package var unchanged = 0
     /// Events whose post id no database can store.
     package var ignored = 0
     /// Posts unlearned because they were too old or too many.
     package var pruned = 0
-    /// Why the counts could not be brought up to date.
+    /// The reason why the counts could not be updated.
     ///
     /// The examples are stored nevertheless and need not be learned again: the next call that
     /// reaches the counts updates them.
@@ -113,11 +115,12 @@ package struct LearnSummary: Equatable, Sendable {
 package struct TrainingStatus: Equatable, Sendable {
     /// The state of the counts compared with the examples.
     package enum Counts: Equatable, Sendable {
-        /// They are those of the examples.
+        /// The counts are those of the examples.
         case current
-        /// They differ, and the next call that needs them will rebuild them.
+        /// The counts differ from the examples, and the next call that needs them will rebuild
+        /// them.
         case outdated
-        /// They cannot be read; favorites pause.
+        /// The counts cannot be read; favorites pause.
         case unavailable(FavoritesError)
     }
 

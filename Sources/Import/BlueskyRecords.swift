@@ -88,7 +88,7 @@ final class BlueskyRun {
 
     /// Passes on a record's item, or counts the record.
     func take(_ record: JSON) throws {
-        guard let uri = record["uri"]?.name else { throw ItemFault("uri is missing") }
+        guard let uri = record["uri"]?.nonEmptyText else { throw ItemFault("uri is missing") }
         guard let address = RecordAddress(uri) else {
             throw ItemFault("uri is not the address of a record")
         }

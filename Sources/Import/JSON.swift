@@ -83,7 +83,7 @@ struct JSON {
     var text: String? { node.sign == Byte.quote ? string(node) : nil }
 
     /// A string that is not empty.
-    var name: String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+    var nonEmptyText: String? { text.flatMap { $0.isEmpty ? nil : $0 } }
 
     /// The entries of a list; empty for any other value.
     var list: [JSON] {

@@ -24,12 +24,14 @@ struct MastodonOwner {
     ///     the same or a subdomain: people may be `user@example.org` while the server is at
     ///     `social.example.org`.
     init?(_ wire: JSON, localHost: String?) {
-        guard let actor = wire["id"]?.name, let address = ActorAddress(actor) else { return nil }
+        guard let actor = wire["id"]?.nonEmptyText, let address = ActorAddress(actor) else {
+            return nil
+        }
         // New servers tell `user@host`.
-        let webFinger = wire["webfinger"]?.name.flatMap { text in
+        let webFinger = wire["webfinger"]?.nonEmptyText.flatMap { text in
             ActorAddress.name(text.hasPrefix("acct:") ? String(text.dropFirst(5)) : text)
         }
-        let written = wire["preferredUsername"]?.name
+        let written = wire["preferredUsername"]?.nonEmptyText
         guard
             let name = written.flatMap(ActorAddress.name).flatMap({ $0.host == nil ? $0.user : nil }
             )
@@ -39,7 +41,7 @@ struct MastodonOwner {
             actor: actor, host: address.host, name: name,
             localHost: webFinger?.host ?? Self.related(localHost, address))
         self.name = written ?? name
-        followers = wire["followers"]?.name
+        followers = wire["followers"]?.nonEmptyText
     }
 
     /// Creates the author of a post from the author's address alone; `nil` if it contains no name.

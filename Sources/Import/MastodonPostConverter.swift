@@ -147,9 +147,9 @@ struct WireActivity {
 
     init(_ wire: JSON) throws(ItemFault) {
         let fields = try wire.object()
-        type = fields["type"]?.name
+        type = fields["type"]?.nonEmptyText
         actor = fields.address("actor")
-        published = fields["published"]?.name
+        published = fields["published"]?.nonEmptyText
         audience = WireAudience(fields)
         // Some servers list the post itself instead of its creation.
         let isPostItself = fields["object"] == nil && WireNote.isPost(type)
@@ -206,12 +206,12 @@ struct WireNote {
     /// Nil if it is not an object.
     init?(_ fields: JSON) {
         guard fields.isObject else { return nil }
-        id = fields["id"]?.name
-        url = fields["url"]?.name
-        type = fields["type"]?.name
+        id = fields["id"]?.nonEmptyText
+        url = fields["url"]?.nonEmptyText
+        type = fields["type"]?.nonEmptyText
         attributedTo = fields.addresses("attributedTo")
-        published = fields["published"]?.name
-        updated = fields["updated"]?.name
+        published = fields["published"]?.nonEmptyText
+        updated = fields["updated"]?.nonEmptyText
         audience = WireAudience(fields)
         self.fields = PostAudience(note: fields)
         inReplyTo = fields.address("inReplyTo")
@@ -223,7 +223,7 @@ struct WireNote {
             value.text.map { (key, $0) }
         }
         contentMap = Dictionary(versions ?? []) { first, _ in first }
-        summary = fields["summary"]?.name
+        summary = fields["summary"]?.nonEmptyText
         isSensitive = fields.flag("sensitive")
         attachments = fields.entries("attachment").filter(\.isObject).map(WireAttachment.init)
             .filter { !$0.isCard }
@@ -233,7 +233,7 @@ struct WireNote {
             || choices.contains { fields[$0].map { $0.isList || $0.isObject } ?? false }
         let tags = fields.entries("tag")
         mentions = tags.compactMap(WireMention.init)
-        hashtags = tags.compactMap { $0.is("Hashtag") ? $0["href"]?.name : nil }
+        hashtags = tags.compactMap { $0.is("Hashtag") ? $0["href"]?.nonEmptyText : nil }
         isQuote =
             Self.quotes.contains { fields.namesSomething($0) }
             || tags.contains(where: Self.isPostLink)
@@ -241,7 +241,7 @@ struct WireNote {
 
     /// Whether a tag is a link to another post by FEP-e232, by its media type or its relation.
     private static func isPostLink(_ tag: JSON) -> Bool {
-        guard tag.is("Link"), tag["href"]?.name != nil else { return false }
+        guard tag.is("Link"), tag["href"]?.nonEmptyText != nil else { return false }
         let type = (tag["mediaType"]?.text ?? "").lowercased()
         let isPost =
             type.hasPrefix("application/activity+json")
@@ -266,8 +266,8 @@ struct WireMention {
     /// Nil for a tag of another kind.
     init?(_ fields: JSON) {
         guard fields.is("Mention") else { return nil }
-        href = fields["href"]?.name
-        name = fields["name"]?.name
+        href = fields["href"]?.nonEmptyText
+        name = fields["name"]?.nonEmptyText
     }
 }
 
@@ -284,12 +284,12 @@ extension JSON {
     }
 
     fileprivate func address(_ key: StaticString) -> String? {
-        self[key].flatMap { $0.name ?? $0["id"]?.name }
+        self[key].flatMap { $0.nonEmptyText ?? $0["id"]?.nonEmptyText }
     }
 
     /// Whether the value is an address, an object, or a list that contains one.
     fileprivate func namesSomething(_ key: StaticString) -> Bool {
-        entries(key).contains { $0.name != nil || $0.isObject }
+        entries(key).contains { $0.nonEmptyText != nil || $0.isObject }
     }
 
     /// Whether the object has this type, alone or among others.

@@ -132,7 +132,8 @@ struct MisskeyNoteConverter {
 
     /// Whether the note is a repost without a comment.
     static func isRepost(_ wire: JSON) -> Bool {
-        wire["renoteId"]?.name != nil && wire["text"]?.name == nil && wire["cw"]?.name == nil
+        wire["renoteId"]?.nonEmptyText != nil && wire["text"]?.nonEmptyText == nil
+            && wire["cw"]?.nonEmptyText == nil
             && wire["poll"]?.isObject != true && (wire["fileIds"]?.list ?? []).isEmpty
     }
 
@@ -140,14 +141,14 @@ struct MisskeyNoteConverter {
     ///
     /// - Throws: ``ItemFault`` if it is no note.
     mutating func post(_ wire: JSON) throws(ItemFault) -> Post? {
-        guard let id = wire["id"]?.name, id.utf8.allSatisfy(\.isASCIIAlphanumeric) else {
+        guard let id = wire["id"]?.nonEmptyText, id.utf8.allSatisfy(\.isASCIIAlphanumeric) else {
             throw ItemFault("id is missing or not one word")
         }
         if ownPosts.count < maximumOwnPosts { ownPosts.insert(id.hashValue) }
         let audience = PostAudience(status: wire)
         guard audience.isOpen else { return nil }
         let time = PostTime(
-            wire["createdAt"]?.name, keyed: PostTime.keyed(misskey: id), noticedAt: now)
+            wire["createdAt"]?.nonEmptyText, keyed: PostTime.keyed(misskey: id), noticedAt: now)
         let read = MisskeyMarkup.read(wire["text"]?.text ?? "")
         let text = MisskeyNames(in: read.text, on: host)
         let warning = PlainText.cleaned(wire["cw"]?.text ?? "")
@@ -161,7 +162,7 @@ struct MisskeyNoteConverter {
             isSensitive: !warning.isEmpty || files.contains { $0.flag("isSensitive") == true },
             mentions: text.people, warning: warning.isEmpty ? nil : warning,
             pictures: Picture.all(files.map(Self.picture), besides: hasPoll || isUnknown),
-            isQuote: wire["renoteId"]?.name != nil)
+            isQuote: wire["renoteId"]?.nonEmptyText != nil)
         post.linkWords = read.linkWords.map { MisskeyNames(in: $0, on: host).text }
         return post
     }
@@ -174,7 +175,7 @@ struct MisskeyNoteConverter {
     /// An answered note is given by its id only; its author is the one whose name the reply begins
     /// with.
     private func replyTarget(_ wire: JSON, _ text: String) -> ReplyTarget? {
-        guard let answered = wire["replyId"]?.name else { return nil }
+        guard let answered = wire["replyId"]?.nonEmptyText else { return nil }
         if ownPosts.contains(answered.hashValue) {
             return ReplyTarget(author: owner, post: address(of: answered))
         }
@@ -192,7 +193,7 @@ struct MisskeyNoteConverter {
         }
         let size = wire["properties"]
         let picture = Picture(
-            url: wire["url"]?.name, alt: wire["comment"]?.text ?? "",
+            url: wire["url"]?.nonEmptyText, alt: wire["comment"]?.text ?? "",
             width: size?["width"]?.integer,
             height: size?["height"]?.integer
         ).cleaned

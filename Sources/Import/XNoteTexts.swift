@@ -32,8 +32,8 @@ struct XNoteTexts {
     /// - Throws: ``ItemFault`` if it is no such text, or if there are too many.
     mutating func insert(_ wire: JSON) throws(ItemFault) {
         let core = try wire.object("noteTweet", "core")
-        guard let raw = core["text"]?.name else { throw ItemFault("text is missing") }
-        guard let written = wire["noteTweet"]?["createdAt"]?.name,
+        guard let raw = core["text"]?.nonEmptyText else { throw ItemFault("text is missing") }
+        guard let written = wire["noteTweet"]?["createdAt"]?.nonEmptyText,
             let date = Date(rfc3339: written) ?? Date(xTimestamp: written)
         else { throw ItemFault("createdAt is not a date") }
         // An `&` here is literal, even if it looks like an entity.

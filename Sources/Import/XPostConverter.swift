@@ -20,7 +20,7 @@ struct XPostConverter {
         guard let text = fields["full_text"]?.text ?? fields["text"]?.text else {
             throw ItemFault("full_text is missing")
         }
-        let time = try Self.time(id: id, written: fields["created_at"]?.name)
+        let time = try Self.time(id: id, written: fields["created_at"]?.nonEmptyText)
         let note = notes.text(of: text, createdAt: time.date)
         let isRepost = fields["retweeted_status"] != nil || Self.isRepost(text)
         let entities = fields["entities"]
@@ -39,7 +39,8 @@ struct XPostConverter {
             text: note ?? PlainText.fromX(text, links: replacements),
             createdAt: time.date, isTimeTrusted: time.isTrusted, replyTo: replyTo,
             isRepost: isRepost,
-            visibility: Self.visibility(fields), language: XText.language(fields["lang"]?.name),
+            visibility: Self.visibility(fields),
+            language: XText.language(fields["lang"]?.nonEmptyText),
             hasMedia: links.contains(where: \.isMedia),
             isSensitive: fields.flag("possibly_sensitive") ?? false,
             mentions: mentions.compactMap(Self.idText).filter { named.insert($0).inserted }
@@ -124,7 +125,7 @@ struct XPostConverter {
     }
 
     private static func idText(_ fields: JSON) -> String? {
-        fields["id_str"]?.name ?? fields["id"]?.name
+        fields["id_str"]?.nonEmptyText ?? fields["id"]?.nonEmptyText
     }
 
     /// A decimal id as a number, which has only one spelling.
@@ -174,8 +175,9 @@ struct XPostConverter {
 
     private static func links(_ wire: [JSON], areMedia: Bool) -> [XLinkEntity] {
         wire.compactMap { link in
-            (link["url"]?.name ?? link["shortUrl"]?.name).map { short in
-                let expanded = link["expanded_url"]?.name ?? link["expandedUrl"]?.name
+            (link["url"]?.nonEmptyText ?? link["shortUrl"]?.nonEmptyText).map { short in
+                let expanded =
+                    link["expanded_url"]?.nonEmptyText ?? link["expandedUrl"]?.nonEmptyText
                 return XLinkEntity(short: short, expanded: expanded, isMedia: areMedia)
             }
         }
@@ -186,11 +188,13 @@ struct XPostConverter {
     private static func replyTarget(_ fields: JSON, text: String, _ mentions: [JSON])
         -> ReplyTarget?
     {
-        let post = fields["in_reply_to_status_id_str"]?.name.map { PostID(network: .x, value: $0) }
-        if let user = fields["in_reply_to_user_id_str"]?.name {
+        let post = fields["in_reply_to_status_id_str"]?.nonEmptyText.map {
+            PostID(network: .x, value: $0)
+        }
+        if let user = fields["in_reply_to_user_id_str"]?.nonEmptyText {
             return ReplyTarget(author: AccountID(network: .x, value: user), post: post)
         }
-        if post != nil || fields["in_reply_to_screen_name"]?.name != nil {
+        if post != nil || fields["in_reply_to_screen_name"]?.nonEmptyText != nil {
             return ReplyTarget(author: nil, post: post)
         }
         // The fields are missing if the answered post or account is gone; the leading name still

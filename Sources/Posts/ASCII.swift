@@ -1,11 +1,11 @@
 extension UInt8 {
-    /// `0` to `9`.
+    /// Whether the byte is `0` to `9`.
     @inlinable package var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
 
-    /// `A` to `Z` and `a` to `z`.
+    /// Whether the byte is `A` to `Z` or `a` to `z`.
     @inlinable package var isASCIILetter: Bool { (0x61...0x7A).contains(lowercaseASCII) }
 
-    /// A letter or digit.
+    /// Whether the byte is an ASCII letter or digit.
     @inlinable package var isASCIIAlphanumeric: Bool { isASCIIDigit || isASCIILetter }
 
     /// The byte in lower case, if it is an ASCII capital letter.
@@ -15,7 +15,7 @@ extension UInt8 {
 }
 
 extension Unicode.Scalar {
-    /// A letter or digit of ASCII.
+    /// Whether the scalar is an ASCII letter or digit.
     @inlinable package var isASCIIAlphanumeric: Bool {
         isASCII && UInt8(truncatingIfNeeded: value).isASCIIAlphanumeric
     }

@@ -4,9 +4,9 @@ import Embedded
 ///
 /// `Resources/html.tsv` has a row for each element or class; an element without one is ``inline``.
 enum HTMLDecision: String {
-    /// Surrounded by blank lines, or inside a list by line breaks.
+    /// A block surrounded by blank lines, or inside a list by line breaks.
     case paragraph
-    /// Its content begins and ends on its own line.
+    /// A block whose content begins and ends on its own line.
     case line
     /// A line break.
     case `break`
@@ -22,7 +22,7 @@ enum HTMLDecision: String {
     case speech
     /// Words that the author struck out, between `~~`.
     case struck
-    /// White space in its content is preserved.
+    /// An element in whose content white space is preserved.
     case preformatted
     /// A table, surrounded by blank lines, with a line for each row.
     case table
@@ -30,10 +30,10 @@ enum HTMLDecision: String {
     case row
     /// A cell of a table, preceded by a space unless it is the first of its row.
     case cell
-    /// A hashtag or a mention becomes its name; any other link becomes its words, with the address
-    /// in parentheses if the words do not show it.
+    /// A link: a hashtag or a mention becomes its name; any other link becomes its words, with the
+    /// address in parentheses if the words do not show it.
     case link
-    /// Only its content.
+    /// An element that becomes its content alone.
     case inline
     /// The pronunciation of the preceding word (ruby): in parentheses, which are added if the post
     /// has none.
@@ -48,13 +48,14 @@ enum HTMLDecision: String {
     case annotation
     /// The alternative text of an emoji; any other picture is treated as ``media``.
     case picture
-    /// Its alternative text.
+    /// An element that becomes its alternative text.
     case alternative
-    /// Left out with its content; the post then counts as one with media.
+    /// An element that is left out with its content; the post then counts as one with media.
     case media
-    /// Another person's post inside this one: left out, and the post counts as one that quotes.
+    /// Another person's post inside this one: it is left out, and the post counts as one that
+    /// quotes.
     case others
-    /// Left out with its content.
+    /// An element that is left out with its content.
     case leftOut = "left-out"
 
     /// Whether the element ends links and omissions that were never closed.

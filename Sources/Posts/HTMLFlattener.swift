@@ -35,9 +35,9 @@ struct HTMLFlattener {
     private var numberedCount = 0
     private var html: [UInt8] = []
     private var raised: HTMLDecision?
-    private var speechDepth = 0
+    private var inlineQuoteDepth = 0
     private var struckDepth = 0
-    /// Whether the parenthesis around the open reading of a word is ours.
+    /// Whether this converter wrote the parenthesis around the open pronunciation of a word.
     private var ownsParenthesis = false
     /// Whether the content contains, or contained, another person's post.
     private(set) var hasOthersPost = false
@@ -102,7 +102,7 @@ struct HTMLFlattener {
             writer.space()
         case .link: beginLink(tag)
         case .speech:
-            speechDepth += 1
+            inlineQuoteDepth += 1
             write("“")
         case .struck:
             struckDepth += 1
@@ -136,8 +136,8 @@ struct HTMLFlattener {
         case .item: writer.endItem()
         case .cell: writer.isInCell = false
         case .link: endLink()
-        case .speech where speechDepth > 0:
-            speechDepth -= 1
+        case .speech where inlineQuoteDepth > 0:
+            inlineQuoteDepth -= 1
             write("”")
         case .struck where struckDepth > 0:
             struckDepth -= 1
@@ -338,7 +338,7 @@ private struct HTMLList {
         return "\(Self.written(next, style)). "
     }
 
-    /// Larger numbers are nonsense.
+    /// Reads a list's number; nil for a text that is none, and for an implausibly large one.
     private static func number(_ text: String?) -> Int? {
         text.flatMap { Int(PlainText.trimmed($0)) }.flatMap { abs($0) <= 1_000_000 ? $0 : nil }
     }

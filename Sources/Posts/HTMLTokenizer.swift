@@ -1,8 +1,8 @@
 /// A tag's name and the attributes that affect the text.
 struct HTMLTag: Equatable {
-    /// In lower case.
+    /// The name of the tag, in lower case.
     var name: String
-    /// Values with their entities decoded; the first of equal names counts.
+    /// The values by attribute, with their entities decoded; the first of equal names counts.
     var attributes: [String: String] = [:]
 
     /// Whether the attribute `class` or `rel` lists `word`.

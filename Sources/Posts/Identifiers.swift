@@ -234,7 +234,7 @@ extension AccountID {
     }
 
     /// The identity under which a forgotten person is stored; no account of any network has it.
-    package var forgotten: AccountID { AccountID(network: network, value: "#" + forgottenDigest) }
+    package var forgottenID: AccountID { AccountID(network: network, value: "#" + forgottenDigest) }
 
     /// Whether the identity is that of a forgotten person.
     package var isForgotten: Bool { value.hasPrefix("#") }

@@ -2,11 +2,11 @@ import Foundation
 
 /// The form that a link takes in plain text.
 enum LinkText: Equatable {
-    /// Only its words, which are a hashtag.
+    /// Only the link's words, which are a hashtag.
     case words
-    /// Only its address, because the words are the address or a beginning of it.
+    /// Only the link's address, because the words are the address or a beginning of it.
     case address
-    /// Its words, and the address in parentheses.
+    /// The link's words, and the address in parentheses.
     case both
 
     /// The longest words, in bytes, that are checked for a shortened address or a hashtag.
@@ -57,10 +57,12 @@ enum LinkText: Equatable {
             return shown.hasScheme || shown.text.contains(".")
         }
         // A host with non-ASCII letters is spelled differently in the address.
-        return address.host.contains("xn--") && !shown.host.utf8.allSatisfy { $0 < 0x80 }
-            && shown.host.contains(".")
-            && address.text.dropFirst(address.host.count).hasPrefix(
-                shown.text.dropFirst(shown.host.count))
+        let isPunycode = address.host.contains("xn--")
+        let isUnicodeHost =
+            shown.host.contains(".") && shown.host.utf8.contains { $0 >= 0x80 }
+        let restOfAddress = address.text.dropFirst(address.host.count)
+        let restOfShown = shown.text.dropFirst(shown.host.count)
+        return isPunycode && isUnicodeHost && restOfAddress.hasPrefix(restOfShown)
     }
 
     /// An address without the parts that people omit.

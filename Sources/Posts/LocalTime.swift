@@ -5,7 +5,7 @@ package struct MinuteOfDay: Hashable, Comparable, Sendable, CustomStringConverti
     /// The number of minutes in a day of the clock face, 1,440.
     package static let count = 1_440
 
-    /// 0 through 1439.
+    /// The number of minutes since midnight: 0 through 1439.
     package let value: Int
 
     /// Nil unless `value` is 0 through 1439.
@@ -57,12 +57,12 @@ package struct MinuteOfDay: Hashable, Comparable, Sendable, CustomStringConverti
 
 /// A date of the proleptic Gregorian calendar, without a time zone: 0001-01-01 through 9999-12-31.
 package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
-    /// 0001-01-01.
+    /// The first day of the calendar, 0001-01-01.
     package static let earliest = LocalDay(ordinal: -719_162)
-    /// 9999-12-31.
+    /// The last day of the calendar, 9999-12-31.
     package static let latest = LocalDay(ordinal: 2_932_896)
 
-    /// Days since 1970-01-01.
+    /// The number of days since 1970-01-01.
     package let ordinal: Int
 
     /// The day this many days after 1970-01-01, clamped to the calendar.
@@ -80,7 +80,7 @@ package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringCo
 
     /// Nil unless `text` is a date written as `YYYY-MM-DD`.
     package init?(_ text: some StringProtocol) {
-        // Parsed by hand for speed, because a plan reads thousands of them.
+        // The text is parsed by hand for speed, because a plan reads thousands of days.
         var numbers = (year: 0, month: 0, day: 0)
         var length = 0
         for byte in text.utf8 {
@@ -111,7 +111,7 @@ package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringCo
     /// The number of days from `other` to this day.
     package func days(since other: LocalDay) -> Int { ordinal - other.ordinal }
 
-    /// 1 is Monday, 7 is Sunday (ISO 8601).
+    /// The day of the week: 1 is Monday, 7 is Sunday (ISO 8601).
     package var weekday: Int {
         // 1970-01-01 was a Thursday.
         let shifted = (ordinal + 3) % 7

@@ -6,7 +6,7 @@ package struct Picture: Codable, Equatable, Sendable {
     package var url: String?
     /// The alternative text; empty if the author gave none.
     package var alt: String
-    /// In pixels; nil if unknown.
+    /// The size of the picture, in pixels; nil if unknown.
     package var width: Int?
     package var height: Int?
     /// Whether the author wants it hidden until a reader asks for it.
@@ -26,7 +26,7 @@ package struct Picture: Codable, Equatable, Sendable {
     package static let mostOfAPost = 4
     /// The largest picture that is kept or sent, in bytes; some networks accept less.
     package static let maximumBytes = 8 << 20
-    /// Longer addresses are not in use, in bytes.
+    /// The longest accepted address, in bytes: longer than those in use.
     private static let maximumURL = 4_096
     /// The longest description that is kept, in code points; no network allows more.
     private static let maximumAlt = 10_000

@@ -68,8 +68,8 @@ package enum PlainText {
         if !address.isEmpty, goesOn(following) { result.append(UInt8(ascii: " ")) }
     }
 
-    /// Whether a text that begins like this would be read as a continuation of the address before
-    /// it.
+    /// Whether other networks would read a text that begins like this as a continuation of the
+    /// address before it.
     static func goesOn(_ following: ArraySlice<UInt8>) -> Bool {
         let next = String(
             decoding: following.prefix(64).drop(while: closings.contains).prefix(4), as: UTF8.self)

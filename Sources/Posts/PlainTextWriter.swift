@@ -12,8 +12,8 @@ struct PlainTextWriter {
     private var spaces: [UInt8] = []
     /// The marker of a list item that has no text yet.
     private var marker: String?
-    /// Whether the last text was an address, which other programs would extend by the following
-    /// text.
+    /// Whether the last text was an address, to which other programs would add text that follows
+    /// directly.
     private var isBehindAddress = false
     /// The start of the open link's text; nil if no link is open, or it has no text.
     private var linkStart: Int?

@@ -3,9 +3,9 @@ package import Foundation
 /// The audience of a post, from the widest to the narrowest.
 package enum Visibility: String, CaseIterable, Codable, Comparable, Sendable {
     case `public`
-    /// Public, but kept out of public timelines.
+    /// Everybody, but the post is not on public timelines.
     case unlisted
-    /// Followers only.
+    /// The author's followers only.
     case `private`
     /// People of the author's server only, all of them or some. The bot never publishes with this
     /// visibility.
@@ -41,7 +41,8 @@ package struct Post: Equatable, Sendable, Identifiable {
     /// Plain text: no HTML, entities decoded once, shortened links expanded.
     package var text: String
     package var createdAt: Date
-    /// False if an archive lost the time of day; such a post is not used to learn posting times.
+    /// Whether the time of day is known; false if an archive lost it. Such a post is not used to
+    /// learn posting times.
     package var isTimeTrusted: Bool
     package var replyTo: ReplyTarget?
     package var isRepost: Bool
@@ -50,11 +51,11 @@ package struct Post: Equatable, Sendable, Identifiable {
     package var isTimeLimited = false
     /// A BCP 47 language tag.
     package var language: String?
-    /// Images, video, audio or a poll.
+    /// Whether the post has images, video, audio or a poll.
     package var hasMedia: Bool
     /// The attachments, if all are pictures and not too many to be sent; else empty.
     package var pictures: [Picture]
-    /// Whether it quotes or shares another person's post, without which its text cannot be
+    /// Whether the post quotes or shares another person's post, without which its text cannot be
     /// understood.
     package var isQuote: Bool
     /// Whether it is marked as sensitive, or has a content warning.

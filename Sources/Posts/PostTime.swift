@@ -8,9 +8,10 @@ package import Foundation
 package struct PostTime: Equatable, Sendable {
     /// Seconds by which the author's clock may be ahead of ours.
     package static let clockMargin: TimeInterval = 600
-    /// 2016-01-01: before, Mastodon's ids were sequential and contained no time.
+    /// The first time in Mastodon's ids, 2016-01-01: before, the ids were sequential and contained
+    /// no time.
     private static let firstKeyed: Int64 = 1_451_606_400_000
-    /// 2000-01-01, from which Misskey counts.
+    /// The time from which Misskey counts, 2000-01-01.
     private static let misskeyEpoch: Int64 = 946_684_800_000
 
     package let date: Date

@@ -4,8 +4,8 @@ package import Foundation
 package struct PublishingLimits: Equatable, Sendable {
     /// The unit in which a text is counted.
     package enum Unit: String, Codable, Sendable {
-        /// Grapheme clusters, which a reader sees as one character: a flag or a letter with accents
-        /// is one.
+        /// Grapheme clusters: the characters that a reader sees. A flag or a letter with accents
+        /// counts as one.
         case graphemes
         /// Unicode code points: a letter with two combining accents is three.
         case codePoints
@@ -39,7 +39,7 @@ package struct PublishingLimits: Equatable, Sendable {
 /// A limit of requests of one kind within a period.
 package struct Pace: Equatable, Sendable {
     package var count: Int
-    /// In seconds.
+    /// The length of the period, in seconds.
     package var period: TimeInterval
 
     package init(count: Int, period: TimeInterval) {

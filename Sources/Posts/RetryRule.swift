@@ -151,7 +151,7 @@ package struct RetryRule: Equatable, Sendable {
     }
 }
 
-/// The table.
+/// The rules of the table.
 extension RetryRule {
     /// A pass, and the start of a worker.
     package static let work = RetryRule(first: 5, longest: 300, asked: day)
@@ -180,7 +180,7 @@ extension RetryRule {
     /// Seconds after a request until the look-ups of its lost answer end.
     package static let lookUpPatience: TimeInterval = day
 
-    /// Taking an action back.
+    /// The undo of an action.
     package static func undo(_ cause: Cause) -> RetryRule { action(cause).ending(after: 7 * day) }
 
     /// An item of a feed that cannot be decided yet.

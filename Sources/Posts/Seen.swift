@@ -14,7 +14,7 @@ package struct Seen: Codable, Hashable, Sendable, CustomStringConvertible {
 
     /// The digest of an array of parts.
     package init(of parts: [String?]) {
-        // The lengths keep `ab`, `c` apart from `a`, `bc`.
+        // The lengths distinguish `ab`, `c` from `a`, `bc`.
         let marked = parts.map { part in part.map { "\($0.utf8.count):\($0)" } ?? "-" }
         digest = StableHash.digest(of: marked).prefix(8).hexadecimal
     }

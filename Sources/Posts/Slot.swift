@@ -8,7 +8,7 @@ package struct Slot: Equatable, Sendable {
     /// Formatted and parsed only here; ``TypedSlot`` parses user input.
     package struct Name: Hashable, Sendable, CustomStringConvertible {
         package let day: LocalDay
-        /// Counted from 1; never used for another slot of the day.
+        /// The number of the slot on its day, from 1; never used for another slot of the day.
         package let number: Int
         /// The part of a thread; 1 for the first part, and for a single post.
         package let part: Int
@@ -42,9 +42,9 @@ package struct Slot: Equatable, Sendable {
     }
 
     package let name: Name
-    /// On the human's clock.
+    /// The minute of the slot, by the human's clock.
     package let minute: MinuteOfDay
-    /// An instant of that minute.
+    /// The instant at which the slot is due, which is in its minute.
     package let due: Date
 
     package init(name: Name, minute: MinuteOfDay, due: Date) {

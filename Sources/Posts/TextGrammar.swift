@@ -18,8 +18,8 @@ package struct TextGrammar {
     package struct Link: Equatable {
         /// The link without the punctuation at its end.
         package let range: Range<Int>
-        /// Whether it is at the start or after white space or a round bracket, and its host is
-        /// ASCII with a dot in it.
+        /// Whether the link is at the start of the text or after white space or a round bracket,
+        /// and its host is ASCII with a dot in it.
         package let isCertain: Bool
     }
 
@@ -39,7 +39,7 @@ package struct TextGrammar {
 
     /// A hash sign followed by a word.
     package struct Hashtag: Equatable {
-        /// The sign and the word.
+        /// The range of the sign and the word.
         package let range: Range<Int>
         /// Whether its word has a letter, and no `&` or `/` precedes the sign; otherwise only X
         /// recognizes it.
@@ -48,7 +48,7 @@ package struct TextGrammar {
 
     /// A custom picture of a server, written as `:name:`.
     package struct Emoji: Equatable {
-        /// The name with the colons.
+        /// The range of the name with its colons.
         package let range: Range<Int>
         /// Whether no letter or digit of any script, nor another colon, is beside it: then every
         /// server that has the picture shows it.
@@ -345,7 +345,7 @@ package struct TextGrammar {
         guard let (sign, start) = decoded(at: position), sign.isHashSign else { return nil }
         let previous = scalar(before: position)
         if let previous, previous.keepsTagFromBeginning { return nil }
-        // The sign on a key is an emoji.
+        // The sign is on a key, which is an emoji.
         if let first = scalar(at: start), first == "\u{FE0F}" || first == "\u{20E3}" { return nil }
         var end = start
         var run = start
@@ -441,13 +441,13 @@ package struct TextGrammar {
 }
 
 extension Unicode.Scalar {
-    /// `@`, or a form of it that servers may treat as one.
+    /// Whether the scalar is `@`, or a form of it that servers may treat as one.
     package var isAtSign: Bool { self == "@" || self == "\u{FF20}" || self == "\u{FE6B}" }
 
-    /// `#`, or a form of it that networks treat as one.
+    /// Whether the scalar is `#`, or a form of it that networks treat as one.
     package var isHashSign: Bool { self == "#" || self == "\u{FF03}" || self == "\u{FE5F}" }
 
-    /// A letter of any script.
+    /// Whether the scalar is a letter of any script.
     package var isLetter: Bool {
         if isASCII { return UInt8(truncatingIfNeeded: value).isASCIILetter }
         if isUsualJapanese { return true }
@@ -458,7 +458,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// A letter, digit, combining mark or underscore of any script.
+    /// Whether the scalar is a letter, digit, combining mark or underscore of any script.
     package var isWord: Bool {
         if isASCII { return isASCIIAlphanumeric || self == "_" }
         if isUsualJapanese { return true }
@@ -472,7 +472,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Combines with the letter before it.
+    /// Whether the scalar combines with the letter before it.
     package var isMark: Bool {
         switch properties.generalCategory {
         case .nonspacingMark, .spacingMark, .enclosingMark: true
@@ -480,10 +480,10 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Invisible by itself: joiners, direction marks, variation selectors.
+    /// Whether the scalar is invisible by itself: a joiner, direction mark or variation selector.
     package var isInvisible: Bool { !isASCII && properties.isDefaultIgnorableCodePoint }
 
-    /// May stand in a link as written in ASCII.
+    /// Whether the scalar may be in a link as written in ASCII.
     package var isLinkScalar: Bool {
         guard isASCII, value > 0x20, value < 0x7F else { return false }
         return switch self {
@@ -492,8 +492,9 @@ extension Unicode.Scalar {
         }
     }
 
-    /// A letter of a script without spaces between words, or between a name and its particles:
-    /// Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese, Tibetan and their neighbours.
+    /// Whether the scalar is a letter of a script without spaces between words, or between a name
+    /// and its particles: Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese, Tibetan and their
+    /// neighbours.
     package var isWrittenWithoutSpaces: Bool {
         switch value {
         case 0x0E00...0x109F, 0x1100...0x11FF, 0x1780...0x17FF, 0x1950...0x19FF, 0x1A20...0x1AAF,
@@ -507,7 +508,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Kana and usual kanji: spares most letters the tables of Unicode.
+    /// Whether the scalar is kana or a usual kanji; for most letters this saves looking into the
+    /// tables of Unicode.
     private var isUsualJapanese: Bool {
         switch value {
         case 0x3041...0x3096, 0x30A1...0x30FA, 0x4E00...0x9FEF: true
@@ -526,7 +528,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether it may be between the letters of a hashtag without being a letter: `·`, `・` and
-    /// joiners.
+    /// Whether the scalar may be between the letters of a hashtag without being a letter: `·`, `・`
+    /// and joiners.
     fileprivate var joinsHashtag: Bool { [0xB7, 0x30FB, 0x200C, 0x200D].contains(value) }
 }

@@ -109,7 +109,7 @@ private struct TimestampScanner {
     static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-    /// Longer than any form; a longer text is not parsed.
+    /// The longest text that is parsed, which is longer than any form.
     static let maximumLength = 64
 
     private let bytes: [UInt8]
@@ -157,7 +157,7 @@ private struct TimestampScanner {
         return LocalDay(year: year, month: month, day: day)
     }
 
-    /// Seconds since midnight.
+    /// Reads a time of day, in seconds since midnight.
     mutating func timeOfDay(needsSeconds: Bool = true) -> Int? {
         guard let hour = number(digits: 2), hour < 24, skip(oneOf: ":"),
             let minute = number(digits: 2), minute < 60
@@ -167,7 +167,8 @@ private struct TimestampScanner {
         return hour * 3_600 + minute * 60 + min(second, 59)
     }
 
-    /// Milliseconds; 0 without a fraction, nil for a point without digits.
+    /// Reads a fraction of a second, in milliseconds; 0 without a fraction, nil for a point without
+    /// digits.
     mutating func fraction() -> Int? {
         guard skip(oneOf: ".,") else { return 0 }
         var value = 0
@@ -182,7 +183,7 @@ private struct TimestampScanner {
         return value
     }
 
-    /// Seconds east of UTC.
+    /// Reads a UTC offset, in seconds east of UTC.
     mutating func offset(colon: Bool) -> Int? {
         if skip(oneOf: "Zz") { return 0 }
         guard let sign = current, skip(oneOf: "+-"),

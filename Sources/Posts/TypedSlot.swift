@@ -21,7 +21,7 @@ package enum TypedSlot: Equatable, Sendable {
     package static let forms =
         "4 or '#4' for today's, 2026-11-24#2, a time such as 14:05, next, or an id that mirror-bot plan shows"
 
-    /// A longer number without a sign is the beginning of an identifier.
+    /// The most digits of a number without a sign; a longer one is the beginning of an identifier.
     private static let longestBareNumber = 4
 
     /// Nil for any other text, which may be an identifier.

@@ -70,7 +70,7 @@ package enum XLink {
     private struct Run {
         /// The end of the host.
         let end: Int
-        /// X certainly recognises the link up to `end`.
+        /// Whether X certainly recognizes the link up to `end`.
         let isCertain: Bool
         /// The shortest part that X could read as a link; nil for none.
         let shortest: ArraySlice<Unicode.Scalar>?
@@ -147,7 +147,8 @@ package enum XLink {
             return areLabels && TopLevelDomains.contains(String(String.UnicodeScalarView(top)))
         }
 
-        /// Up to the end of the first label in `host` that may be a top-level domain.
+        /// Returns the part up to the end of the first label in `host` that may be a top-level
+        /// domain.
         private static func shortest(
             _ host: ArraySlice<Unicode.Scalar>, from start: Int, in scalars: [Unicode.Scalar]
         ) -> ArraySlice<Unicode.Scalar>? {
@@ -215,7 +216,7 @@ enum TopLevelDomains {
         "ws", "za",
     ]
 
-    /// In other scripts, where no space need follow: `Vol.みんなで` contains one.
+    /// The domains in other scripts, which no space need follow: `Vol.みんなで` contains one.
     private static let foreign: Set<String> = [
         "みんな", "アマゾン", "クラウド", "グーグル", "コム", "ストア", "セール", "ファッション", "ポイント", "家電", "食品", "通販",
         "世界", "中国", "中國", "中文网", "中信", "企业", "佛山", "信息", "健康", "八卦", "公司", "公益", "台湾", "台灣", "商城",

@@ -64,7 +64,7 @@ enum EmojiSequence {
         return end
     }
 
-    /// Two letters of a flag.
+    /// The end of the two letters of a flag.
     private static func flagEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
         let letters: ClosedRange<Unicode.Scalar> = "\u{1F1E6}"..."\u{1F1FF}"
         guard position + 1 < scalars.count, letters.contains(scalars[position]),
@@ -73,7 +73,7 @@ enum EmojiSequence {
         return position + 2
     }
 
-    /// A digit, `#` or `*` on a key.
+    /// The end of a digit, `#` or `*` on a key.
     private static func keycapEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
         let scalar = scalars[position]
         guard scalar == "#" || scalar == "*" || ("0"..."9").contains(scalar) else { return nil }
@@ -82,7 +82,7 @@ enum EmojiSequence {
         return key < scalars.count && scalars[key] == "\u{20E3}" ? key + 1 : nil
     }
 
-    /// One emoji with its skin tone, its selector or the tags of a region's flag.
+    /// The end of one emoji with its skin tone, its selector or the tags of a region's flag.
     private static func elementEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
         guard position < scalars.count, scalars[position].properties.isEmoji,
             !scalars[position].isASCII

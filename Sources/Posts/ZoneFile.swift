@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Parsed once, so that looking up an instant costs a binary search.
 struct ZoneFile: Equatable, Sendable {
-    /// No zone has ever been farther from UTC: seconds.
+    /// The largest distance from UTC, in seconds; no zone has ever been farther.
     private static let farthest = 16 * 3_600
 
     /// Instants at which the distance from UTC changes, ascending, in seconds since 1970.
@@ -130,11 +130,11 @@ struct ZoneRule: Equatable, Sendable {
     /// A day of each year and a time of that day.
     private struct Change: Equatable {
         enum Day: Equatable {
-            /// 1 through 365; the 29th of February is never counted.
+            /// The day of the year, 1 through 365; the 29th of February is never counted.
             case julian(Int)
-            /// 0 through 365, leap days counted.
+            /// The day of the year, 0 through 365, leap days counted.
             case ordinal(Int)
-            /// Week 5 is the last; weekday 0 is Sunday.
+            /// A day of the week of a month; week 5 is the last, and weekday 0 is Sunday.
             case weekday(month: Int, week: Int, day: Int)
         }
 
@@ -169,7 +169,7 @@ struct ZoneRule: Equatable, Sendable {
 
     private let standard: Int
     private let summer: Int
-    /// Nil without summer time.
+    /// The begin and the end of summer time; nil without it.
     private let changes: (begin: Change, end: Change)?
 
     static func == (left: ZoneRule, right: ZoneRule) -> Bool {
@@ -232,7 +232,7 @@ struct ZoneRule: Equatable, Sendable {
             return true
         }
 
-        /// Three letters or more, or anything in angle brackets.
+        /// Skips a name: three letters or more, or anything in angle brackets.
         mutating func skipName() -> Bool {
             if take("<") {
                 while let byte = peek, byte != UInt8(ascii: ">") { position += 1 }
@@ -256,7 +256,7 @@ struct ZoneRule: Equatable, Sendable {
             return value.flatMap { range.contains($0) ? $0 : nil }
         }
 
-        /// `[+-]hh[:mm[:ss]]` in seconds.
+        /// Reads a time `[+-]hh[:mm[:ss]]`, in seconds.
         mutating func time(hours: Int) -> Int? {
             let isNegative = take("-")
             if !isNegative { _ = take("+") }

@@ -13,8 +13,7 @@ package struct ZoneSpan: Hashable, Sendable {
     }
 }
 
-/// The zones in which the human lived, so that a post from the morning counts as one from the
-/// morning.
+/// The zones in which the human lived, by which the local time of each post is determined.
 ///
 /// A zone that a person noted has precedence, then the UTC offset in the post itself, then the
 /// usual zone.

@@ -19,7 +19,7 @@ package final class ZoneRules: @unchecked Sendable {
     ]
     /// The text form of all rules, which begins with their version and lists the aliases of zones.
     private static let table = "tzdata.zi"
-    /// No zone file is larger, in bytes.
+    /// The largest file that is read, in bytes; no zone file is larger.
     private static let largestFile = 1_000_000
 
     /// The folder of the zone files; `nil` if the system has none.

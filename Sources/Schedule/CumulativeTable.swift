@@ -5,9 +5,10 @@
 package struct CumulativeTable: Equatable, Sendable {
     /// The treatment of weights too small for the grid of whole numbers.
     package enum Rounding: Sendable {
-        /// Every index can be drawn, however small its weight.
+        /// Weights are rounded up to one unit, so that every index can be drawn, however small its
+        /// weight.
         case atLeastOne
-        /// An index of weight 0 can never be drawn.
+        /// Weights are rounded down, so that an index of weight 0 can never be drawn.
         case down
     }
 

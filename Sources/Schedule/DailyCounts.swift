@@ -6,17 +6,17 @@ package import Posts
 /// People have quiet and busy spells. A past day is the more informative for a planned day, the
 /// more alike the days before both are: the day just before, and the mean of the three before.
 package struct DailyCounts: Sendable {
-    /// With fewer past days, spells cannot be distinguished from chance, and there are too few days
-    /// to copy.
+    /// The least number of past days for which quiet and busy spells are modelled: with fewer,
+    /// spells cannot be distinguished from chance, and there are too few days to copy.
     package static let fewestForSpells = 60
 
     /// The earliest of the days.
     package let first: LocalDay
     /// The number of posts of each day from ``first`` on, 0 included.
     package let counts: [Int]
-    /// ln(1 + posts) of the day before each day; unknown for the earliest day.
+    /// For each day, ln(1 + posts) of the day before; unknown for the earliest day.
     private let yesterdays: DistinctValues
-    /// ln(1 + mean) of the three days before each day, or of as many as there are.
+    /// For each day, ln(1 + mean) of the three days before, or of as many as there are.
     private let means: DistinctValues
 
     /// - Parameters:
@@ -41,10 +41,11 @@ package struct DailyCounts: Sendable {
         return counts.indices.contains(index) ? counts[index] : nil
     }
 
-    /// The likeness of the days before each day to the days before another one.
+    /// Returns for each day of the history how similar the days just before it are to the days just
+    /// before another day.
     ///
     /// - Parameters:
-    ///   - recent: The days before that other one.
+    ///   - recent: The days just before the other day.
     ///   - count: The number of days to return, the earliest first; nil for all.
     /// - Returns: From 0.001 for no likeness to 1 for equal; 0 for the earliest day, which has no
     ///   known day before it. All are 1 if no recent day is known.
@@ -93,7 +94,7 @@ package struct DailyCounts: Sendable {
 package struct RecentDays: Hashable, Sendable {
     /// The number of days considered.
     package static let length = 3
-    /// No day is known.
+    /// The value if no day is known.
     package static let unknown = RecentDays([])
 
     /// The number of posts of the day before; nil if it is unknown.

@@ -11,10 +11,10 @@ package import Posts
 /// No post leaves its stretch of ``UsedMinutes``: unused hours have nearly no probability, so the
 /// smallest move of a rank there would be a move of hours.
 package struct DayCopier: Sendable {
-    /// The common move of all posts of a day: this times the sum of three uniform numbers less 1.5,
-    /// as a share.
+    /// The factor of the move that all posts of a day share, as a share of the distribution: it is
+    /// multiplied by the sum of three uniform numbers less 1.5.
     private static let dayStep = 0.04
-    /// The additional move of each post, as a share.
+    /// The factor of the additional move of each post, as a share of the distribution.
     private static let postStep = 0.004
     /// The most minutes that a post is postponed if its own is taken or closed, before it is
     /// dropped.
@@ -63,7 +63,7 @@ package struct DayCopier: Sendable {
         let together = move(Self.dayStep)
         var isTaken = Array(repeating: false, count: MinuteOfDay.count)
         var placed: [MinuteOfDay] = []
-        // The last post that has no other in its minute yet.
+        // The last copied post that is alone in its minute.
         var single: (past: MinuteOfDay, copy: MinuteOfDay)?
         for minute in past {
             guard let rank = ranks.uniform(at: minute, part: uniform()) else { return [] }

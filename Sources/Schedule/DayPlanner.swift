@@ -6,9 +6,10 @@ package import Posts
 /// The same history, configuration and seed give the same plan. Floating-point results may differ
 /// in the last bit between machines, so the stored plan is authoritative.
 package struct DayPlanner: Sendable {
-    /// Raised when the same history and seed give another plan: 2 since quiet and busy spells are
-    /// modelled, 3 since whole days are copied, 4 since slots stay in the human's hours, 5 since
-    /// two posts may share a minute and a busy day is thinned evenly.
+    /// The version of the model, which is increased when the same history and seed give another
+    /// plan: 2 since quiet and busy spells are modelled, 3 since whole days are copied, 4 since
+    /// slots stay in the human's hours, 5 since two posts may share a minute and a busy day is
+    /// thinned evenly.
     package static let modelVersion = 5
     /// The most days that are previewed to find the state in which a day begins.
     package static let longestPreview = 366
@@ -179,16 +180,16 @@ package struct DayModel: Sendable {
     /// does not end at noon.
     static func thinned(_ minutes: [MinuteOfDay], to limit: Int) -> [MinuteOfDay] {
         guard minutes.count > limit else { return minutes }
-        // The middle of each of `limit` equal parts.
+        // The post in the middle of each of `limit` equal parts of the day is kept.
         return (0..<limit).map { minutes[(2 * $0 + 1) * minutes.count / (2 * limit)] }
     }
 }
 
 /// The minutes of a day, as drawn.
 package struct DayDraw: Equatable, Sendable {
-    /// Ascending; none on a day without posts.
+    /// The minutes, ascending; none on a day without posts.
     package var minutes: [MinuteOfDay] = []
-    /// The human's day that they are modelled on; nil if they were drawn one by one.
+    /// The human's day on which the minutes are modelled; nil if they were drawn one by one.
     package var pattern: PastDay?
 }
 

@@ -23,7 +23,7 @@ package struct LocalDayMinutes: Sendable {
         var count: Int = 0
         var start: Int? = nil
         var end: Int? = nil
-        for span in OffsetSpan.spans(around: midnight, in: zone) {
+        for span in OffsetSpan.spans(aroundUTCMidnight: midnight, in: zone) {
             let first = max(span.start + span.offset - midnight, 0)
             let last = min(span.end + span.offset - midnight, 86_400) - 1
             guard first <= last else { continue }
@@ -57,8 +57,9 @@ private struct OffsetSpan {
     var end: Int
     var offset: Int
 
-    /// The spans that cover the local day starting at `midnight`, for any UTC offset.
-    static func spans(around midnight: Int, in zone: TimeZone) -> [OffsetSpan] {
+    /// The spans from 16 hours before to 40 hours after the UTC midnight of a date, which contain
+    /// its local day in any zone.
+    static func spans(aroundUTCMidnight midnight: Int, in zone: TimeZone) -> [OffsetSpan] {
         func offset(at second: Int) -> Int {
             zone.offset(at: Date(timeIntervalSince1970: Double(second)))
         }

@@ -115,7 +115,8 @@ package struct MinuteDistribution: Equatable, Sendable {
         return min(90, max(15, 20 * pow(1_000 / effectiveCount, 0.3)))
     }
 
-    /// A share of a distribution of which one per cent is spread evenly over the day.
+    /// Returns a minute's share after one per cent of the distribution was spread evenly over the
+    /// day.
     package static func withFloor(_ share: Double) -> Double {
         0.99 * share + 0.01 / Double(MinuteOfDay.count)
     }

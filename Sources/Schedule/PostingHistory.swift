@@ -22,7 +22,7 @@ package struct PostingHistory: Sendable {
     ///   - asOf: The last complete day; by default the day of the last post.
     package init(times: [LocalTime], asOf: LocalDay? = nil) {
         let last = asOf ?? times.map(\.day).max() ?? LocalDay(ordinal: 0)
-        // Sorting numbers is several times faster than sorting pairs.
+        // The times are sorted as numbers, which is several times faster than sorting pairs.
         let sorted = times.lazy.filter { $0.day <= last }
             .map { $0.day.ordinal * MinuteOfDay.count + $0.minute.value }
             .sorted()
@@ -37,15 +37,15 @@ package struct PostingHistory: Sendable {
         self.dailyCounts = Self.counted(self.days, asOf: end)
     }
 
-    /// With fewer days with posts, no usual rate can be estimated.
+    /// The least number of days with posts from which a usual rate can be estimated.
     private static let fewestUsualDays = 20
-    /// No shorter silence is an absence: days.
+    /// The shortest silence that counts as an absence, in days.
     private static let shortestAbsence = 45
     /// A silence counts as an absence if it is this many times as long as the human's mean time
     /// between days with posts.
     private static let absenceFactor = 12
-    /// After an absence the human is back for good with one day with posts for this many days of
-    /// absence.
+    /// The number of days of absence for each of which one day with posts shows that the human is
+    /// back for good.
     private static let absencePerDay = 14
 
     /// The number of days with posts before the human left; all of them if the human did not.
@@ -143,7 +143,7 @@ package struct PostingHistory: Sendable {
             })
     }
 
-    /// How closely the human's posts follow one another.
+    /// The model of how closely the human's posts follow one another.
     package func bursts() -> BurstModel {
         let profile = smoothed(HistoryWeight(asOf: asOf, target: nil), closed: [])
         return BurstModel(days: days, profile: profile.probabilities)
@@ -224,12 +224,14 @@ package struct HistoryWeight: Sendable {
         Self.recency(ageInDays: asOf.days(since: day)) * weekdayFactor(of: day)
     }
 
-    /// 1 for a day of age 0, half of that after 120 days and so on, but never less than 0.02.
+    /// Returns the weight by age: 1 for a day of age 0, half of that after 120 days and so on, but
+    /// never less than 0.02.
     package static func recency(ageInDays age: Int) -> Double {
         0.02 + 0.98 * exp2(-Double(max(0, age)) / 120)
     }
 
-    /// 2 for the same day of the week, 1 for one of the same kind, 0.3 for one of the other kind.
+    /// Returns the weight by weekday: 2 for the same day of the week, 1 for one of the same kind,
+    /// 0.3 for one of the other kind; the kinds are weekend and working day.
     private func weekdayFactor(of day: LocalDay) -> Double {
         guard let target else { return 1 }
         if day.weekday == target.weekday { return 2 }

@@ -2,12 +2,14 @@ package import Posts
 
 /// How posting times are learned from the archive.
 package enum ScheduleModel: String, CaseIterable, Sendable {
-    /// Whole days of the human's, moved a little within a smoothed, recency-weighted profile.
+    /// Whole days of the human are copied, moved a little within a smoothed, recency-weighted
+    /// profile.
     case days
-    /// The smoothed profile, from which minutes are drawn one by one: posts may fall on minutes
-    /// near those that the human used.
+    /// Minutes are drawn one by one from the smoothed profile: posts may fall on minutes near those
+    /// that the human used.
     case kernel
-    /// The unsmoothed histogram of the archive: only minutes that the human used.
+    /// Minutes are drawn from the unsmoothed histogram of the archive: only those that the human
+    /// used.
     case raw
 }
 

@@ -65,7 +65,7 @@ package struct SlotSampler: Sendable {
 package struct BurstModel: Equatable, Sendable {
     /// The longest gap, in minutes, within a burst.
     package static let windowMinutes = 30
-    /// With fewer gaps, no bursts are modelled.
+    /// The least number of gaps from which bursts are modelled.
     package static let minimumGaps = 50
 
     /// The share of posts that follow the previous one within the window, beyond chance: 0 through
@@ -74,7 +74,7 @@ package struct BurstModel: Equatable, Sendable {
     /// The observed gaps of at most ``windowMinutes``, at least 1 minute each, in ascending order.
     package let gaps: [Int]
 
-    /// No bursts.
+    /// The model without bursts.
     package static let none = BurstModel(share: 0, gaps: [])
 
     package init(share: Double, gaps: [Int]) {
@@ -86,7 +86,7 @@ package struct BurstModel: Equatable, Sendable {
     ///   - days: The minutes of each past day, ascending within a day.
     ///   - profile: The share of each minute of the day, without regard to weekdays.
     package init(days: [ArraySlice<LocalTime>], profile: [Double]) {
-        // The number of gaps of each length: a counting sort.
+        // The number of gaps of each length, for a counting sort.
         var following = Array(repeating: 0, count: Self.windowMinutes + 1)
         var gapCount = 0
         var dayCounts: [Int: Int] = [:]

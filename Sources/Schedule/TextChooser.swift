@@ -57,7 +57,7 @@ package struct TextChooser: Sendable {
     /// The distances, in minutes around the clock, that a text may have from the slot; a wider
     /// window is used if there are too few texts.
     package static let windows = [30, 60, 120, 240, 720]
-    /// A window with fewer texts is widened.
+    /// The least number of texts of a window; one with fewer is widened.
     package static let enough = 10
     /// The number of days after which a text may be repeated if there is no other.
     package static let lastResortDays = 7
@@ -277,7 +277,7 @@ package struct TextExplanation: Equatable, Sendable, CustomStringConvertible {
     package let isAgeRelaxed: Bool
     /// Whether the text's time of day is known.
     package let isTimeKnown: Bool
-    /// Whether it was chosen among the texts of the previous text's era.
+    /// Whether the text was chosen among those of the previous text's era.
     package var isOfEra = false
 
     package init(
@@ -291,7 +291,7 @@ package struct TextExplanation: Equatable, Sendable, CustomStringConvertible {
         self.isTimeKnown = isTimeKnown
     }
 
-    /// One line for people.
+    /// The explanation in one line, for people.
     package var description: String {
         var line: String
         if let windowMinutes {

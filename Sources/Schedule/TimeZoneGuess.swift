@@ -9,8 +9,8 @@ import Posts
 package struct TimeZoneGuess: Equatable, Sendable {
     /// A UTC offset, and how well it fits.
     package struct Candidate: Equatable, Sendable {
-        /// Hours east of UTC, -11 through 12; larger ones cannot be distinguished from -11 and
-        /// more.
+        /// The UTC offset in hours, -11 through 12; larger ones cannot be distinguished from -11
+        /// and more.
         package let hours: Int
         /// The additional loss compared with the best fit, in nats a post: 0 for the best.
         package let loss: Double
@@ -21,7 +21,7 @@ package struct TimeZoneGuess: Equatable, Sendable {
         package var name: String { hours < 0 ? "UTC\(hours)" : "UTC+\(hours)" }
     }
 
-    /// With fewer posts there is no guess.
+    /// The least number of posts for a guess.
     package static let minimumPosts = 50
     /// The error, in hours, that the best candidate does not exceed in four of five cases.
     package static let uncertaintyHours = 2

@@ -6,9 +6,10 @@ package import Posts
 /// into an unused hour. The bot need not be the first to post there: its slots are limited to these
 /// minutes.
 package struct UsedMinutes: Equatable, Sendable {
-    /// How far the minutes extend on both sides of a post: the narrowest bandwidth of the kernel.
+    /// The number of minutes on both sides of a post that count as used: the narrowest bandwidth of
+    /// the kernel.
     package static let reachMinutes = 15
-    /// With at least this number of posts, single minutes are drawn only from the used ones.
+    /// The number of posts from which single minutes are drawn only from the used ones.
     ///
     /// If none of 50 posts fell into the other minutes, less than 6 % of the next posts will (with
     /// 95 % confidence).

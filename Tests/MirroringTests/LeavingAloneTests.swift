@@ -474,7 +474,8 @@ import Testing
         try await ground.look()
         _ = try await favorited(ground, 1)
         for account in [pal.id, elsewhere] {
-            try await mirror.people.set(.deny, for: account, reason: People.forgotten, at: now)
+            try await mirror.people.set(
+                .deny, for: account, reason: People.forgottenReason, at: now)
         }
         try await ground.passes.clean()
         try await expect(ground.traces(), equals: [])

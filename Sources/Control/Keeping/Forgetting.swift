@@ -351,7 +351,8 @@ extension HumanMirror {
         let accounts = try await people.linked(to: person)
         for account in accounts {
             try await people.set(
-                .deny, for: account, reason: People.forgotten, seen: account == person ? seen : nil,
+                .deny, for: account, reason: People.forgottenReason,
+                seen: account == person ? seen : nil,
                 at: now)
         }
         return accounts

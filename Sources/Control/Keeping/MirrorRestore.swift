@@ -253,7 +253,7 @@ package struct MirrorRestore: Sendable {
         let nextStep =
             receipt.knowsRest || knowsPeople
             ? "look at mirror-bot config and mirror-bot plan, then run mirror-bot resume"
-            : "whom you denied and what you let it forget since then is not known: say it again, then run mirror-bot resume"
+            : "requests to deny or forget that were made since then are lost: repeat them, then run mirror-bot resume"
         try connection.execute(
             """
             UPDATE mirrors SET paused_ms = \(now.milliseconds), paused_until_ms = NULL, pause_code = \(Pause.Code.restored.rawValue),

@@ -39,7 +39,7 @@ package struct CountSnapshot: Equatable, Sendable {
     package let categories: CategoryCounts
     /// The features whose counts were read.
     package let asked: [String]
-    /// Their counts in the same order; zero for a feature without a count.
+    /// The counts of these features, in the same order; zero for a feature without a count.
     package let counts: [FeatureCount]
 
     /// - Precondition: There are as many counts as features.
@@ -71,15 +71,15 @@ package struct CountSnapshot: Equatable, Sendable {
 package protocol CountSource: Sendable {
     var storage: any StorageEngine { get }
 
-    /// Everything that the counts must contain.
+    /// Counts all stored examples.
     func tally(on connection: any StorageConnection) throws -> CountBatch
 }
 
 /// The namespace of a mirror's counts in a store; namespaces never touch each other's counts.
 package enum CountNamespace: String, CaseIterable, Sendable {
-    /// Counts of others' posts, which the human favorites or not.
+    /// The counts of others' posts, which the human favorites or not.
     case favorites
-    /// Of texts of the human, which a person lets the bot say or not.
+    /// The counts of the human's texts, which a person allows the bot to post or not.
     case texts
 
     /// The prefix of all names in a store.

@@ -27,7 +27,7 @@ package struct FeatureCount: Equatable, Sendable {
     package var favorite: Int64
     package var normal: Int64
 
-    /// Values below zero count as zero.
+    /// Creates a count; values below zero count as zero.
     package init(favorite: Int64 = 0, normal: Int64 = 0) {
         self.favorite = max(0, favorite)
         self.normal = max(0, normal)

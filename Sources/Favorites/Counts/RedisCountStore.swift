@@ -137,7 +137,7 @@ package struct RedisCountStore: CountStore {
     /// The result of reading the three hashes one after the other.
     private enum Reading {
         case whole(CountSnapshot)
-        /// They are of different moments; reading again may help.
+        /// The hashes are of different moments; reading them again may help.
         case torn
         /// A part is missing, or a value is no count.
         case damaged
@@ -258,7 +258,8 @@ package struct RedisCountStore: CountStore {
                     [RedisArgument($0.feature), RedisArgument($0.amount)]
                 }
                 trip.append(RedisCommand(["HSET", RedisArgument(key)] + fields))
-                // Sent in portions, because all of them take more memory than the counts.
+                // The commands are sent in portions, because all of them together take more memory
+                // than the counts.
                 if trip.count >= Self.commandsPerTrip { try await send() }
             }
         }
@@ -326,16 +327,16 @@ struct CountKeys: Sendable {
         normalFeatures = prefix + "features:normal"
     }
 
-    /// New keys, used by no other process, to build counts under.
+    /// Creates keys, used by no other process, under which counts are built.
     static func temporary(mirror: String, _ namespace: CountNamespace) -> CountKeys {
         CountKeys(prefix: prefix(mirror, namespace) + "rebuild:\(UUID().uuidString.lowercased()):")
     }
 
-    /// In the order that the scripts expect.
+    /// The three keys, in the order that the scripts expect.
     var all: [String] { [categories, favoriteFeatures, normalFeatures] }
 
     private static func prefix(_ mirror: String, _ namespace: CountNamespace) -> String {
-        // Braces of a name would move the end of the hash tag.
+        // The braces are escaped, because they would move the end of the hash tag.
         let tag = mirror.replacingOccurrences(of: "{", with: "%7B").replacingOccurrences(
             of: "}", with: "%7D")
         return "mirror-bot:{\(tag)}:" + namespace.prefix

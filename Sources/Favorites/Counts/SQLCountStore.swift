@@ -67,7 +67,8 @@ package struct SQLCountStore: CountStore {
         return true
     }
 
-    /// Never applies anything: a batch that ``record(_:on:)`` refused requires a rebuild.
+    /// Returns false without applying the batch: one that ``record(_:on:)`` refused requires a
+    /// rebuild.
     package func apply(_ batch: CountBatch) async throws -> Bool { false }
 
     package func counts(of features: [String]) async throws -> CountSnapshot? {
@@ -122,7 +123,7 @@ package struct SQLCountStore: CountStore {
             "DELETE FROM counters WHERE mirror = \(mirror) AND name IN \(list: names)")
     }
 
-    /// Condition: one of this store's rows of `feature_counts`.
+    /// The SQL condition that selects this store's rows of `feature_counts`.
     private var ours: SQL {
         "mirror = \(mirror) AND category IN \(list: Category.allCases.map(name))"
     }

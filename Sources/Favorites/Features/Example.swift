@@ -10,7 +10,7 @@ package struct Example: Hashable, Sendable {
     ///
     /// It is not a feature: only the handle is.
     package var authorID: AccountID?
-    /// Plain text.
+    /// The text of the post, as plain text.
     package var text: String
 
     /// - Parameters:
@@ -72,11 +72,11 @@ package enum FavoriteEvent: Equatable, Sendable {
 
 /// The state of a learned post: seen on the timeline, favorited, or both.
 package enum ExampleState: String, Sendable, CaseIterable {
-    /// Seen on the timeline, not a favorite: a normal post.
+    /// The post was seen on the timeline and is not a favorite: a normal post.
     case seen
-    /// Seen on the timeline and favorited.
+    /// The post was seen on the timeline and favorited.
     case seenFavorite = "seen-favorite"
-    /// Favorited, but never seen on the timeline.
+    /// The post was favorited, but never seen on the timeline.
     case favorite
 
     /// The category in which the features of such a post are counted.
@@ -87,7 +87,7 @@ package enum ExampleState: String, Sendable, CaseIterable {
 
     /// The state after an event; nil if the post is not, or no longer, learned.
     ///
-    /// Seeing and favoriting may come in any order and any number of times.
+    /// Both events may come in any order and any number of times.
     static func after(_ event: FavoriteEvent, from state: ExampleState?) -> ExampleState? {
         switch (event, state) {
         case (.seen, nil): .seen

@@ -2,7 +2,7 @@ import Foundation
 package import MeCab
 import Posts
 
-/// Which features of a post are counted (`FEATURES`).
+/// The kinds of features of a post that are counted (`FEATURES`).
 package enum FeatureWords: String, Sendable, CaseIterable {
     /// The features of ``pairs`` and of ``spelling``.
     case full
@@ -44,7 +44,7 @@ package struct FeatureSet: Equatable, Sendable {
     package var spelling: [String]
     /// The marks of the text's form (``TextForm``); empty if they are not used as features.
     package var form: [String]
-    /// `@` and the lower-case handle.
+    /// The feature of the author: `@` and the lower-case handle.
     package var author: String?
 
     package init(
@@ -100,7 +100,7 @@ package enum FeatureGroup: String, Sendable, CaseIterable {
 /// Cleaned texts have no control character, so the separator marks pairs in every store: no word,
 /// hashtag or author is equal to a pair.
 package enum WordPair {
-    /// Stands between the two words.
+    /// The byte between the two words of a pair.
     static let separator = UInt8(0x1F)
 
     /// The words of a feature: two of a pair, else the feature itself.
@@ -126,7 +126,8 @@ package struct FeatureExtractor: Sendable {
     /// The longest word that is a feature; strangers control the length.
     package static let maximumBytes = 128
 
-    /// Increased when the same text would have other features.
+    /// The version of the extractor, which is increased when the same text would have other
+    /// features.
     ///
     /// Counts made by another version are rebuilt from the examples before they are read or
     /// changed, and weights fitted by another version are fitted again.
@@ -144,7 +145,8 @@ package struct FeatureExtractor: Sendable {
         self.tokenizer = tokenizer
         self.wordSelection = words
         let text = "\(Self.version)/\(words.rawValue)/\(tokenizer.dictionaryIdentity)"
-        // 53 bits, so that a store that converts it to a double keeps it exactly.
+        // Only 53 bits are used, so that a store that converts the number to a double keeps it
+        // exactly.
         fingerprint = Int64(StableHash.fnv1a(text) >> 11)
     }
 
@@ -283,7 +285,8 @@ package struct FeatureExtractor: Sendable {
         return index > 0
     }
 
-    /// Visible ASCII, kana and usual kanji: spares most words the tables of Unicode.
+    /// Whether a scalar is visible ASCII, kana or a usual kanji; for most words this saves looking
+    /// into the tables of Unicode.
     private static func isCommon(_ scalar: UInt32) -> Bool {
         switch scalar {
         case 0x21...0x7e, 0x3041...0x3096, 0x30A1...0x30FC, 0x4E00...0x9FEF: true
@@ -296,7 +299,7 @@ package struct FeatureExtractor: Sendable {
 /// text.
 private struct FoundWords {
     private var distinct = DistinctWords()
-    /// Nil if pairs are not used as features.
+    /// The pairs, each once; nil if pairs are not used as features.
     private var distinctPairs: DistinctWords?
     /// The previous word and the separator after it; empty if the next word has no previous
     /// neighbour.
@@ -368,7 +371,7 @@ private struct FoundWords {
 struct DistinctWords {
     private(set) var words: [String] = []
     private var hashes: [UInt64] = []
-    /// Bits of the hashes: for most new words they show that no search is needed.
+    /// A bit set of the hashes, which shows for most new words that no search is needed.
     private var filter: UInt64 = 0
 
     init() {

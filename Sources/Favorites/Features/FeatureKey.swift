@@ -92,7 +92,9 @@ struct FeatureIndex {
         return place
     }
 
-    /// Passed as `inout`, the dictionary's default value is inserted too, which saves a second
+    /// Returns the place as it is.
+    ///
+    /// The dictionary's default value, passed as `inout`, is inserted too, which saves a second
     /// look-up.
     private static func stored(_ place: inout Int) -> Int { place }
 }

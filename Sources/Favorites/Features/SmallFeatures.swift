@@ -45,7 +45,7 @@ package enum SmallFeatures {
         return letters.count < 3 && letters.allSatisfy { isAlphabetic($0.value) }
     }
 
-    /// Latin, Greek, Cyrillic, Armenian and Georgian.
+    /// Whether a scalar is Latin, Greek, Cyrillic, Armenian or Georgian.
     private static func isAlphabetic(_ value: UInt32) -> Bool {
         switch value {
         case 0...0x58F, 0x10A0...0x10FF, 0x1C80...0x1CBF, 0x1E00...0x1FFF, 0x2C60...0x2C7F,

@@ -11,7 +11,7 @@ package enum Spelling {
     package static let marker = UInt8(0x1E)
     /// The number of counters of a category.
     static let counters = 32_768
-    /// The scalars of a run.
+    /// The length of a run in scalars.
     private static let length = 5
     /// The length of a run in a text of kana and kanji.
     private static let lengthOfIdeographs = 2
@@ -99,7 +99,7 @@ package enum Spelling {
             }
         }
 
-        /// Kana and kanji.
+        /// Whether a scalar is kana or a kanji.
         private static func isIdeograph(_ scalar: UInt32) -> Bool {
             switch scalar {
             case 0x3005, 0x3041...0x30FF, 0x31F0...0x31FF, 0x3400...0x4DBF, 0x4E00...0x9FFF,

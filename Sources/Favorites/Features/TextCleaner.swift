@@ -13,8 +13,8 @@ package struct TextCleaner {
     static let maximumMarks = 30
     /// The most scalars after forms and case are unified.
     static let maximumLength = 5_000
-    /// MeCab's time grows with the square of an unbroken run of letters, so longer runs are
-    /// divided.
+    /// The longest run of letters that is not divided, because MeCab's time grows with the square
+    /// of an unbroken run.
     static let maximumRun = 1_000
 
     /// The text for the tokenizer, in UTF-8.
@@ -44,7 +44,7 @@ package struct TextCleaner {
         withoutLinks = text
         Self.rewrite(&text, Self.nextHashtag) { hashtag, result in
             hashtags.append(String(decoding: hashtag, as: UTF8.self))
-            // Surrounded by spaces, so that the words within it count too.
+            // The hashtag is surrounded by spaces, so that the words in it count too.
             result.append(Self.space)
             result += hashtag.dropFirst()
             result.append(Self.space)
@@ -63,7 +63,8 @@ package struct TextCleaner {
 
     // MARK: Forms
 
-    /// Compatibility composition, lower case, and spaces for control characters, in UTF-8.
+    /// Returns a text in compatibility composition and lower case, with spaces for control
+    /// characters, in UTF-8.
     static func unified(_ original: String) -> [UInt8] {
         PlainScalars.unified(original, atMost: maximumLength) ?? unifiedByTables(original)
     }
@@ -98,7 +99,7 @@ package struct TextCleaner {
         return String(view)
     }
 
-    /// Compatibility composition and lower case.
+    /// Returns a text in compatibility composition and lower case.
     ///
     /// Texts that Swift considers equal get the same bytes, so that a feature is equal in memory
     /// and in a database.
@@ -144,7 +145,7 @@ package struct TextCleaner {
         return found.map { UnsafeRawPointer($0) - UnsafeRawPointer(base) }
     }
 
-    /// A link and the ASCII characters after it, which are not words.
+    /// Finds the next link, with the ASCII characters after it, which are not words.
     private static func nextLink(_ text: Bytes, from start: Int) -> Range<Int>? {
         var index = start
         while let colon = place(of: UInt8(ascii: ":"), in: text, from: index) {
@@ -181,7 +182,7 @@ package struct TextCleaner {
         return String(decoding: host, as: UTF8.self)
     }
 
-    /// A hashtag that contains a letter.
+    /// Finds the next hashtag that contains a letter.
     private static func nextHashtag(_ text: Bytes, from start: Int) -> Range<Int>? {
         var index = start
         while let sign = place(of: UInt8(ascii: "#"), in: text, from: index) {
@@ -193,10 +194,10 @@ package struct TextCleaner {
         return nil
     }
 
-    /// A mention, with the dots and hyphens after it.
+    /// Finds the next mention, with the dots and hyphens after it.
     ///
-    /// An `@` right after a letter does not begin one; on X it does in scripts without spaces, but
-    /// the classifier was measured without that rule.
+    /// An `@` right after a letter does not begin a mention. On X it does in scripts without
+    /// spaces, but the classifier was measured without that rule.
     private static func nextMention(_ text: Bytes, from start: Int) -> Range<Int>? {
         var index = start
         while let sign = place(of: UInt8(ascii: "@"), in: text, from: index) {
@@ -340,8 +341,8 @@ enum PlainScalars {
         return byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 
-    /// Kana with their long marks, usual kanji and full stops: three bytes each, which stay
-    /// unchanged.
+    /// Whether a scalar is kana, a long mark of kana, a usual kanji or a full stop of theirs: three
+    /// bytes each, which stay unchanged.
     @inline(__always)
     private static func isUsual(_ scalar: UInt32) -> Bool {
         switch scalar {
@@ -357,7 +358,7 @@ enum PlainScalars {
 
     /// Writes a scalar in UTF-8.
     ///
-    /// - Returns: The number of bytes read.
+    /// - Returns: The number of bytes written.
     @inline(__always)
     private static func encode(
         _ scalar: UInt32, _ bytes: UnsafeMutableBufferPointer<UInt8>, at place: Int

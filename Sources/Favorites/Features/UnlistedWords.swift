@@ -10,10 +10,10 @@ import Posts
 /// divide Korean at every syllable, and ICU's boundaries change with its version, so that another
 /// version of the program could not unlearn a post that this one has learned.
 ///
-/// Tailored, as the annex allows: Korean makes separate words beside Latin letters and digits, as
-/// in ICU; a full stop between letters ends a word, because many people omit the space after it; an
-/// underscore does too, because it joins the words of a hashtag, which also counts as a whole; an
-/// apostrophe after a Hebrew word is not part of it.
+/// The rules are tailored, as the annex allows: Korean makes separate words beside Latin letters
+/// and digits, as in ICU; a full stop between letters ends a word, because many people omit the
+/// space after it; an underscore ends one too, because it joins the words of a hashtag, which also
+/// counts as a whole; an apostrophe after a Hebrew word is not part of it.
 ///
 /// In scripts without any sign between words, such as Thai, each pair of neighbouring characters is
 /// a word.
@@ -74,7 +74,7 @@ struct UnlistedWords {
         return false
     }
 
-    /// Each pair of neighbouring characters; a single character as it is.
+    /// Returns each pair of neighbouring characters; a single character as it is.
     private static func pairs(_ text: String) -> [String] {
         let characters = Array(text)
         guard characters.count > 1 else { return [text] }
@@ -126,7 +126,7 @@ struct UnlistedWords {
             return nil
         }
 
-        /// A Korean letter or syllable.
+        /// Whether a scalar is a Korean letter or syllable.
         private static func isHangul(_ scalar: Unicode.Scalar) -> Bool {
             switch scalar.value {
             case 0x1100...0x11FF, 0x3131...0x318E, 0xA960...0xA97F, 0xAC00...0xD7FF: true
@@ -168,11 +168,11 @@ struct UnlistedWords {
         case digit
         /// A letter of a script without signs between words (`Line_Break=SA`).
         case syllable
-        /// A word by itself.
+        /// A scalar that is a word by itself.
         case ideograph
-        /// Extends the scalar before it.
+        /// A scalar that extends the one before it.
         case extender
-        /// May stand in a word between two letters or two digits.
+        /// A sign that may be in a word between two letters or two digits.
         case joiner
         case other
 
@@ -214,7 +214,7 @@ struct UnlistedWords {
             }
         }
 
-        /// Thai, Lao, Burmese, Khmer, Tai and Ahom.
+        /// Whether a scalar is Thai, Lao, Burmese, Khmer, Tai or Ahom.
         private static func isSyllable(_ value: UInt32) -> Bool {
             switch value {
             case 0xE00...0xEFF, 0x1000...0x109F, 0x1780...0x17FF, 0x1950...0x19DF, 0x1A20...0x1AAF,

@@ -6,22 +6,22 @@ package struct Evidence: Equatable, Sendable {
     /// The evidence of the words for it, divided by the square root of the number of all words;
     /// never below 0.
     package var wordsFor: Double
-    /// The evidence of the words against it, divided alike; never above 0.
+    /// The evidence of the words against it, divided by the same number; never above 0.
     package var wordsAgainst: Double
     /// The evidence of the pairs for it, divided by the square root of the number of all pairs;
     /// never below 0.
     package var pairsFor: Double
-    /// The evidence of the pairs against it, divided alike; never above 0.
+    /// The evidence of the pairs against it, divided by the same number; never above 0.
     package var pairsAgainst: Double
     /// The evidence of the runs of letters for it, divided by the square root of the number of all
     /// runs; never below 0.
     package var spellingFor: Double
-    /// The evidence of the runs against it, divided alike; never above 0.
+    /// The evidence of the runs against it, divided by the same number; never above 0.
     package var spellingAgainst: Double
     /// The evidence of the marks of form for it, divided by the square root of the number of all
     /// marks; never below 0.
     package var formFor: Double
-    /// The evidence of the marks against it, divided alike; never above 0.
+    /// The evidence of the marks against it, divided by the same number; never above 0.
     package var formAgainst: Double
     /// The evidence of the author; 0 for an author without learned posts.
     package var author: Double
@@ -94,13 +94,14 @@ package struct EvidenceWeights: Equatable, Sendable {
         self.base = base
     }
 
-    /// All weights are 1, and nothing is added: the model without weights.
+    /// The model without weights: all weights are 1, and nothing is added.
     package static let plain = EvidenceWeights(wordsFor: 1, wordsAgainst: 1, author: 1, base: 0)
-    /// The plain weights if pairs are features: they repeat the evidence of their words, so they
-    /// count half.
+    /// The plain weights if pairs are features: pairs count half, because they repeat the evidence
+    /// of their words.
     package static let plainWithPairs = plain(of: .pairs)
     private static let plainPairs = Sides(for: 0.5, against: 0.5)
-    /// Runs of letters repeat the evidence of words more often than pairs do.
+    /// The plain weights of runs of letters, which repeat the evidence of words more often than
+    /// pairs do.
     private static let plainRuns = Sides(for: 0.3, against: 0.3)
 
     /// The weights that are used while none were learned for such features.
@@ -128,7 +129,7 @@ package struct EvidenceWeights: Equatable, Sendable {
             && (form != nil) == words.hasForm
     }
 
-    /// Whether they are the plain ones.
+    /// Whether these weights are the plain ones.
     package var isPlain: Bool { self == plainAlike }
 
     /// The weight of a word with this evidence.
@@ -164,8 +165,8 @@ package struct EvidenceWeights: Equatable, Sendable {
         return sum
     }
 
-    /// For people, such as `words for count 3.0 times, words against 1.4, the author 1.5`, with
-    /// pairs, spelling and form before the author.
+    /// The weights in words for people, such as `words for count 3.0 times, words against 1.4, the
+    /// author 1.5`, with pairs, spelling and form before the author.
     package var inWords: String {
         func times(_ weight: Double) -> String { String(format: "%.1f", weight) }
         let optionalParts = [("pairs", pairs), ("spelling", spelling), ("form", form)].map {
@@ -178,8 +179,8 @@ package struct EvidenceWeights: Equatable, Sendable {
             + optionalParts.joined() + "the author \(times(author))"
     }
 
-    /// In the order of the fit: words for, words against, the same of pairs, spelling and form if
-    /// they are features, author, base.
+    /// The weights as a vector in the order of the fit: words for, words against, the same of
+    /// pairs, spelling and form if they are features, author, base.
     fileprivate var vector: [Double] {
         [wordsFor, wordsAgainst] + [pairs, spelling, form].compactMap { $0?.vector }.flatMap { $0 }
             + [author, base]
@@ -211,7 +212,7 @@ package struct EvidenceWeights: Equatable, Sendable {
 }
 
 extension Evidence {
-    /// In the order of ``EvidenceWeights/vector``, with 1 for the base.
+    /// The evidence as a vector in the order of ``EvidenceWeights/vector``, with 1 for the base.
     fileprivate func vector(of words: FeatureWords) -> [Double] {
         var vector = [wordsFor, wordsAgainst]
         if words.hasPairs { vector += [pairsFor, pairsAgainst] }
@@ -252,7 +253,7 @@ package struct WeightFit: Sendable {
     private static let steps = 50
     /// The fit ends if the sum can fall by no more than this for each example.
     private static let precision = 1e-12
-    /// A step must achieve this part of the linear prediction, or it is halved.
+    /// The part of the linear prediction that a step must achieve; otherwise it is halved.
     private static let descent = 1e-4
 
     package let weights: EvidenceWeights
@@ -279,7 +280,7 @@ package struct WeightFit: Sendable {
         let sum = PenalizedLoss(samples, of: words, around: plain, ridge: ridge)
         var vector = plain
         var free = Array(plain.indices)
-        // Last of all is the base, which has no limits.
+        // The last variable is the base, which has no limits.
         let base = plain.count - 1
         while true {
             vector = Self.minimum(of: sum, from: vector, free: free)
@@ -313,7 +314,7 @@ package struct WeightFit: Sendable {
             let step = curvature.solved(for: gradient)
             let promise = zip(gradient, step).reduce(0) { $0 + $1.0 * $1.1 }
             guard promise >= precision * Double(sum.count) else { break }
-            // Unhalved, a step may lead away and further away.
+            // Without halving, steps may lead ever further away from the minimum.
             var length = 1.0
             var next = vector
             repeat {
@@ -339,7 +340,7 @@ package struct WeightFit: Sendable {
 private struct PenalizedLoss {
     /// The evidence of a sample, and 1 for the base.
     private let rows: [[Double]]
-    /// 1 for a favorite, else -1.
+    /// The sign of each sample: 1 for a favorite, else -1.
     private let signs: [Double]
     /// ln of the odds of a favorite among the samples, because training sets are balanced, unlike
     /// the timeline.

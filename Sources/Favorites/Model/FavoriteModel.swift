@@ -155,12 +155,13 @@ package struct Contribution: Equatable, Sendable {
     /// A word, a pair of words (``WordPair``), a `#hashtag`, the `@author`, a run of letters
     /// (``Spelling``) or a mark of form (``TextForm``).
     package let feature: String
-    /// Positive for a favorite, negative against; weighted, and for all but the author divided by
-    /// the square root of the number of features of the kind.
+    /// The amount that the feature adds to the log odds: positive for a favorite, negative against
+    /// it. It is weighted, and for all features but the author divided by the square root of the
+    /// number of features of the kind.
     package private(set) var logOdds: Double
-    /// Learned favorites with the feature.
+    /// The number of learned favorites with the feature.
     package let favoriteCount: Int64
-    /// Learned normal posts with the feature.
+    /// The number of learned normal posts with the feature.
     package let normalCount: Int64
 
     init(feature: String, logOdds: Double, count: FeatureCount) {
@@ -188,12 +189,12 @@ package struct Assessment: Equatable, Sendable {
     package let baseLogOdds: Double
     /// The log odds of each kind of feature, before they are weighted.
     package let evidence: Evidence
-    /// The weight of each of them.
+    /// The weight of each kind of feature.
     package let weights: EvidenceWeights
     fileprivate let places: FeatureIndex.Places
     fileprivate let weighed: [Contribution]
 
-    /// The rest of it by feature, strongest first; computed on each access.
+    /// The rest of ``logRate`` by feature, strongest first; computed on each access.
     package var contributions: [Contribution] {
         func scaled(_ places: [Int], _ factor: (Double) -> Double) -> [Contribution] {
             let scale = Self.scale(of: places)
@@ -213,7 +214,7 @@ package struct Assessment: Equatable, Sendable {
         places.isEmpty ? 0 : 1 / Double(places.count).squareRoot()
     }
 
-    /// ``contributions`` for people.
+    /// The ``contributions``, grouped for people.
     package struct Told: Sendable {
         /// The sum of some contributions, and their number.
         package struct Sum: Equatable, Sendable {
@@ -230,11 +231,11 @@ package struct Assessment: Equatable, Sendable {
         package let strongest: [Contribution]
         /// The sum of the words, pairs and author that are not among the strongest.
         package let rest: Sum
-        /// The part of it from single words.
+        /// The part of ``rest`` from single words.
         package let restOfWords: Sum
-        /// The part of it from pairs of words.
+        /// The part of ``rest`` from pairs of words.
         package let restOfPairs: Sum
-        /// All runs of letters.
+        /// The sum of all runs of letters.
         package let spelling: Sum
         /// The marks of form, the strongest first.
         package let form: [Contribution]
@@ -262,7 +263,8 @@ package struct Assessment: Equatable, Sendable {
             spelling: .init(of(.spelling)), form: of(.form))
     }
 
-    /// Equal if they have the same values for the same features, whatever the positions.
+    /// Two assessments are equal if they have the same values for the same features, whatever the
+    /// positions.
     package static func == (left: Assessment, right: Assessment) -> Bool {
         left.logRate == right.logRate && left.baseLogOdds == right.baseLogOdds
             && left.weights == right.weights

@@ -16,7 +16,7 @@ package struct MemoryClassifier {
     private var model: FavoriteModel
     private var features: [String: FeatureCount] = [:]
     private var rows: [PostID: ExampleTable.Row] = [:]
-    /// In the order in which they were learned.
+    /// The learned posts, in the order in which they were learned.
     private var learned: [PostID] = []
     /// The features of the posts on which the weights were fitted, most of which the next fit needs
     /// again.
@@ -76,7 +76,8 @@ package struct MemoryClassifier {
         model.assess(set) { features[$0] ?? FeatureCount() }
     }
 
-    /// As in every count store, no count falls below zero, and zeros are not stored.
+    /// Applies a change; as in every count store, no count falls below zero, and zeros are not
+    /// stored.
     private mutating func apply(_ change: CountChange) {
         categories = CategoryCounts(
             favorites: categories.favorites + change.favorites,

@@ -4,17 +4,17 @@ package import Storage
 
 /// The label that a person's decision implies for one of the human's texts.
 package enum PersonLabel: String, Codable, CaseIterable, Sendable {
-    /// It is never to be sent.
+    /// The text is never to be sent.
     case never
-    /// It may be sent: the person said so when asked, pinned it, or approved it.
+    /// The text may be sent: the person said so when asked, pinned it, or approved it.
     case kept
-    /// The person skipped a slot with it.
+    /// The person skipped a slot with the text.
     case skipped
-    /// The person had it sent, or chose it for a slot.
+    /// The person had the text sent, or chose it for a slot.
     case posted
-    /// A suggestion of it was declined.
+    /// The person declined a suggestion of the text.
     case declined
-    /// The bot's post with it was deleted again.
+    /// The bot's post with the text was deleted again.
     case takenBack = "taken-back"
     /// The human deleted the original post.
     case deleted
@@ -27,7 +27,8 @@ package enum PersonLabel: String, Codable, CaseIterable, Sendable {
 
     fileprivate static let judgements = allCases.filter(\.isJudgement).map(\.rawValue)
 
-    /// A request to delete more posts than this implies no label for their texts.
+    /// The most posts of a request to delete that imply labels for their texts; a request to delete
+    /// more implies none.
     package static let mostAtOnce = 20
 }
 
@@ -38,9 +39,10 @@ package enum PersonLabel: String, Codable, CaseIterable, Sendable {
 /// that changes is learned anew. For a post that the human deleted only digests are kept, see
 /// ``noteDeletion(of:_:now:on:)``.
 package struct LabelTable: Sendable {
-    /// The newest labels, of which no more are learned from.
+    /// The most labels that are learned from, the newest ones.
     static let mostLearned = WeightFit.examples
-    /// More deletions in an hour imply no labels, because the human is emptying the account.
+    /// The most deletions in an hour that imply labels; with more, the human is emptying the
+    /// account.
     private static let deletionsPerHour = 10
 
     let storage: any StorageEngine
@@ -55,7 +57,7 @@ package struct LabelTable: Sendable {
     struct Row: Equatable, Sendable {
         let id: PostID
         let label: PersonLabel
-        /// Nil of a deleted post.
+        /// The text; nil for a deleted post.
         let text: String?
         /// The digests of a deleted post's features.
         let digests: FeatureDigests?
@@ -63,7 +65,7 @@ package struct LabelTable: Sendable {
 
     // MARK: Writing
 
-    /// Notes the label that a decision implies for a text.
+    /// Stores the label that a decision implies for a text.
     ///
     /// A label of the text itself, ``PersonLabel/never`` or ``PersonLabel/kept``, is replaced only
     /// by another such label.
@@ -112,9 +114,9 @@ package struct LabelTable: Sendable {
             """)
     }
 
-    /// Notes that the human deleted a post, by digests of its id and of its features.
+    /// Records that the human deleted a post, by digests of its id and of its features.
     ///
-    /// Of many deletions in an hour the first few count.
+    /// If there are many deletions in an hour, only the first few count.
     package func noteDeletion(
         of id: PostID, _ digests: FeatureDigests, now: Date, on connection: any StorageConnection
     ) throws {
@@ -196,7 +198,7 @@ package struct LabelTable: Sendable {
 package struct FeatureDigests: Equatable, Sendable {
     /// ``FeatureExtractor/fingerprint`` of the extractor that found the features.
     let extraction: Int64
-    /// Digests instead of features, each in its kind.
+    /// The digests, in place of the features of each kind.
     let features: FeatureSet
 
     init(_ features: FeatureSet, extraction: Int64) {

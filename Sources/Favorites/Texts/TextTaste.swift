@@ -16,7 +16,7 @@ package struct TextTaste: Sendable {
     /// The features of a text, independent of the setting for others' posts: labels are few, and
     /// words alone rarely recur.
     package static let wordSelection = FeatureWords.full
-    /// With fewer labels no text is judged.
+    /// The least number of labels for judging texts.
     package static let fewest = 12
     /// A text is demoted if its features raise the log odds of a label against it by more than
     /// this.
@@ -106,13 +106,14 @@ package struct TextOpinion: Equatable, Sendable {
     package let id: PostID
     /// The estimated rate of labels against such texts, and the contribution of each feature.
     package let assessment: Assessment
-    /// Whether the text comes after others, because it reads like the texts that a person rejected,
-    /// and has not been kept by the person itself.
+    /// Whether the text is chosen only after others: it reads like the texts that a person
+    /// rejected, and that person has not kept it.
     package let isDemoted: Bool
     /// The number of texts with a label against them.
     package let against: Int
 
-    /// Why the text is demoted, in one sentence without a full stop, by groups of features.
+    /// The reason why the text is demoted, in one sentence without a full stop, by groups of
+    /// features.
     package var sentence: String {
         let groupsOfFeatures = assessment.told(atMost: 3)
         let words = groupsOfFeatures.strongest.filter { $0.logOdds > 0 }.map {
@@ -229,7 +230,7 @@ struct LabelledTexts: CountSource {
                 row.text ?? row.digests?.stored ?? "",
             ]
         }.sorted { $0.lexicographicallyPrecedes($1) }
-        // 51 bits, which a double stores exactly, and never 0.
+        // The number has 51 bits, which a double stores exactly, and is never 0.
         let sequence = Int64(StableHash.seed(of: parts.flatMap(\.self)) >> 13) + 1
         return CountStamp(sequence: sequence, extraction: extractor.fingerprint)
     }

@@ -18,18 +18,18 @@ package struct NetworkTraits: Sendable {
     package enum WarningForm: Sendable, Equatable {
         /// No content warnings.
         case none
-        /// Words of the author's, which count as the text does.
+        /// Words by the author, which count against the limit as the text does.
         case words
-        /// Only these labels.
+        /// Labels of this set only.
         case labels(Set<String>)
     }
 
     /// The place in texts at which people's names appear.
     package enum NamePlace: Sendable {
         case nowhere
-        /// At the start of a reply, the name of the person answered.
+        /// The name of the answered person is at the start of a reply.
         case beforeAnswers
-        /// In a post that mentions a single person.
+        /// The names are in posts that mention a single person.
         case inMentions
     }
 
@@ -48,8 +48,8 @@ package struct NetworkTraits: Sendable {
     package var postPage: @Sendable (String) -> String?
     /// The identity of a post's author, by the post's identity; nil if that does not contain it.
     package var author: @Sendable (String) -> String? = { _ in nil }
-    /// The common prefix of the identities of an account's posts, if they contain their author;
-    /// else `nil`.
+    /// The prefix that the identities of all posts of an account have in common; `nil` if
+    /// identities do not contain the author.
     package var postsBegin: @Sendable (String) -> String? = { _ in nil }
 
     /// The limits of texts, unless a server has its own.
@@ -86,7 +86,7 @@ package struct NetworkTraits: Sendable {
     package var hasPrivateMentions = false
     /// Whether profiles show which of their links lead to a page that links back.
     package var verifiesLinks = false
-    /// How many days others' posts may be kept for learning.
+    /// The number of days for which others' posts may be kept for learning.
     package var learningDays = 180
 
     package init(

@@ -4,7 +4,7 @@ package import Foundation
 /// A record key in the form that Bluesky requires for posts and likes: a time, and bits that
 /// distinguish keys of that time.
 ///
-/// Written as 13 characters whose order is the order of the numbers: a zero bit, 53 bits of
+/// The text form has 13 characters, whose order is that of the numbers: a zero bit, 53 bits of
 /// microseconds since 1970 and ten bits of clock identifier (AT Protocol, "TID").
 package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConvertible {
     private static let alphabet = Array("234567abcdefghijklmnopqrstuvwxyz".utf8)
