@@ -15,7 +15,7 @@ package enum AccountOrigin: String, Codable, Sendable {
 package struct AccountConfiguration: Sendable {
     package var role: AccountRole
     package var credentials: AccountCredentials
-    /// The address for requests instead of the network's own; nil for that one.
+    /// The address for requests, if it is not the network's own; nil for the network's own.
     package var apiBaseURL: String?
     package var origin: AccountOrigin
 
@@ -92,8 +92,8 @@ package struct AccountCredentials: Sendable {
         }
     }
 
-    /// Whether they log in to the account, and do not only name it, as a handle does where posts
-    /// are public.
+    /// Whether the credentials log in to the account, and do not only name it, as a handle does on
+    /// a network with public posts.
     package var opensAccount: Bool {
         network.descriptor.fields.map(\.field).contains { field in
             field.setting != nil && field.isSecret && !text(field).isEmpty
@@ -107,7 +107,7 @@ package struct AccountCredentials: Sendable {
         return Data(HashFunction.sha256.digest(of: text.utf8).prefix(16)).base64EncodedString()
     }
 
-    /// Whether both certainly log in to the same account.
+    /// Whether these credentials and others certainly log in to the same account.
     ///
     /// The server's address is ignored, because it has several spellings, while a token has one.
     package func openSameAccount(as other: AccountCredentials) -> Bool {

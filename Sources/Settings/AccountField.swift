@@ -2,12 +2,12 @@ import Posts
 
 /// A value that identifies an account or logs in to it; each network needs some of them.
 package struct AccountField: Hashable, Sendable {
-    /// Its name in a stored login.
+    /// The name in a stored login.
     package let name: String
-    /// Its name after `HUMAN_` or `BOT_` among the settings; nil for a field that only a login
+    /// The name after `HUMAN_` or `BOT_` among the settings; nil for a field that only a login
     /// provides.
     package let setting: String?
-    /// Its name for people, as `Access token`; empty for what only a login can tell.
+    /// The name for people, as `Access token`; empty for a field that only a login provides.
     package let title: String
     /// The form of a value, in Markdown.
     package let looks: String
@@ -17,20 +17,20 @@ package struct AccountField: Hashable, Sendable {
     /// Converts a value to its canonical form.
     ///
     /// - Throws: ``ConfigurationError``, about the setting of the given name, for an invalid value.
-    package let form: @Sendable (_ text: String, _ setting: String) throws -> String
+    package let canonicalize: @Sendable (_ text: String, _ setting: String) throws -> String
 
     /// - Parameters:
-    ///   - name: Its name in a stored login.
-    ///   - setting: Its name among the settings, without the role.
-    ///   - title: Its name for people.
-    ///   - looks: What a value looks like, in Markdown.
-    ///   - isSecret: Whether it is never shown.
-    ///   - form: Converts a value to its canonical form.
+    ///   - name: The name in a stored login.
+    ///   - setting: The name among the settings, without the role.
+    ///   - title: The name for people.
+    ///   - looks: The form of a value, in Markdown.
+    ///   - isSecret: Whether a value is never shown.
+    ///   - canonicalize: Converts a value to its canonical form.
     ///   - summary: The meaning.
     package init(
         _ name: String, setting: String? = nil, title: String = "", looks: String = "text",
         isSecret: Bool = true,
-        form: @escaping @Sendable (_ text: String, _ setting: String) throws -> String = {
+        canonicalize: @escaping @Sendable (_ text: String, _ setting: String) throws -> String = {
             text, _ in text
         },
         summary: @escaping @Sendable (_ whose: String, _ role: AccountRole) -> String = { _, _ in ""
@@ -41,7 +41,7 @@ package struct AccountField: Hashable, Sendable {
         self.title = title
         self.looks = looks
         self.isSecret = isSecret
-        self.form = form
+        self.canonicalize = canonicalize
         self.summary = summary
     }
 
@@ -56,7 +56,7 @@ extension AccountField {
     /// The address of a server.
     package static let server = AccountField(
         "server", setting: "SERVER", title: "Server", looks: "`https://host`", isSecret: false,
-        form: { try ServerURL.normalized($0, setting: $1) },
+        canonicalize: { try ServerURL.normalized($0, setting: $1) },
         summary: { whose, _ in "\(whose) server, as https://host" })
     package static let accessToken = AccountField(
         "accessToken", setting: "ACCESS_TOKEN", title: "Access token",
@@ -76,7 +76,7 @@ extension AccountField {
         summary: { _, _ in "secret of the developer application" })
     package static let handle = AccountField(
         "identifier", setting: "HANDLE", title: "Handle", looks: "handle or DID", isSecret: false,
-        form: { try BlueskyIdentifier.normalized($0, setting: $1) },
+        canonicalize: { try BlueskyIdentifier.normalized($0, setting: $1) },
         summary: { whose, role in
             "\(whose) handle, such as ann.bsky.social, or DID\(role == .human ? "; posts and likes there are public" : "")"
         })
@@ -91,7 +91,7 @@ extension AccountField {
 
     /// The fields that settings can provide, of all networks, in the order of the documentation.
     ///
-    /// Those of networks that are registered later come last.
+    /// The fields of networks that are registered later come last.
     package static var settable: [AccountField] {
         let usual: [AccountField] = [
             .server, .accessToken, .accessTokenSecret, .consumerKey, .consumerSecret, .handle,
@@ -113,7 +113,8 @@ extension AccountField {
 
     /// The setting for the field of a role's account.
     ///
-    /// The account that it becomes part of has the canonical form, see ``form``.
+    /// The value of the setting is not in the canonical form; the account with the field has it in
+    /// that form, see ``canonicalize``.
     func setting(of role: AccountRole) -> Setting<String?> {
         let networks = networks.map(\.displayName).joined(separator: ", ")
         let isIdentity = NetworkDescriptor.known.contains { $0.identity == self }

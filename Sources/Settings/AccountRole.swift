@@ -1,4 +1,4 @@
-/// Which of a mirror's two accounts.
+/// One of the two accounts of a mirror.
 package enum AccountRole: String, CaseIterable, Codable, Sendable {
     /// The person who is mirrored.
     case human

@@ -38,7 +38,7 @@ struct AccountSettings {
 
     /// A field's value in its canonical form; nil if it is not set.
     private func value(_ field: AccountField) throws -> String? {
-        try text(field).map { try field.form($0, field.name(of: role)) }
+        try text(field).map { try field.canonicalize($0, field.name(of: role)) }
     }
 
     private func error(foreign field: AccountField) -> ConfigurationError {

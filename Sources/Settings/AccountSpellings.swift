@@ -15,7 +15,8 @@ package enum ServerURL {
     package static func normalized(_ text: String, setting: String) throws -> String {
         let full = text.contains("://") ? text : "https://\(text)"
         guard let parts = URLComponents(string: full), let scheme = parts.scheme?.lowercased(),
-            // In the form of requests: non-ASCII names are encoded as xn--.
+            // The host is in the form of requests, in which names with non-ASCII letters begin with
+            // xn--.
             ["http", "https"].contains(scheme), var host = parts.encodedHost?.lowercased(),
             parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil,
             parts.path.isEmpty || parts.path == "/"

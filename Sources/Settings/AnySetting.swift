@@ -10,7 +10,7 @@ import Posts
 package struct AnySetting: Sendable {
     /// The form of a value.
     package enum Form: Sendable {
-        /// Any text without control characters; the words describe what it holds.
+        /// Any text without control characters; the words describe its content.
         case text(String = "text")
         case choice([String])
         case integer(ClosedRange<Int>)
@@ -65,7 +65,7 @@ package struct AnySetting: Sendable {
         /// At the next start of a process.
         case nextStart = "next-start"
 
-        /// The time in words that follow "taken up".
+        /// The time in the words after "taken up".
         package var words: String {
             switch self {
             case .live: "within a minute"
@@ -77,7 +77,7 @@ package struct AnySetting: Sendable {
 
     /// How `app.json` and `.env.example` prompt for the setting when a mirror is set up.
     package enum Prompt: Sendable {
-        /// It may be left empty.
+        /// The setting may be left empty.
         case optional
         /// The default is filled in.
         case prefilled
@@ -94,7 +94,7 @@ package struct AnySetting: Sendable {
     package let form: Form
     /// The text of the default value; nil if there is none.
     package let fallback: String?
-    /// Whether its default depends on other settings.
+    /// Whether the default depends on other settings.
     let isDerived: Bool
     /// The value of an unset setting; nil if there is none.
     let unset: @Sendable (SettingValues) -> FoundSetting?
@@ -102,9 +102,11 @@ package struct AnySetting: Sendable {
     ///
     /// - Throws: ``ConfigurationError`` that names the setting.
     let parse: @Sendable (String) throws -> ParsedSetting
-    /// Never printed; can also be read from the file that `NAME_FILE` names.
+    /// Whether the value is never printed, and can also be read from the file that `NAME_FILE`
+    /// names.
     package let isSecret: Bool
-    /// The name of a file or folder, in which `~` at the start is the home folder.
+    /// Whether the value is the name of a file or folder, in which `~` at the start is the home
+    /// folder.
     package let isPath: Bool
     /// The meaning, in Markdown.
     package let meaning: String
@@ -112,7 +114,8 @@ package struct AnySetting: Sendable {
     package let details: String?
     /// The default in words, in Markdown, if it is not simply a value.
     package let usually: String?
-    /// The effect of a change beyond the meaning, as sentences in Markdown.
+    /// The effect of a change of the value on work that is already planned, if ``meaning`` does not
+    /// say it; sentences in Markdown.
     package let effectText: String?
     package let uptake: Uptake
     /// The prompt when a mirror is set up; `nil` if it need not be considered then.
@@ -157,7 +160,8 @@ package struct AnySetting: Sendable {
     /// Whether `mirror-bot set` can store it for a mirror.
     package var canBeStored: Bool { scope == .mirror && !isSecret }
 
-    /// Returns a text as the setting itself writes its value; nil for a value that is not written.
+    /// Returns the text of a value in the setting's own spelling; nil if the value has no text,
+    /// because it stands for no value.
     ///
     /// - Throws: ``ConfigurationError`` for a text that is no value of the setting.
     package func rewritten(_ text: String) throws -> String? { try parse(text).text }
@@ -172,7 +176,7 @@ extension AnySetting.Form {
     /// The values to choose from; nil if others are accepted.
     package var choices: [String]? { if case .choice(let choices) = self { choices } else { nil } }
 
-    /// The range of numbers that it accepts; nil if it accepts other values too.
+    /// The range of accepted numbers; nil if other values are accepted too.
     package var numbers: ClosedRange<Int>? {
         if case .integer(let range) = self { range } else { nil }
     }
@@ -215,7 +219,7 @@ extension AnySetting {
     }
 }
 
-/// A value of a setting without its type, which the setting knows.
+/// A value of any setting; the setting knows its type.
 struct AnySettingValue: Sendable {
     private let value: any Sendable
 
@@ -226,7 +230,7 @@ struct AnySettingValue: Sendable {
         (value as? Whole<Value>)?.value
     }
 
-    /// Keeps an optional value apart from a missing one.
+    /// Wraps a value, so that an optional value that is nil differs from a missing one.
     private struct Whole<Value: Sendable>: Sendable {
         let value: Value
     }
@@ -235,15 +239,15 @@ struct AnySettingValue: Sendable {
 /// A text that was parsed as the value of a setting.
 struct ParsedSetting: Sendable {
     let value: AnySettingValue
-    /// The value as the setting itself writes it; nil for one that is not written.
+    /// The value in the setting's own spelling; nil if it stands for no value.
     let text: String?
 }
 
 /// A setting's value with its text and its origin.
 struct FoundSetting: Sendable {
-    /// The text as it was given, or that of a default.
+    /// The given text, or the text of a default.
     let text: String
     let origin: SettingOrigin
-    /// Nil for a text that is no value.
+    /// The parsed value; nil for a text that is no value.
     let value: AnySettingValue?
 }

@@ -12,10 +12,10 @@ extension NetworkDescriptor {
             // The password is left out, because a weak one could be guessed from its digest.
             identity: .handle, fingerprint: [.handle],
             rhythm: Rhythm(
-                mentions: Rhythm.Beat(1, shortest: .seconds(30)),
-                home: Rhythm.Beat(2, shortest: .seconds(60)),
-                ownPosts: Rhythm.Beat(5, shortest: .seconds(5 * 60)),
-                favorites: Rhythm.Beat(10, shortest: .seconds(10 * 60))),
+                mentions: Rhythm.Beat(multiple: 1, shortest: .seconds(30)),
+                home: Rhythm.Beat(multiple: 2, shortest: .seconds(60)),
+                ownPosts: Rhythm.Beat(multiple: 5, shortest: .seconds(5 * 60)),
+                favorites: Rhythm.Beat(multiple: 10, shortest: .seconds(10 * 60))),
             connect: { made in
                 let settings = made.settings
                 return try BlueskyNetwork(
@@ -29,8 +29,8 @@ extension NetworkDescriptor {
             })
         network.login = .bluesky
         network.defaults[.favoriteMode] = .suggest
-        network.quotes = [.anyone, .nobody]
-        network.replies = Set(Audience.allCases)
+        network.quoteAudiences = [.anyone, .nobody]
+        network.replyAudiences = Set(Audience.allCases)
         network.homeGap = { account, _ in
             guard account.credentials[.appPassword] == nil else { return nil }
             return HomeGap(

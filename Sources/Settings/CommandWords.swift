@@ -18,7 +18,7 @@ package enum CommandWords {
     package static func adding(_ flags: [String], to text: String) -> String {
         guard !flags.isEmpty else { return text }
         let words = flags.joined(separator: " ")
-        // Optimized, because a list of many mirrors calls this for several texts of each.
+        // This is optimized, because a list of many mirrors calls it for several texts of each.
         let parts = text.split(separator: program, omittingEmptySubsequences: false)
         return parts.dropFirst().reduce(into: String(parts[0])) { whole, part in
             whole += program

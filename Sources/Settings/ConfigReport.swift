@@ -17,10 +17,10 @@ package struct ConfigReport: Codable, Equatable, Sendable {
     package struct Line: Codable, Equatable, Sendable {
         /// The variable.
         package let name: String
-        /// Nil if it is not set; `<redacted>` for a secret.
+        /// The value as text; nil if it is not set, and `<redacted>` for a secret.
         package let value: String?
         package let origin: SettingOrigin
-        /// The meaning, one line.
+        /// The meaning in one line.
         package let summary: String
         /// The form of a value.
         package let form: String
@@ -34,7 +34,7 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         package let isSecret: Bool
         /// Whether `mirror-bot set` can store a value for the mirror.
         package let canBeStored: Bool
-        /// Whether it is one of the few that people change often.
+        /// Whether the setting is one of the few that people change often.
         package let isOften: Bool
         /// The effect of a change, if the summary does not contain it.
         package let effect: String?
@@ -86,7 +86,7 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         }
         var value = shown(setting, values, isWrong: problem != nil)
         var origin = values.origin(setting)
-        // Without a home folder there is no default.
+        // The folder has no default if there is no home folder.
         if setting.name == Setting.home.name, origin == .unset,
             let home = try? ProcessSettings.home(values, environment)
         {

@@ -184,7 +184,7 @@ package struct CredentialVault: Sendable {
         }.sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// Forgets the login and the session of a role.
+    /// Removes the login and the session of a role.
     ///
     /// - Returns: False if there was no login.
     /// - Throws: The store's error.
@@ -275,7 +275,7 @@ package struct CredentialVault: Sendable {
                 + "with mirror-bot login")
     }
 
-    /// Why there is no key, as the beginning of a sentence up to "the stored login".
+    /// The reason why there is no key, as the beginning of a sentence up to "the stored login".
     private var missingKey: String {
         if case .file(let file) = key {
             return "is not set, and \(file.path) is missing, so nothing opens"
@@ -283,7 +283,8 @@ package struct CredentialVault: Sendable {
         return "is not set, and only it opens"
     }
 
-    /// The `role` of the row with a role's session; that of the login's row is the role's name.
+    /// The `role` of the row with the session of a role; that of the row with the login is the
+    /// role's name.
     package static func session(_ role: AccountRole) -> String { "\(role.rawValue)-session" }
 
     /// Returns the context that binds a sealed text to its row.
@@ -473,7 +474,8 @@ final class SessionMemory: @unchecked Sendable {
     func forget(_ role: AccountRole) { lock.withLock { sessions[role] = nil } }
 }
 
-/// The session of a login that is only tested: it is not stored, and replaces no stored one.
+/// A store for the session of a login that is only tested: the session is not stored in the
+/// database, and replaces none there.
 package final class TriedSession: CredentialStore, @unchecked Sendable {
     // Sendable because `session` is only touched under `lock`.
     private let lock = NSLock()
@@ -514,7 +516,7 @@ package struct StoredLogin: Sendable {
 
     package var network: NetworkName { credentials.network }
 
-    /// Whether both have the same secrets.
+    /// Whether this login and another one have the same secrets.
     package func hasSameSecrets(as other: StoredLogin) -> Bool {
         network == other.network
             && network.descriptor.fields.map(\.field).filter { $0.isSecret && $0.setting != nil }
@@ -523,7 +525,7 @@ package struct StoredLogin: Sendable {
                 }
     }
 
-    /// Whether both have the same values, including secret fields.
+    /// Whether this login and another one have the same values, including secret fields.
     package func isSame(as other: StoredLogin) -> Bool {
         network == other.network && apiBaseURL == other.apiBaseURL
             && credentials.expiresAt?.milliseconds == other.credentials.expiresAt?.milliseconds

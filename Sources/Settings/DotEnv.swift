@@ -90,7 +90,7 @@ struct DotEnv {
         }
     }
 
-    /// Why a line is not understood.
+    /// The error for a line that cannot be parsed.
     private struct Refusal: Error {
         let text: String
 

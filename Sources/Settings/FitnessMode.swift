@@ -2,7 +2,7 @@ package import Conduct
 
 /// The fitness that a text needs to be posted by itself.
 package enum FitnessMode: String, CaseIterable, Sendable {
-    /// Plain texts are preferred to other strictly fit ones.
+    /// Only strictly fit texts are accepted, and plain ones are preferred.
     case plain
     case strict
     /// Texts that name a day, address somebody or were news are accepted too.

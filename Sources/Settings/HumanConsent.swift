@@ -11,13 +11,13 @@ package struct HumanConsent: Codable, Equatable, Sendable {
     package enum Ground: String, CaseIterable, Codable, Sendable {
         /// The owner of the human's account logged in.
         case login
-        /// The human's account said the three words that confirm consent.
+        /// The human's account wrote the three words that confirm consent.
         case words
-        /// The operator states to be the human.
+        /// The operator declared to be the human.
         case oneself = "self"
-        /// The operator states that the human agreed.
+        /// The operator declared that the human agreed.
         case agreed
-        /// The operator states to act for the heirs.
+        /// The operator declared to act for the heirs.
         case heirs
         /// The mirror existed before consent was required.
         case earlier
@@ -38,7 +38,7 @@ package struct HumanConsent: Codable, Equatable, Sendable {
         /// The operator's statements, in the order in which they are proposed.
         package static let statements = allCases.filter { $0.wording != nil }
 
-        /// `self (I am this person), …`, for people who choose.
+        /// The statements as a list for people who choose: `self (I am this person), …`.
         package static let choices = statements.map { "\($0.rawValue) (\($0.wording ?? ""))" }
             .joined(separator: ", ")
     }
@@ -61,7 +61,8 @@ package struct HumanConsent: Codable, Equatable, Sendable {
 }
 
 extension HumanConsent {
-    /// Stores a statement that the operator makes now; it is also valid after a stop.
+    /// Stores a statement that the operator makes now; it counts even if the human stopped the
+    /// mirror before.
     ///
     /// A consent by the human's own account is kept. Does nothing for a mirror without a row.
     static func state(

@@ -15,8 +15,9 @@ extension NetworkDescriptor {
             // The bot's operator chooses the interval, and the server's own limits slow down
             // frequent requests.
             rhythm: Rhythm(
-                mentions: Rhythm.Beat(1), home: Rhythm.Beat(2), ownPosts: Rhythm.Beat(5),
-                favorites: Rhythm.Beat(15)),
+                mentions: Rhythm.Beat(multiple: 1), home: Rhythm.Beat(multiple: 2),
+                ownPosts: Rhythm.Beat(multiple: 5),
+                favorites: Rhythm.Beat(multiple: 15)),
             connect: { made in
                 try MastodonNetwork(
                     server: made.account.credentials.text(.server),
@@ -29,7 +30,7 @@ extension NetworkDescriptor {
                     now: made.now, uptime: made.uptime)
             })
         network.login = .mastodon
-        network.quotes = [.anyone, .followers, .nobody]
+        network.quoteAudiences = [.anyone, .followers, .nobody]
         network.missingScopes = { account, client, origin, now in
             let login = try MastodonLogin(
                 server: account.credentials.text(.server), apiBaseURL: account.apiBaseURL,

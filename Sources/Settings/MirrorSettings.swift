@@ -14,7 +14,7 @@ import Transport
 package struct MirrorSettings: Sendable {
     /// The name of this pair of human and bot, the key of all its rows.
     package var mirror: String
-    /// The values before parsing.
+    /// The values, unparsed.
     package private(set) var values: SettingValues
 
     /// The places of the files that were read; nil for values that do not come from files.
@@ -34,20 +34,20 @@ package struct MirrorSettings: Sendable {
     package var timeZone: TimeZone?
     /// The contact for a server's operator about the bot; `nil` for the bot itself.
     package private(set) var operatorContact: String?
-    /// How days are planned.
+    /// The settings by which days are planned.
     package var schedule: ScheduleConfiguration
-    /// Whether days are copied unless the settings ask for those of the bot of 2014; a test that
-    /// wants posts at all hours draws their minutes one by one.
+    /// Whether whole days are copied, unless the settings choose the model of the bot of 2014.
+    /// False in a test that needs posts at all hours, so that minutes are drawn one by one.
     package var copiesDays = true {
         didSet { schedule.model = Self.schedule(values, copiesDays: copiesDays).model }
     }
     /// Seconds after a post of the human during which no slot is posted; nil for no wait.
     package private(set) var holdWhileActive: TimeInterval?
-    /// Days before a text may be repeated.
+    /// The least number of days before a text may be repeated.
     package var noRepeatDays: Int
     /// The most times that a text may be posted; nil for no limit.
     package private(set) var maximumUses: Int?
-    /// How long plans and ended actions are kept.
+    /// The number of days for which plans and ended actions are kept.
     package var historyDays: Int
     /// The operator's statement that the human agreed; nil for none.
     package private(set) var statedConsent: HumanConsent.Ground?
@@ -63,7 +63,7 @@ package struct MirrorSettings: Sendable {
     package private(set) var quotes: Audience?
     /// The audience that may answer the bot's posts, if its network lets authors choose.
     package private(set) var replies: Audience
-    /// Days before a post may be mirrored.
+    /// The least age, in days, of a post that may be mirrored.
     package var minimumAgeDays: Int
     /// The age in days from which on a post is not mirrored; nil for no limit.
     package private(set) var maximumAgeDays: Int?
@@ -111,7 +111,7 @@ package struct MirrorSettings: Sendable {
     package private(set) var hasPublicPage: Bool
     /// Whether to ignore the settings stored for the mirror: for commands that repair them.
     package var ignoresStored = false
-    /// Whether the mirror is another one than the process's settings name.
+    /// Whether this is another mirror than the one that the process's settings name.
     private var isFurther = false
     private let readsAccounts: Bool
 
@@ -277,7 +277,7 @@ package struct MirrorSettings: Sendable {
         timeZoneName.flatMap { timeZone == zone ? $0 : nil } ?? zone.name
     }
 
-    /// How a person named the mirror: by the flag or the variable.
+    /// The flag or the variable by which a person named the mirror.
     package var mirrorSetting: String { isNamedByFlag ? "--mirror" : Setting.mirror.name }
 
     /// Whether a flag or a setting names the mirror.
@@ -308,12 +308,14 @@ package struct MirrorSettings: Sendable {
         values.origin(setting)
     }
 
-    /// Days that the longest cap counts back, and one more: replies in a conversation count for 30.
+    /// The number of days that the longest cap counts back, plus one: replies in a conversation
+    /// count for 30.
     private static let longestCapDays = 31
 
     /// The start of the history: actions changed before it are deleted.
     ///
-    /// The latest time that the operator's setting and all caps and repeats of texts allow.
+    /// It is the latest time that satisfies the operator's setting, all caps, and the minimum time
+    /// between repeats of a text.
     package func historyStart(at now: Date) -> Date {
         now - Double(max(historyDays, noRepeatDays + 1, Self.longestCapDays)) * 86_400
     }
@@ -395,12 +397,12 @@ package struct MirrorSettings: Sendable {
     /// choose.
     private func requireAudience() throws {
         let name = botNetwork.displayName
-        if let quotes, !botNetwork.descriptor.quotes.contains(quotes) {
+        if let quotes, !botNetwork.descriptor.quoteAudiences.contains(quotes) {
             throw ConfigurationError(
                 Setting.quotes.name,
                 "cannot be \(quotes.rawValue) on \(name); unset it to leave that to the network")
         }
-        if !botNetwork.descriptor.replies.contains(replies) {
+        if !botNetwork.descriptor.replyAudiences.contains(replies) {
             throw ConfigurationError(
                 Setting.whoMayReply.name,
                 "cannot be \(replies.rawValue) on \(name), where authors do not decide that")
@@ -411,7 +413,7 @@ package struct MirrorSettings: Sendable {
 // MARK: Parsing
 
 extension MirrorSettings {
-    /// How long labelled posts are kept, in days.
+    /// The number of days for which labelled posts are kept.
     private static func exampleDays(on networks: [NetworkName]) -> Int {
         networks.map(\.traits.learningDays).min() ?? 180
     }

@@ -2,7 +2,7 @@ import Foundation
 
 /// An IP address, compared by its bytes.
 package struct NetworkAddress: Hashable, Sendable {
-    /// 4 bytes for IPv4, also when written as `::ffff:192.0.2.1`; else 16.
+    /// The bytes of the address: 4 for IPv4, also when written as `::ffff:192.0.2.1`; else 16.
     package let bytes: [UInt8]
 
     private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
@@ -27,7 +27,8 @@ package struct NetworkAddress: Hashable, Sendable {
             ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
     }
 
-    /// The addresses of one customer of a provider: one of IPv4, a /64 of IPv6.
+    /// The range of addresses that one customer of a provider usually has: a single one of IPv4, a
+    /// /64 of IPv6.
     package var neighbors: NetworkRange { NetworkRange(self, bits: bytes.count == 4 ? 32 : 64) }
 }
 

@@ -23,7 +23,7 @@ package struct NetworkDescriptor: Sendable {
         }
     }
 
-    /// The intervals of polls by feed, as multiples of that of the mentions.
+    /// The intervals of polls by feed, as multiples of the interval of the mentions.
     package struct Rhythm: Sendable {
         /// The interval of one feed.
         package struct Beat: Sendable {
@@ -31,12 +31,12 @@ package struct NetworkDescriptor: Sendable {
             /// The shortest interval, if the network charges or requires it.
             let shortest: Duration
 
-            package init(_ multiple: Int, shortest: Duration = .zero) {
+            package init(multiple: Int, shortest: Duration = .zero) {
                 self.multiple = multiple
                 self.shortest = shortest
             }
 
-            /// Returns the interval, for a given interval of the mentions.
+            /// Returns the interval of the feed.
             package func wait(_ poll: Duration) -> Duration { max(poll * multiple, shortest) }
         }
 
@@ -55,7 +55,7 @@ package struct NetworkDescriptor: Sendable {
 
     /// The policy that an operator must have read before a program may publish on a network.
     package struct Policy: Sendable {
-        /// The setting by which the operator confirms that.
+        /// The setting by which the operator confirms to have read the policy.
         package let setting: String
         /// The network's requirements and their address, in sentences for the operator.
         package let summary: String
@@ -98,9 +98,9 @@ package struct NetworkDescriptor: Sendable {
         package let matchingNeedsConsent: Bool
     }
 
-    /// Why a home timeline is not read.
+    /// The reason why a home timeline is not read.
     package struct HomeGap: Equatable, Sendable {
-        /// In words for people, as the rest of a sentence.
+        /// The reason for people, as the rest of a sentence.
         package let words: String
         /// Whether the settings switch it off.
         package let isChosen: Bool
@@ -154,7 +154,8 @@ package struct NetworkDescriptor: Sendable {
     }
 
     package let name: NetworkName
-    /// The fields of an account, in the order in which they are asked for and printed.
+    /// The fields of an account, in the order in which they are requested from a person and
+    /// printed.
     package let fields: [Field]
     /// The field that identifies the account: equal values certainly belong to the same one.
     package let identity: AccountField
@@ -171,9 +172,9 @@ package struct NetworkDescriptor: Sendable {
     /// The network's own defaults for settings.
     package var defaults = SettingDefaults()
     /// The audiences that `QUOTES` accepts.
-    package var quotes: Set<Audience> = []
+    package var quoteAudiences: Set<Audience> = []
     /// The audiences that `WHO_MAY_REPLY` accepts.
-    package var replies: Set<Audience> = [.anyone]
+    package var replyAudiences: Set<Audience> = [.anyone]
     /// The most pages of favorites in one poll.
     package var favoritePages = 50
     package var policy: Policy?

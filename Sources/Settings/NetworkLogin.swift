@@ -8,27 +8,28 @@ package import Transport
 ///
 /// A terminal asks the questions one after the other, a page all at once.
 package struct NetworkLogin: Sendable {
-    /// A question, asked before the network is.
+    /// A question to the person, whose answer is submitted to the network.
     package struct Question: Sendable {
-        /// Where an answer may be read by others.
+        /// The places where an answer is visible.
         package enum Privacy: Sendable {
-            /// It may be shown, also as a proposal.
+            /// The answer may be shown, also as a proposal.
             case open
-            /// It is shown as it is typed at a terminal, and hidden on a page.
+            /// The answer is shown as it is typed at a terminal, and hidden on a page.
             case masked
             case secret
         }
 
         package let field: AccountField
-        /// As "Server of the bot's account".
+        /// The label, as "Server of the bot's account".
         package let label: String
         /// The form of an answer, for a terminal; nil if the label is enough.
         package var form: String?
-        /// An example, or how to get the value, for a page.
+        /// A hint for a page: an example, or how to get the value.
         package var hint: String?
         package var privacy = Privacy.open
         package var isOptional = false
-        /// The question that must have an answer, or this one is not asked at a terminal.
+        /// The question on which this one depends: at a terminal, this one is asked only if that
+        /// one has an answer.
         package var follows: AccountField?
         /// The page on which the account's owner creates the value; nil if there is none, or if the
         /// value is not needed.
@@ -47,14 +48,14 @@ package struct NetworkLogin: Sendable {
             self.label = label
         }
 
-        /// Its name among the answers of a page.
+        /// The name of the answer on a page.
         package var name: String { field.name }
 
         /// Whether a page hides what is typed.
         package var isSecret: Bool { privacy != .open }
     }
 
-    /// The account to log in to, and what its requests are made with.
+    /// The account to log in to, and the parameters of its requests.
     package struct Request: Sendable {
         package let role: AccountRole
         /// The address for requests instead of the network's own; nil for that one.
@@ -81,7 +82,7 @@ package struct NetworkLogin: Sendable {
             self.now = now
         }
 
-        /// As "the bot's".
+        /// The account in words, as "the bot's".
         var whose: String { "the \(role.rawValue)'s" }
     }
 
@@ -175,7 +176,7 @@ extension NetworkLogin {
                     let label = field.summary(request.whose, request.role)
                     var question = Question(field, label)
                     question.privacy = field.isSecret ? .secret : .open
-                    question.parse = { try field.form($0, label) }
+                    question.parse = { try field.canonicalize($0, label) }
                     return question
                 }
             },
@@ -197,7 +198,8 @@ package enum RefusedAnswer: Sendable {
     /// The code, the token or the password.
     case secret
 
-    /// Nil if no other input would help, as while a network limits requests.
+    /// Returns the part that an error refuses; nil if no other input would help, as while a network
+    /// limits requests.
     package init?(_ error: NetworkError) {
         switch error.code {
         case .rateLimited, .creditsDepleted, .capReached, .overBudget, .accountDisabled,

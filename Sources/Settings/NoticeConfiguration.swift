@@ -19,10 +19,10 @@ package struct NoticeConfiguration: Sendable {
         package let authorization: Secret?
         /// The host alone, for people.
         package let host: String
-        /// The address as the setting gave it.
+        /// The address in the spelling of the setting.
         let text: Secret
 
-        /// Whether its form says that a server of ntfy is there.
+        /// Whether the form of the address shows that it belongs to a server of ntfy.
         var isOfNtfy: Bool { text.reveal().hasPrefix(ntfyScheme) }
     }
 

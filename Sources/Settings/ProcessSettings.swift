@@ -14,7 +14,7 @@ package struct ProcessSettings: Sendable {
     package var storage: StorageLocation
     /// The Redis server with the classifier's counts; nil for the database.
     package var redisURL: Secret?
-    /// How to verify the certificate of a `rediss://` server.
+    /// The method of verifying the certificate of a `rediss://` server.
     package private(set) var redisTLSVerify: String
     /// The key that seals stored logins; nil for the key file beside the embedded database.
     package var secretKey: Secret?
@@ -172,7 +172,7 @@ package struct LogSettings: Sendable {
 
     /// The least severe level that is logged.
     package let level: Logger.Level
-    /// Nil for `pretty` on a terminal, else `logfmt`.
+    /// The format; nil for `pretty` on a terminal and `logfmt` elsewhere.
     package let format: Format?
 
     package init(_ values: SettingValues) {

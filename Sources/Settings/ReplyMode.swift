@@ -5,6 +5,6 @@ package enum ReplyMode: String, CaseIterable, Sendable {
     case likely
     /// Every reply is sent.
     case all
-    /// It waits for a person.
+    /// A reply that hardly fits waits for a person.
     case review
 }

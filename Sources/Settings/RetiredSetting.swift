@@ -1,7 +1,7 @@
 /// A variable that an earlier version read, and that this one ignores with a warning.
 package struct RetiredSetting: Sendable {
     package let name: String
-    /// How to get what it was for, as a sentence without its end.
+    /// The present way to the same effect, as a sentence without its end.
     private let instead: String
 
     private init(_ name: String, instead: String) {
@@ -9,8 +9,8 @@ package struct RetiredSetting: Sendable {
         self.instead = instead
     }
 
-    /// Says that the variable has no effect and what has, as the end of a sentence that begins with
-    /// its name.
+    /// The statement that the variable has no effect, and what has, as the end of a sentence that
+    /// begins with the variable's name.
     package var problem: String { "is no longer used: \(instead)" }
 
     private static let all = [

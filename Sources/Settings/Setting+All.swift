@@ -480,7 +480,7 @@ extension Setting where Value == Bool {
     package static var mediaWithoutAlt: Setting {
         Setting(
             "MEDIA_WITHOUT_ALT", title: "Pictures without a description", .texts,
-            "`no` leaves out posts of which a picture has no description for who cannot see it",
+            "`no` leaves out posts with a picture that has no alternative text",
             form: .yesOrNo, fallback: false, uptake: .nextDecision,
             effect: "With `no` planned posts with such pictures get another text.")
     }

@@ -8,12 +8,13 @@
 /// let advice = "set \(Setting.noRepeatDays.name) to less than \(days)"
 /// ```
 package struct Setting<Value: Sendable>: Sendable {
-    /// Derives a value from others, and says whether it is only a default or implied by them.
+    /// Derives a value from other settings, with the origin that says whether it is only a default
+    /// or implied by them.
     typealias Derivation = @Sendable (SettingValues) -> (value: Value, origin: SettingOrigin)?
 
     /// The variable, as `TIME_ZONE`.
     package let name: String
-    /// The value where none is set and none is derived.
+    /// The value if none is set, and none is derived from other settings.
     package let fallback: Value
     private let syntax: @Sendable () -> SettingSyntax<Value>
     private let table: @Sendable () -> AnySetting
@@ -23,8 +24,8 @@ package struct Setting<Value: Sendable>: Sendable {
 
     /// Declares a setting.
     ///
-    /// A declaration is made again at each use, because a generic type stores no static properties.
-    /// So what only ``AnySetting`` needs is made for that one alone.
+    /// A declaration is evaluated again at each use, because a generic type stores no static
+    /// properties. So the parts that only ``AnySetting`` needs are made only for ``erased``.
     ///
     /// - Parameters:
     ///   - name: The variable.
@@ -33,7 +34,7 @@ package struct Setting<Value: Sendable>: Sendable {
     ///   - meaning: The meaning, in Markdown.
     ///   - scope: The scope, which determines the value that it becomes part of.
     ///   - form: The parser and the printer.
-    ///   - fallback: The value where none is set and none is derived.
+    ///   - fallback: The value if none is set, and none is derived from other settings.
     ///   - derived: Returns a default that depends on other settings; nil to use `fallback`.
     init(
         _ name: String, title: String, _ group: AnySetting.Group, _ meaning: String,

@@ -4,9 +4,9 @@ import Storage
 /// The places where a process reads its settings: the working folder, and the home, which is the
 /// folder of the embedded database.
 ///
-/// The home contains a list of the working folders whose `.env` led to it, as lines
-/// `path<TAB>mirror`; the last line of a path counts. It helps to notice two folders that share a
-/// mirror by mistake.
+/// The home contains a list of the working folders whose `.env` named it, as lines
+/// `path<TAB>mirror`; the last line of a path counts. By the list a person notices that two folders
+/// share a mirror by mistake.
 package struct SettingPlaces: Equatable, Sendable {
     package let folder: String
     /// Nil if there is no home folder.

@@ -1,7 +1,7 @@
 import Networks
 import Posts
 
-/// How the values of a setting are written: their form in words, a parser and a printer.
+/// The spelling of a setting's values: their form in words, a parser and a printer.
 ///
 /// A printed value is parsed as the same value.
 struct SettingSyntax<Value: Sendable>: Sendable {
@@ -197,7 +197,7 @@ extension SettingSyntax where Value == Duration? {
         .text("up to 24 hours, as `2h` or `90m`, `none`") { text, name in
             guard text != "none" else { return nil }
             let minutes = ["m": 1, "h": 60][text.suffix(1)]
-            // A whole day is the most, for a longer time would leave nothing of the day.
+            // A whole day is the longest, because a longer time would leave nothing of the day.
             guard let minutes, let number = Int(text.dropLast()),
                 (1...24 * 60 / minutes).contains(number)
             else {

@@ -65,7 +65,7 @@ package struct SettingTable: Sendable {
         }
     }
 
-    /// Removes values; ones that are not set are no error.
+    /// Removes values; a value that is not set is no error.
     ///
     /// Removing a statement about ``HumanConsent`` withdraws it.
     ///

@@ -30,7 +30,7 @@ package struct SettingValues: Sendable {
     /// Warnings about input that a person may have meant differently, a sentence each; the values
     /// can be used nevertheless.
     package private(set) var warnings: [String] = []
-    /// The same about values that are stored for the mirror.
+    /// The warnings about values that are stored for the mirror.
     package private(set) var storedWarnings: [String] = []
     /// The places of the files that were read; nil for values that do not come from files.
     package private(set) var places: SettingPlaces?
@@ -68,7 +68,7 @@ package struct SettingValues: Sendable {
         for setting in AnySetting.all {
             do {
                 if let given = try Self.find(setting, flags, sources) {
-                    // Until it is parsed, so that an invalid one is kept too.
+                    // The text is stored before it is parsed, so that an invalid one is kept too.
                     found[setting.name] = FoundSetting(
                         text: given.text, origin: given.origin, value: nil)
                     found[setting.name] = FoundSetting(
@@ -81,7 +81,7 @@ package struct SettingValues: Sendable {
                 problems.append(ConfigurationError(setting.name, "cannot be read"))
             }
         }
-        // After all given values, because a default may depend on them.
+        // Defaults are derived after all given values, because they may depend on these.
         for setting in AnySetting.all where found[setting.name] == nil {
             found[setting.name] = setting.unset(self)
         }
@@ -201,8 +201,8 @@ package struct SettingValues: Sendable {
         return (self[.network], isNamed ? .fallback : origin(.network))
     }
 
-    /// The networks with all fields that are set for the role; all without any, none if there is no
-    /// such network.
+    /// The networks that have all fields which are set for the role; all networks if no field is
+    /// set, and none if no network has all of them.
     private func possibleNetworks(of role: AccountRole) -> Set<NetworkName> {
         AccountField.settable.filter { self[$0.setting(of: role)] != nil }
             .reduce(Set(NetworkName.known)) { $0.intersection($1.networks) }

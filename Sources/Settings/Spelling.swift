@@ -8,14 +8,15 @@ package enum Spelling {
     /// - Returns: The first of the most similar words, with at most one slip for every three
     ///   letters and never more than three.
     package static func nearest(to text: String, among words: [String]) -> String? {
-        // No word is that long, and the comparison takes the product of the lengths.
+        // Longer texts are not compared: no word is that long, and a comparison takes time in
+        // proportion to the product of the lengths.
         guard text.utf8.count <= 100 else { return nil }
         let letters = Array(text.unicodeScalars)
         let limit = min(3, max(1, letters.count / 3))
         var nearest: (word: String, slips: Int)?
         for word in words {
             let other = Array(word.unicodeScalars)
-            // As many letters are missing or too many, at least.
+            // The difference of the lengths is a lower bound of the slips.
             guard abs(other.count - letters.count) <= limit else { continue }
             guard let slips = slips(letters, other, atMost: limit) else { continue }
             if slips < nearest?.slips ?? .max { nearest = (word, slips) }

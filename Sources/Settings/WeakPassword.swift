@@ -5,7 +5,8 @@
 /// repetitions and numbers are found by rules. A word is also recognized with digits and signs
 /// around it and with signs in place of letters: `Dragon123!`, `p@ssw0rd`.
 enum WeakPassword {
-    /// Numbers with fewer digits are guessed: dates, telephone numbers, `12345678`.
+    /// The number of digits below which a number is guessed, such as a date, a telephone number or
+    /// `12345678`.
     private static let fewDigits = 12
     /// The lengths of repeated parts that are recognized: `aaaaaaaa`, `abcabcabc`, `12341234`.
     private static let repeated = 1...4

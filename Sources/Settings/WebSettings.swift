@@ -11,7 +11,7 @@ package struct WebSettings: Sendable {
     package struct Listening: Equatable, Sendable, CustomStringConvertible {
         /// An IP address or a name, without brackets.
         package let host: String
-        /// 0 for any free port.
+        /// The port; 0 for any free one.
         package let port: Int
 
         /// Parses `127.0.0.1:8080` or `[::1]:8080`; nil for any other text.
@@ -47,7 +47,7 @@ package struct WebSettings: Sendable {
         }
     }
 
-    /// The address of the page as browsers call it.
+    /// The address of the page in browsers.
     package struct Address: Equatable, Sendable {
         /// Scheme and host in lower case, without a slash at the end.
         package let text: String
@@ -56,13 +56,14 @@ package struct WebSettings: Sendable {
     }
 
     package var listening: Listening
-    /// Where browsers find the page: scheme and host, without a slash at the end; nil if unknown.
+    /// The address of the page in browsers: scheme and host, without a slash at the end; nil if
+    /// unknown.
     package let address: String?
-    /// Nil for none.
+    /// The password; nil for none.
     package let password: Secret?
     /// The host names that requests may use, besides `localhost` and IP addresses; in lower case.
     ///
-    /// With that of ``address``.
+    /// The host of ``address`` is one of them.
     package let hosts: Set<String>
     /// The header in which a reverse proxy passes the logged-in user; nil for none.
     package let userHeader: String?

@@ -13,10 +13,10 @@ extension NetworkDescriptor {
             ],
             identity: .accessToken, fingerprint: [.consumerKey, .accessToken],
             rhythm: Rhythm(
-                mentions: Rhythm.Beat(1, shortest: .seconds(60)),
-                home: Rhythm.Beat(15, shortest: .seconds(15 * 60)),
-                ownPosts: Rhythm.Beat(5, shortest: .seconds(5 * 60)),
-                favorites: Rhythm.Beat(30, shortest: .seconds(30 * 60))),
+                mentions: Rhythm.Beat(multiple: 1, shortest: .seconds(60)),
+                home: Rhythm.Beat(multiple: 15, shortest: .seconds(15 * 60)),
+                ownPosts: Rhythm.Beat(multiple: 5, shortest: .seconds(5 * 60)),
+                favorites: Rhythm.Beat(multiple: 30, shortest: .seconds(30 * 60))),
             connect: { made in
                 let x = made.settings.x
                 let options = XOptions(
@@ -31,7 +31,8 @@ extension NetworkDescriptor {
         network.login = .x
         network.defaults[.links] = false
         network.defaults[.favoriteMode] = .suggest
-        // Every favorite on a further page is billed again.
+        // A poll reads one page of favorites, because every favorite on a further page is billed
+        // again.
         network.favoritePages = 1
         network.policy = Policy(
             setting: Setting.acknowledgeXPolicy.name,

@@ -122,7 +122,7 @@ package struct MirrorEntry: Sendable {
                     place, "is no credential of \(network.displayName); expected \(names)")
             }
             let value = try form(place, field.isSecret ? "a text" : field.looks) {
-                try field.form(text, place)
+                try field.canonicalize(text, place)
             }
             values[field] = Secret(value)
         }
