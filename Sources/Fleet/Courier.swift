@@ -95,8 +95,10 @@ package actor Courier {
     /// The times of the next work, see ``deliverDue(_:heard:knowing:)``.
     ///
     /// - Throws: The store's error.
-    func attention(_ kinds: [ActionKind], heard: Date?) async throws -> OutboxStore.Attention {
-        try await delivery.attention(kinds, heard: heard, now: clock.now)
+    func nextWorkTimes(_ kinds: [ActionKind], heard: Date?) async throws
+        -> OutboxStore.NextWorkTimes
+    {
+        try await delivery.nextWorkTimes(kinds, heard: heard, now: clock.now)
     }
 
     /// Marks expired actions, continues threads, looks up lost answers, carries out requests to
@@ -111,31 +113,33 @@ package actor Courier {
     ///
     /// - Parameters:
     ///   - heard: When the mentions were last read completely; nil for never.
-    ///   - readBefore: The result of ``attention(_:heard:)`` for the same kinds, read just now; nil
-    ///     to read it.
+    ///   - readBefore: The result of ``nextWorkTimes(_:heard:)`` for the same kinds, read just now;
+    ///     nil to read it here.
     /// - Returns: The time of the next work; nil for none.
     /// - Throws: ``UnusableAccount`` after the bot's credentials are given up; the store's error.
     @discardableResult
     func deliverDue(
         _ kinds: [ActionKind], heard: Date? = .distantFuture,
-        knowing readBefore: OutboxStore.Attention? = nil
+        knowing readBefore: OutboxStore.NextWorkTimes? = nil
     ) async throws -> Date? {
         try await passing {
-            let attention =
+            let nextWorkTimes =
                 if let readBefore { readBefore } else {
-                    try await self.attention(kinds, heard: heard)
+                    try await self.nextWorkTimes(kinds, heard: heard)
                 }
-            guard let next = attention.next, next <= clock.now else {
+            guard let next = nextWorkTimes.next, next <= clock.now else {
                 // Credentials are verified when that is due, even if no other work is.
                 _ = try await bot.isOpen()
-                let wishes = await originals.wishes
+                let undoRequestsBefore = await originals.undoRequestCount
                 try await originals.askAgain()
                 // There are new requests to undo.
-                guard await originals.wishes == wishes else { return clock.now }
-                return attention.next
+                guard await originals.undoRequestCount == undoRequestsBefore else {
+                    return clock.now
+                }
+                return nextWorkTimes.next
             }
-            try await deliver(kinds, heard: heard, attention)
-            return try await delivery.nextAttention(kinds, heard: heard, now: clock.now)
+            try await deliver(kinds, heard: heard, nextWorkTimes)
+            return try await delivery.nextWorkTime(kinds, heard: heard, now: clock.now)
         }
     }
 
@@ -152,10 +156,12 @@ package actor Courier {
 
     /// Does the due work only; work that becomes due by it is left to the next call, which follows
     /// at once.
-    private func deliver(_ kinds: [ActionKind], heard: Date?, _ attention: OutboxStore.Attention)
+    private func deliver(
+        _ kinds: [ActionKind], heard: Date?, _ nextWorkTimes: OutboxStore.NextWorkTimes
+    )
         async throws
     {
-        var round = CourierRound(attention)
+        var round = CourierRound(nextWorkTimes)
         while let step = round.next(at: clock.now) {
             switch step {
             case .expire:

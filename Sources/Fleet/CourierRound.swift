@@ -80,13 +80,13 @@ struct CourierRound: Sendable {
         case askOriginals
     }
 
-    private let attention: OutboxStore.Attention
+    private let nextWorkTimes: OutboxStore.NextWorkTimes
     private var steps = Step.allCases[...]
     private var hasExpired = false
     private var isSettled = false
 
-    /// - Parameter attention: The times of the next work, read just now.
-    init(_ attention: OutboxStore.Attention) { self.attention = attention }
+    /// - Parameter nextWorkTimes: The times of the next work, read just now.
+    init(_ nextWorkTimes: OutboxStore.NextWorkTimes) { self.nextWorkTimes = nextWorkTimes }
 
     /// Returns the next step; nil if the look is over.
     mutating func next(at now: Date) -> Step? {
@@ -103,10 +103,10 @@ struct CourierRound: Sendable {
     private func isDue(_ step: Step, at now: Date) -> Bool {
         func isDue(_ time: Date?) -> Bool { time.map { $0 <= now } ?? false }
         return switch step {
-        case .expire: isDue(attention.expiry)
-        case .continueThreads: isDue(attention.thread) || hasExpired
-        case .lookUp: isDue(attention.lookUp)
-        case .takeBack: isDue(attention.undo) || isSettled
+        case .expire: isDue(nextWorkTimes.expiry)
+        case .continueThreads: isDue(nextWorkTimes.thread) || hasExpired
+        case .lookUp: isDue(nextWorkTimes.lookUp)
+        case .takeBack: isDue(nextWorkTimes.undo) || isSettled
         case .open, .send, .askOriginals: true
         }
     }

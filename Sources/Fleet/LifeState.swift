@@ -165,8 +165,8 @@ struct LifeState: Sendable {
         return hasNews
     }
 
-    /// Whether settings or accounts that are read now differ from those of the start or the last
-    /// end.
+    /// Whether the settings or logins that are read now differ from those that this mirror read
+    /// when it started, or when its last run ended.
     func isChanged(by stamp: MirrorStamp) -> Bool {
         guard let knownStamp else { return phase == .waiting }
         return phase == .starting ? !stamp.isSame(as: knownStamp) : stamp != knownStamp

@@ -144,8 +144,8 @@ package actor MirrorLife {
 
     private func takeNews() -> Bool { state.takeNews() }
 
-    /// - Throws: ``MirrorChanged`` if the settings or accounts differ from those of its start or
-    ///   its last end.
+    /// - Throws: ``MirrorChanged`` if the settings or logins have changed since the mirror started,
+    ///   or since its last run ended.
     private func lookForChanges() async throws {
         guard let worker, state.knownStamp != nil else {
             if state.phase == .waiting { throw MirrorChanged() }

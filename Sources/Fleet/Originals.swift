@@ -84,7 +84,7 @@ actor Originals {
     /// The largest page of that list so far.
     private var largestPage = usualPage
     /// The number of requests to undo copies so far; the publisher carries them out.
-    private(set) var wishes = 0
+    private(set) var undoRequestCount = 0
     /// The number of originals to check with one list; reduced after a failure.
     private var listSize = Int.max
 
@@ -693,7 +693,7 @@ actor Originals {
             0, Self.undosPerHour - (try await store.automaticUndos(since: now - 3_600)))
         let ids = copies.map(\.id)
         _ = try await store.askUndos(Array(ids.prefix(allowed)), reason: reason, now: now)
-        wishes += 1
+        undoRequestCount += 1
         for copy in copies.prefix(allowed) {
             var metadata = await people.metadata(of: copy)
             metadata[LogKeys.reason] = "\(reason.rawValue)"
@@ -714,7 +714,7 @@ actor Originals {
         let now = clock.now
         _ = try await store.askUndos(
             actions.map(\.id), reason: .humanFavorite, now: now, labelWriter(now))
-        wishes += 1
+        undoRequestCount += 1
         logger.info(
             "Taking back what the human favorited", metadata: [LogKeys.count: "\(actions.count)"])
     }

@@ -19,7 +19,7 @@ final class Passes: Sendable {
     private static let freshness: TimeInterval = 15
     /// The maximum age, in seconds, of the last reading of the human's posts when a post is due
     /// that waits for their silence.
-    private static let attention: TimeInterval = 60
+    private static let humanFreshness: TimeInterval = 60
     /// The interval of sweeps for missed items, and the time that they go back, in seconds.
     private static let sweep: TimeInterval = 86_400
     /// The most rows that this version cannot parse and that are named in the log, each hour.
@@ -62,28 +62,30 @@ final class Passes: Sendable {
         // If mentions are not read, replies do not wait for them.
         var heard: Date? = .distantFuture
         if let mentions = parts.feeds.mentions { heard = await mentions.lastRead }
-        let attention = try await parts.courier.attention(ActionKind.allCases, heard: heard)
+        let nextWorkTimes = try await parts.courier.nextWorkTimes(ActionKind.allCases, heard: heard)
         // The start that follows carries out the retirement.
-        if let end = attention.retirement, end <= parts.clock.now { throw MirrorChanged() }
-        waitsForMentions.withLock { $0 = attention.waitsForMentions }
-        if let post = attention.post, post <= parts.clock.now { try await lookAtHuman() }
+        if let end = nextWorkTimes.retirement, end <= parts.clock.now { throw MirrorChanged() }
+        waitsForMentions.withLock { $0 = nextWorkTimes.waitsForMentions }
+        if let post = nextWorkTimes.post, post <= parts.clock.now { try await lookAtHuman() }
         // A look-up may find that a copy was sent, so it counts as one.
-        if let next = attention.next, next <= parts.clock.now { tellOfCopy() }
+        if let next = nextWorkTimes.next, next <= parts.clock.now { tellOfCopy() }
         let delivered = try await parts.courier.deliverDue(
-            ActionKind.allCases, heard: heard, knowing: attention)
-        let effect = try await recoverEffects(due: attention.effect)
+            ActionKind.allCases, heard: heard, knowing: nextWorkTimes)
+        let effect = try await recoverEffects(due: nextWorkTimes.effect)
         let nextWork = [delivered, effect].compactMap(\.self).min()
         let now = parts.clock.now
         let hasQuestions: Bool =
-            if attention.waitsForMentions { true } else { await parts.originals.hasDoubts }
+            if nextWorkTimes.waitsForMentions { true } else { await parts.originals.hasDoubts }
         let cadence = parts.cadence
         let pace = hasQuestions ? cadence.publisher : cadence.idlePublisher ?? cadence.publisher
         let nextPass = now + pace.timeInterval
         let planning = hasTomorrowsPlan ? nextPass : min(nextPass, nextPlan(after: now))
-        let latest = min(planning, attention.retirement ?? .distantFuture)
+        let latest = min(planning, nextWorkTimes.retirement ?? .distantFuture)
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
         // The mentions may have been read since.
-        if attention.waitsForMentions, await parts.feeds.mentions?.lastRead != heard { return now }
+        if nextWorkTimes.waitsForMentions, await parts.feeds.mentions?.lastRead != heard {
+            return now
+        }
         return min(max(nextWork ?? latest, now + 1), latest)
     }
 
@@ -125,7 +127,7 @@ final class Passes: Sendable {
         else { return }
         let now = parts.clock.now
         let age = await feed.lastRead.map { now.timeIntervalSince($0) }
-        if let age, (0..<Self.attention).contains(age) { return }
+        if let age, (0..<Self.humanFreshness).contains(age) { return }
         do {
             _ = try await feed.look(keep)
         } catch let error as NetworkError {
@@ -315,7 +317,9 @@ final class Passes: Sendable {
                 FavoriteEvent.favorited($0.example)
             }
             try await learn(events, with: classifier)
-            try await tellingOfWishes { try await parts.originals.noteFavorites(items) }
+            try await wakingPublisherOnUndoRequests {
+                try await parts.originals.noteFavorites(items)
+            }
             return []
         }
     }
@@ -340,14 +344,14 @@ final class Passes: Sendable {
 
     /// Checks the originals among the posts of a list.
     private func noteShown(_ items: [ObservedPost]) async throws {
-        try await tellingOfWishes { try await parts.originals.noteShown(items) }
+        try await wakingPublisherOnUndoRequests { try await parts.originals.noteShown(items) }
     }
 
-    /// Runs work that may request undos of copies, and wakes the publisher then.
-    private func tellingOfWishes(_ work: () async throws -> Void) async throws {
-        let wishes = await parts.originals.wishes
+    /// Runs work, and wakes the publisher if the work requested undos of copies.
+    private func wakingPublisherOnUndoRequests(_ work: () async throws -> Void) async throws {
+        let countBefore = await parts.originals.undoRequestCount
         try await work()
-        if await parts.originals.wishes != wishes { onNews() }
+        if await parts.originals.undoRequestCount != countBefore { onNews() }
     }
 
     /// Judges some of the human's texts that are new, or all step by step after a change of the

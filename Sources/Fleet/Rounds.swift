@@ -12,8 +12,8 @@ import ServiceLifecycle
 /// - Passes of one mirror that use the same account (``Lane``) run one after the other, so at most
 ///   two of a mirror run at once, and an unresponsive server of the human does not delay the bot.
 /// - At most `limit` passes run at once.
-/// - A pass that has run for `youth` does not count against the limit any more: it waits for a
-///   server, and other due passes need not wait for that server too.
+/// - A pass that has run for `countedTime` does not count against the limit any more: it waits for
+///   a server, and other due passes need not wait for that server too.
 ///
 /// Times are those of the wall clock. A pass also begins after the corresponding time has elapsed,
 /// so that a clock that is set back delays nothing; a clock that is set ahead brings every pass
@@ -44,15 +44,16 @@ package final class Rounds: @unchecked Sendable {
         }
     }
 
-    /// Seconds for which a pass counts against ``limit``.
-    static let youth: TimeInterval = 1
+    /// Seconds for which a running pass counts against ``limit``: a longer one waits for a server,
+    /// and leaves its place to another pass.
+    static let countedTime: TimeInterval = 1
     /// The shortest wait, in seconds, so that passes that are due meanwhile begin together: waking
     /// the threads for each of them costs more than its request.
     private static let shortestWait: TimeInterval = 0.1
     /// Longer than any process lives.
     private static let always = Duration.seconds(1_000_000_000)
 
-    /// The most concurrent passes, without those that have run for ``youth``.
+    /// The most concurrent passes, without those that have run for ``countedTime``.
     private let limit: Int
     private let clock: any WallClock
     private let lock = NSLock()
@@ -65,7 +66,7 @@ package final class Rounds: @unchecked Sendable {
     /// The number of running passes.
     private var running = 0
     /// The tickets of the passes that count against ``limit``.
-    private var youngTickets: Set<Int> = []
+    private var countedTickets: Set<Int> = []
     /// The begun passes, in that order; ended ones are removed lazily.
     private var begun: Deque<(ticket: Int, uptime: TimeInterval)> = []
     private var lateness = Lateness()
@@ -227,10 +228,10 @@ package final class Rounds: @unchecked Sendable {
             let present = time.milliseconds(now: now, uptime: uptime)
             awaited = nil
             while let first = begun.first,
-                first.uptime + Self.youth <= uptime || !youngTickets.contains(first.ticket)
+                first.uptime + Self.countedTime <= uptime || !countedTickets.contains(first.ticket)
             {
                 begun.removeFirst()
-                youngTickets.remove(first.ticket)
+                countedTickets.remove(first.ticket)
             }
             while let first = heap.min {
                 guard first.isCurrent else {
@@ -247,14 +248,14 @@ package final class Rounds: @unchecked Sendable {
                     first.group.waiting.append(heap.removeMin())
                     continue
                 }
-                if youngTickets.count >= limit, let oldest = begun.first {
-                    return .wait(now + (oldest.uptime + Self.youth - uptime))
+                if countedTickets.count >= limit, let oldest = begun.first {
+                    return .wait(now + (oldest.uptime + Self.countedTime - uptime))
                 }
                 ticketCount += 1
                 running += 1
                 first.group.entries[first.pass.name] = nil
                 news = nil
-                youngTickets.insert(ticketCount)
+                countedTickets.insert(ticketCount)
                 begun.append((ticketCount, uptime))
                 first.group.running[ticketCount] = Running(
                     name: first.pass.name, lane: first.pass.lane)
@@ -322,7 +323,7 @@ package final class Rounds: @unchecked Sendable {
             let group = entry.group
             let hasWaiting = !group.waiting.isEmpty
             running -= 1
-            youngTickets.remove(ticket)
+            countedTickets.remove(ticket)
             group.running[ticket] = nil
             for waiting in group.waiting
             where waiting.pass.lane == entry.pass.lane && waiting.isCurrent {

@@ -65,23 +65,23 @@ extension Delivery {
         }
     }
 
-    /// Returns the first of the times of ``attention(_:heard:now:)``; nil if nothing is due.
-    package func nextAttention(
+    /// Returns the first of the times of ``nextWorkTimes(_:heard:now:)``; nil if nothing is due.
+    package func nextWorkTime(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date
     ) async throws -> Date? {
-        try await attention(kinds, heard: heard, now: now).next
+        try await nextWorkTimes(kinds, heard: heard, now: now).next
     }
 
     /// Returns the times of the next work: sending an action of these kinds, marking one as
     /// expired, a look-up, or storing a change kept in memory, which is a look-up that is due.
-    package func attention(
+    package func nextWorkTimes(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date
-    ) async throws -> OutboxStore.Attention {
+    ) async throws -> OutboxStore.NextWorkTimes {
         _ = memory.steady(now)
-        var attention = try await store.attention(
+        var nextWorkTimes = try await store.nextWorkTimes(
             kinds, heard: heard, lookUpAfter: lookUpWait, now: now)
-        if memory.debt != nil { attention.lookUp = now }
-        return attention
+        if memory.debt != nil { nextWorkTimes.lookUp = now }
+        return nextWorkTimes
     }
 
     private func lookUpTime(of departed: Departed) -> Date {

@@ -83,7 +83,7 @@ extension OutboxStore {
         }
         try connection.execute(
             """
-            \(Self.changing) subject = \(name), target_post_id = \(name), target_author = \(account.forgotten.value),
+            \(Self.changing) subject = \(name), target_post_id = \(name), target_author = \(account.forgottenID.value),
                 target_address = '', target_name = NULL, \(Self.settled), text = NULL, warning = NULL,
                 note = NULL,
                 thread = \(action.payload.reply.map { Self.forgotten($0.thread) }),

@@ -57,14 +57,14 @@ package struct EarlierReplies: Sendable {
 
     fileprivate mutating func add(_ row: SQLRow) throws {
         let name = try row.text("name")
-        switch try row.int("part") {
-        case 0: decided.insert(name)
-        case 1:
+        switch HistoryPart(rawValue: try row.int("part")) {
+        case .decided: decided.insert(name)
+        case .publishedThread:
             let thread = try row.text("source")
             threads[name] = threads[name] ?? thread
             countsOfThreads[thread] = try row.int("number")
-        case 2: counts[OutboxStore.forgotten(name), default: 0] += try row.int("number")
-        default:
+        case .threadCount: counts[OutboxStore.forgotten(name), default: 0] += try row.int("number")
+        case .use:
             guard let network = NetworkName(rawValue: try row.text("network")) else { return }
             let person = AccountID(network: network, value: name)
             today[person, default: 0] += try row.int("number")
@@ -74,8 +74,22 @@ package struct EarlierReplies: Sendable {
             let source = PostID(network: origin, value: try row.text("source"))
             uses[person, default: [:]][source] = ReplyUse(
                 last: last, isInFlight: try row.int("open") > 0)
+        case nil: return
         }
     }
+}
+
+/// The content of a row of the statement that reads earlier replies: its column `part`.
+private enum HistoryPart: Int {
+    /// The mention `name` was decided.
+    case decided = 0
+    /// The reply that was published as `name` is in the conversation `source`, which has `number`
+    /// replies.
+    case publishedThread = 1
+    /// The conversation `name` has `number` replies.
+    case threadCount = 2
+    /// The account `name` got `number` replies today from the source; the last one at `last_ms`.
+    case use = 3
 }
 
 extension ReplyUse {

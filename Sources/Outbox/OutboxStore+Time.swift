@@ -45,7 +45,7 @@ extension OutboxStore {
     }
 
     /// The times of the next work by sort; nil for no work; a time may be in the past.
-    package struct Attention: Equatable, Sendable {
+    package struct NextWorkTimes: Equatable, Sendable {
         /// Sending an action of the requested kinds, or marking it as expired.
         package var sending: Date?
         /// Sending a post that has not expired, regardless of the requested kinds.
@@ -91,13 +91,13 @@ extension OutboxStore {
         """
     }
 
-    /// Returns the first of the times of ``attention(_:heard:lookUpAfter:now:)``; nil if nothing is
-    /// due.
-    package func nextAttention(
+    /// Returns the first of the times of ``nextWorkTimes(_:heard:lookUpAfter:now:)``; nil if
+    /// nothing is due.
+    package func nextWorkTime(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval,
         now: Date
     ) async throws -> Date? {
-        try await attention(kinds, heard: heard, lookUpAfter: wait, now: now).next
+        try await nextWorkTimes(kinds, heard: heard, lookUpAfter: wait, now: now).next
     }
 
     /// Returns the times of the next work, with one query.
@@ -107,14 +107,14 @@ extension OutboxStore {
     /// retired, waiting actions are only marked as expired.
     ///
     /// - Parameters:
-    ///   - heard: As for ``Action/mayLeave(heard:at:)``; an action that waits for it is ignored
-    ///     until then.
+    ///   - heard: When the mentions were last read completely, as for
+    ///     ``Action/mayLeave(heard:at:)``; actions that wait for a later reading are ignored.
     ///   - wait: Seconds after a request until its look-up, unless the action has its own time.
     ///   - now: The present; a request with a later time is due at once, because a clock was set.
-    package func attention(
+    package func nextWorkTimes(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval,
         now: Date
-    ) async throws -> Attention {
+    ) async throws -> NextWorkTimes {
         let milliseconds = Int64(wait * 1_000)
         let mayLeave = Self.mayLeave(heard: heard, at: now)
         let isPermitted = isPermitted(at: now)
@@ -144,19 +144,21 @@ extension OutboxStore {
                 FROM actions WHERE mirror = \(mirror) AND state IN ('planned', 'claimed', 'suggested')
             ) AS waiting
             """)
-        var attention = Attention()
-        guard let row = rows.first else { return attention }
-        attention.sending = try row.optionalDate("due_ms")
-        attention.post = try row.optionalDate("post_ms")
-        attention.expiry = try row.optionalDate("expiry_ms")
-        attention.lookUp = try ["look_ms", "sighting_ms"].compactMap { try row.optionalDate($0) }
-            .min()
-        attention.undo = try row.optionalDate("undo_ms")
-        attention.thread = try row.optionalDate("thread_ms")
-        attention.effect = try row.optionalDate("effect_ms")
-        attention.retirement = try row.optionalDate("retire_ms")
-        attention.waitsForMentions = try row.int("unheard") > 0
-        return attention
+        var nextWorkTimes = NextWorkTimes()
+        guard let row = rows.first else { return nextWorkTimes }
+        nextWorkTimes.sending = try row.optionalDate("due_ms")
+        nextWorkTimes.post = try row.optionalDate("post_ms")
+        nextWorkTimes.expiry = try row.optionalDate("expiry_ms")
+        nextWorkTimes.lookUp = try ["look_ms", "sighting_ms"].compactMap {
+            try row.optionalDate($0)
+        }
+        .min()
+        nextWorkTimes.undo = try row.optionalDate("undo_ms")
+        nextWorkTimes.thread = try row.optionalDate("thread_ms")
+        nextWorkTimes.effect = try row.optionalDate("effect_ms")
+        nextWorkTimes.retirement = try row.optionalDate("retire_ms")
+        nextWorkTimes.waitsForMentions = try row.int("unheard") > 0
+        return nextWorkTimes
     }
 
     /// Marks planned and suggested actions as expired whose time has passed.

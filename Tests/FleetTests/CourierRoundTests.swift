@@ -90,12 +90,12 @@ import Testing
 
     /// The steps of a look with these times, at which nothing happens but what `report` says.
     private func steps(
-        _ change: (inout OutboxStore.Attention) -> Void = { _ in },
+        _ change: (inout OutboxStore.NextWorkTimes) -> Void = { _ in },
         _ report: (CourierRound.Step, inout CourierRound) -> Void = { _, _ in }
     ) -> [CourierRound.Step] {
-        var attention = OutboxStore.Attention()
-        change(&attention)
-        var round = CourierRound(attention)
+        var nextWorkTimes = OutboxStore.NextWorkTimes()
+        change(&nextWorkTimes)
+        var round = CourierRound(nextWorkTimes)
         var steps: [CourierRound.Step] = []
         while let step = round.next(at: Self.now) {
             steps.append(step)
@@ -128,7 +128,7 @@ import Testing
 
     /// A part of a thread that expired leaves the rest to be said or dropped.
     @Test func whatExpiredLetsThreadsContinue() {
-        let expire: (inout OutboxStore.Attention) -> Void = { $0.expiry = Self.now }
+        let expire: (inout OutboxStore.NextWorkTimes) -> Void = { $0.expiry = Self.now }
         #expect(steps(expire) == [.expire, .open, .send, .askOriginals])
         #expect(
             steps(expire) { step, round in if step == .expire { round.expired(2) } }
@@ -140,7 +140,7 @@ import Testing
 
     /// A lost answer that was settled may be one whose action is to be undone.
     @Test func whatWasFoundIsTakenBackInTheSameLook() {
-        let lookUp: (inout OutboxStore.Attention) -> Void = { $0.lookUp = Self.now }
+        let lookUp: (inout OutboxStore.NextWorkTimes) -> Void = { $0.lookUp = Self.now }
         #expect(steps(lookUp) == [.open, .lookUp, .send, .askOriginals])
         #expect(
             steps(lookUp) { step, round in if step == .lookUp { round.settled() } }
@@ -148,9 +148,9 @@ import Testing
     }
 
     @Test func aTimeThatComesDuringALookCounts() {
-        var attention = OutboxStore.Attention()
-        attention.undo = Self.now + 5
-        var round = CourierRound(attention)
+        var nextWorkTimes = OutboxStore.NextWorkTimes()
+        nextWorkTimes.undo = Self.now + 5
+        var round = CourierRound(nextWorkTimes)
         let steps = [0.0, 5.0, 5.0].map { round.next(at: Self.now + $0) }
         #expect(steps == [.open, .takeBack, .send])
     }

@@ -230,9 +230,9 @@ import Testing
         _ = try await parts.store.propose(
             Intent(.post(Slot.Name(day: day, number: 1), slot), due: now, expires: now + 900),
             now: now)
-        let attention = try await parts.courier.deliverDue(ActionKind.allCases, heard: now - 60)
+        let nextWorkTime = try await parts.courier.deliverDue(ActionKind.allCases, heard: now - 60)
         #expect(paper.bot.with { $0.published.map(\.text) } == ["thought number 0 of many"])
-        #expect(attention.map { $0 > now } ?? true)
+        #expect(nextWorkTime.map { $0 > now } ?? true)
         // Once everything is heard they leave.
         try await parts.courier.deliverDue(ActionKind.allCases, heard: now)
         #expect(paper.bot.with { $0.published.count } > 1)

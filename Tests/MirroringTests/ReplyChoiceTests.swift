@@ -310,8 +310,9 @@ import Testing
     }
 
     private static let measure = ReplyMeasure(
-        measured: PaperMirror.now, answers: 60, same: 6, sameByChance: 3, withKind: 60, ofKind: 40,
-        ofKindByChance: 25, threshold: 0, held: 20)
+        measured: PaperMirror.now, answers: 60, same: 6, sameByChance: 3, kindKnown: 60,
+        sameKind: 40,
+        sameKindByChance: 25, threshold: 0, held: 20)
 
     @Test func nothingIsHeldBackBeforeItWasMeasured() async throws {
         let (paper, parts) = try await mirror(["welcome": "You're welcome!"])

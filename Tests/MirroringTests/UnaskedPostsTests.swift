@@ -241,7 +241,7 @@ import Testing
         async throws
     {
         let fixture = try await MirrorFixture.start(from: 9)
-        fixture.sandbox.faults.mastodon.narrowed = [NarrowedPosts(field)]
+        fixture.sandbox.faults.mastodon.restrictedAudiences = [NarrowedPosts(field)]
         try await fixture.live(until: 20)
         let ledger = await fixture.sandbox.ledger
         expect(ledger.deliveries) { $0.isEmpty }
@@ -251,7 +251,7 @@ import Testing
     @Test func narrowedPostsAreNotArchived() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
         let hidden = Array(Sample.served.filter { !$0.isReply }.prefix(3))
-        fixture.sandbox.faults.mastodon.narrowed = hidden.map {
+        fixture.sandbox.faults.mastodon.restrictedAudiences = hidden.map {
             NarrowedPosts(saying: $0.text, .flag("local_only", true))
         }
         let trainer = SchedulerTrainer(mirror: fixture.mirror, zone: Sample.zone) { _ in }

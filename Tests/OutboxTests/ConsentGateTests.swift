@@ -31,10 +31,10 @@ import Testing
         try await expect(store.due(ActionKind.allCases, now: Self.now), equals: [])
         // A slot has a quarter of an hour.
         let end = Date(milliseconds: Self.now.milliseconds + 900_001)
-        try await expect(outbox.attention(ActionKind.allCases), equals: end)
+        try await expect(outbox.nextWorkTime(ActionKind.allCases), equals: end)
         try await outbox.storage.agree(to: "m")
         try await expect(store.due(ActionKind.allCases, now: Self.now).count, equals: 2)
-        try await expect(outbox.attention(ActionKind.allCases), equals: Self.now)
+        try await expect(outbox.nextWorkTime(ActionKind.allCases), equals: Self.now)
         try await takeBack(outbox)
         try await expect(store.expire(now: Self.now + 1_000).map(\.kind), equals: [.post])
         try await expect(store.action(.reply, subject: "a")?.state, equals: reply.state)

@@ -40,7 +40,7 @@ import Testing
                     sending, remoteID: action.subject, remoteAddress: nil, now: now)
                 departures.times.append(now.timeIntervalSince(Self.start))
             }
-            guard let next = try await store.nextAttention([.post], lookUpAfter: 90, now: now)
+            guard let next = try await store.nextWorkTime([.post], lookUpAfter: 90, now: now)
             else { break }
             now = max(next, now + 1)
         }

@@ -46,8 +46,8 @@ struct OutboxFixture {
     }
 
     /// When something of these kinds wants attention, where answers are looked up after 90 seconds.
-    func attention(_ kinds: [ActionKind], now: Date = Self.start) async throws -> Date? {
-        try await store.nextAttention(kinds, lookUpAfter: 90, now: now)
+    func nextWorkTime(_ kinds: [ActionKind], now: Date = Self.start) async throws -> Date? {
+        try await store.nextWorkTime(kinds, lookUpAfter: 90, now: now)
     }
 
     /// Puts posts with these ids into the archive.
@@ -202,7 +202,7 @@ extension OutboxStore {
     /// When the next answer wants to be looked up that was lost; 90 seconds after its request if
     /// nothing else is said.
     func nextLookUp() async throws -> Date? {
-        try await nextAttention([], lookUpAfter: 90, now: .distantFuture)
+        try await nextWorkTime([], lookUpAfter: 90, now: .distantFuture)
     }
 }
 

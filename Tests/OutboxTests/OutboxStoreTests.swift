@@ -109,7 +109,7 @@ import Testing
             try await outbox.store.action(.post, subject: early.payload.subject))
         #expect(expired.state == .expired)
         #expect(expired.reason == "too-late")
-        try await expect(outbox.attention([.post]), equals: onTime.due)
+        try await expect(outbox.nextWorkTime([.post]), equals: onTime.due)
     }
 
     @Test func whatHasToWaitDoesNotStandInTheWay() async throws {
@@ -142,22 +142,22 @@ import Testing
             OutboxFixture.reply("a", expires: 600), now: OutboxFixture.start
         ).action
         let claimed = try await outbox.store.claim(stored, now: OutboxFixture.start)
-        try await expect(outbox.attention([.reply]), equals: OutboxFixture.start)
+        try await expect(outbox.nextWorkTime([.reply]), equals: OutboxFixture.start)
         _ = try await outbox.store.postpone(
             claimed, until: OutboxFixture.start + 3_600, reason: "rate-limited",
             now: OutboxFixture.start)
-        let attention = try #require(try await outbox.attention([.reply]))
-        #expect(attention > OutboxFixture.start + 600)
-        #expect(attention < OutboxFixture.start + 601)
-        try await expect(outbox.attention([.post]), equals: nil)
+        let nextWorkTime = try #require(try await outbox.nextWorkTime([.reply]))
+        #expect(nextWorkTime > OutboxFixture.start + 600)
+        #expect(nextWorkTime < OutboxFixture.start + 601)
+        try await expect(outbox.nextWorkTime([.post]), equals: nil)
         try await expect(outbox.store.expire(now: OutboxFixture.start + 600)) { $0.isEmpty }
-        let expired = try await outbox.store.expire(now: attention)
+        let expired = try await outbox.store.expire(now: nextWorkTime)
         let now = try #require(try await outbox.store.action(.reply, subject: "a"))
         #expect(expired == [now])
         #expect(now.state == .expired)
         #expect(now.reason == "rate-limited")
         #expect(now.nextAttempt == nil)
-        try await expect(outbox.attention([.reply]), equals: nil)
+        try await expect(outbox.nextWorkTime([.reply]), equals: nil)
     }
 
     @Test func marksSuggestionsThatNobodyDecidedAbout() async throws {
@@ -165,9 +165,9 @@ import Testing
         var intent = OutboxFixture.reply("a", expires: 600)
         intent.state = .suggested
         let suggestion = try await outbox.store.propose(intent, now: OutboxFixture.start).action
-        let attention = try #require(try await outbox.attention([.reply]))
-        #expect(attention > suggestion.expires)
-        #expect(attention < suggestion.expires + 1)
+        let nextWorkTime = try #require(try await outbox.nextWorkTime([.reply]))
+        #expect(nextWorkTime > suggestion.expires)
+        #expect(nextWorkTime < suggestion.expires + 1)
         try await expect(outbox.store.due([.reply], now: OutboxFixture.start + 600)) { $0.isEmpty }
         try await expect(outbox.store.suggestions(limit: 9), equals: [suggestion])
         // Whatever is asked for, what is over is over.

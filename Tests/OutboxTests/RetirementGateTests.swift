@@ -38,10 +38,10 @@ import Testing
         try await expect(store.due(ActionKind.allCases, now: Self.now).count, equals: 3)
         try await retire(outbox)
         try await expect(store.due(ActionKind.allCases, now: Self.now), equals: [])
-        let attention = try await store.attention(
+        let nextWorkTimes = try await store.nextWorkTimes(
             ActionKind.allCases, lookUpAfter: 90, now: Self.now)
-        #expect(attention.retirement == Self.now)
-        #expect(attention.post == nil)
+        #expect(nextWorkTimes.retirement == Self.now)
+        #expect(nextWorkTimes.post == nil)
         try await expect(begin(outbox), equals: true)
         // The day has two slots.
         let due = try await store.due(ActionKind.allCases, now: Self.now)
@@ -72,7 +72,7 @@ import Testing
         try await expect(begin(outbox, saying: nil), equals: true)
         _ = try await outbox.store.propose(OutboxFixture.reply("a"), now: Self.now - 3_600)
         try await expect(outbox.store.due(ActionKind.allCases, now: Self.now), equals: [])
-        let earlier = try await outbox.store.attention(
+        let earlier = try await outbox.store.nextWorkTimes(
             ActionKind.allCases, lookUpAfter: 90, now: Self.now - 7_200)
         #expect(earlier.retirement == Self.now - 7_200)
     }

@@ -34,7 +34,7 @@ import Testing
         try await see(standing, in: outbox)
         try await expect(outbox.store.due(ActionKind.allCases, now: Self.now), equals: [])
         try await expect(
-            outbox.store.attention(ActionKind.allCases, lookUpAfter: 90, now: Self.now).post,
+            outbox.store.nextWorkTimes(ActionKind.allCases, lookUpAfter: 90, now: Self.now).post,
             equals: nil)
         try await see(standing, in: outbox, goesOn: true)
         try await expect(outbox.store.due(ActionKind.allCases, now: Self.now).count, equals: 2)

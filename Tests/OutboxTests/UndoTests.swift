@@ -56,7 +56,7 @@ import Testing
                 claimed, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)
         }
         try await expect(outbox.store.askUndo("000000000000", now: Self.now), equals: .unknown)
-        try await expect(outbox.attention([.reply]), equals: nil)
+        try await expect(outbox.nextWorkTime([.reply]), equals: nil)
     }
 
     @Test(arguments: OutboxFixture.Engine.allCases)
@@ -65,9 +65,9 @@ import Testing
         let done = try await delivered("a", outbox)
         #expect(done.state == .done)
         #expect(done.undo == nil)
-        try await expect(outbox.attention([]), equals: nil)
+        try await expect(outbox.nextWorkTime([]), equals: nil)
         try await expect(outbox.store.askUndo(done.id, now: Self.now + 5), equals: .asked)
-        try await expect(outbox.attention([], now: Self.now + 5), equals: Self.now + 5)
+        try await expect(outbox.nextWorkTime([], now: Self.now + 5), equals: Self.now + 5)
         // Asking twice is one wish.
         try await expect(
             outbox.store.askUndo(done.id, reason: .retired, now: Self.now + 9), equals: .asked)
@@ -80,7 +80,7 @@ import Testing
         try await expect(
             outbox.store.beginUndo(due, until: Self.now + 130, now: Self.now + 10), equals: nil)
         try await expect(outbox.store.dueUndos(now: Self.now + 11)) { $0.isEmpty }
-        try await expect(outbox.attention([], now: Self.now + 11), equals: Self.now + 130)
+        try await expect(outbox.nextWorkTime([], now: Self.now + 11), equals: Self.now + 130)
 
         let undone = try #require(try await outbox.store.undone(done.id, now: Self.now + 12))
         #expect(undone.state == .undone)
@@ -89,7 +89,7 @@ import Testing
         try await expect(
             outbox.store.undone(done.id, outcome: Undo.gone, now: Self.now + 13), equals: nil)
         try await expect(outbox.store.askUndo(done.id, now: Self.now + 14), equals: .already)
-        try await expect(outbox.attention(ActionKind.allCases, now: Self.now + 14), equals: nil)
+        try await expect(outbox.nextWorkTime(ActionKind.allCases, now: Self.now + 14), equals: nil)
         try await expect(outbox.store.undoTally(), equals: UndoTally())
         // It stays: nobody decides it again, and what was said counts as said.
         try await expect(outbox.store.propose(OutboxFixture.reply("a"), now: Self.now + 20)) {
@@ -203,7 +203,7 @@ import Testing
         #expect(refused.reason == "rejected")
         #expect(refused.undo?.next == nil)
         try await expect(outbox.store.undoTally(), equals: UndoTally())
-        try await expect(outbox.attention(ActionKind.allCases), equals: nil)
+        try await expect(outbox.nextWorkTime(ActionKind.allCases), equals: nil)
     }
 
     // MARK: Many
@@ -245,7 +245,7 @@ import Testing
         // What has no room waits all at once.
         try await outbox.store.putOffUndos([.reply], until: Self.now + 81, now: Self.now + 30)
         try await expect(outbox.store.dueUndos(now: Self.now + 80)) { $0.isEmpty }
-        try await expect(outbox.attention([], now: Self.now + 30), equals: Self.now + 81)
+        try await expect(outbox.nextWorkTime([], now: Self.now + 30), equals: Self.now + 81)
         try await expect(
             outbox.store.dueUndos(now: Self.now + 81).map(\.subject), equals: ["1", "0"])
     }
@@ -278,7 +278,7 @@ import Testing
         let outbox = try await OutboxFixture()
         let done = try await delivered("a", outbox)
         _ = try await outbox.store.askUndo(done.id, now: Self.now + 36_000)
-        try await expect(outbox.attention([], now: Self.now + 10), equals: Self.now + 10)
+        try await expect(outbox.nextWorkTime([], now: Self.now + 10), equals: Self.now + 10)
         try await expect(outbox.store.dueUndos(now: Self.now + 10).map(\.id), equals: [done.id])
     }
 

@@ -24,8 +24,9 @@ extension Explanation.Feature {
     ///
     /// - Parameters:
     ///   - assessment: The result of the classifier.
-    ///   - number: The most words and authors to list, with the form as one sum; nil to list all
-    ///     except signs, numbers and function words.
+    ///   - number: The maximum number of words and authors to list; the features of the text's form
+    ///     are then added up in one entry. Nil lists every feature except signs, numbers and
+    ///     function words.
     /// - Returns: Contributions that add up, with the base, to ln of the rate.
     package static func all(of assessment: Assessment, atMost number: Int? = nil) -> [Self] {
         let shown = assessment.told(atMost: number ?? .max)

@@ -279,8 +279,8 @@ package actor FeedReader {
             let reason = try await reasonToReturn(to: item.name, look)
             return reason.map { .postponed(Postponed(address: item.name, reason: $0)) } ?? .decided
         }
-        guard let below = try await progress().below else { return }
-        let posts = try await list(below.place, below.end)
+        guard let stretch = try await progress().ownPostsToLookBelow else { return }
+        let posts = try await list(stretch.place, stretch.end)
         for post in posts {
             guard mayGoOn else { return }
             if let reason = try await reasonToReturn(to: post.address, look) {
@@ -289,9 +289,10 @@ package actor FeedReader {
                     FeedItem(postponed, version: terms.version, now: clock.now), of: notes)
                 pending[notes] = nil
             }
-            try await change { $0.below = PublishedStretch(place: post.place, end: below.end) }
+            let rest = PublishedStretch(place: post.place, end: stretch.end)
+            try await change { $0.ownPostsToLookBelow = rest }
         }
-        if posts.isEmpty { try await change { $0.below = nil } }
+        if posts.isEmpty { try await change { $0.ownPostsToLookBelow = nil } }
     }
 
     /// Looks below a post; returns the reason to look again, or nil.

@@ -419,8 +419,8 @@ struct FeedState: Sendable {
         // If the look below own posts did not get this far after the last sweep, it continues from
         // there; if it got further, it starts over, because new replies may have arrived.
         var place = OutboxStore.PublishedPlace(due: floor, id: "")
-        if let below = progress.below?.place, below.due < floor { place = below }
-        progress.below = PublishedStretch(place: place, end: time.now)
+        if let rest = progress.ownPostsToLookBelow?.place, rest.due < floor { place = rest }
+        progress.ownPostsToLookBelow = PublishedStretch(place: place, end: time.now)
         progress.sweep = nil
         progress.swept = time.now
     }

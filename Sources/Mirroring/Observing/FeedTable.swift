@@ -16,7 +16,7 @@ struct FeedProgress: Equatable, Sendable {
     /// The part that a sweep still has to read again.
     var sweep: Stretch?
     /// The bot's own posts below which a sweep has not looked for replies yet.
-    var below: PublishedStretch?
+    var ownPostsToLookBelow: PublishedStretch?
     /// When the feed was last read to its end.
     var read: Date?
     /// Creation time of the newest item read when the feed was last read to its end.
@@ -50,7 +50,7 @@ struct Stretch: Equatable, Sendable {
 
 /// The bot's published posts and replies from a place on, up to a due time.
 struct PublishedStretch: Equatable, Sendable {
-    /// The last one that was looked below.
+    /// The last post below which replies were looked for.
     var place: OutboxStore.PublishedPlace
     var end: Date
 }
@@ -125,7 +125,7 @@ package struct FeedTable: Sendable {
         var progress = FeedProgress()
         guard let row = rows.first else { return progress }
         progress.position = try row.optionalText("position")
-        progress.below = try PublishedStretch(row: row)
+        progress.ownPostsToLookBelow = try PublishedStretch(row: row)
         progress.read = try row.optionalDate("read_ms")
         progress.newest = try row.optionalDate("newest_ms")
         progress.arrived = Int(clamping: try row.optionalInteger("arrived") ?? 0)
@@ -224,10 +224,11 @@ package struct FeedTable: Sendable {
     private static func moving(
         _ feed: String, from old: String?, to new: FeedProgress, _ mirror: String
     ) -> SQL {
+        let ownPosts = new.ownPostsToLookBelow
         if let old {
             return """
-                UPDATE feeds SET position = \(new.position), below_ms = \(new.below?.place.due.milliseconds),
-                    below_action = \(new.below?.place.id), below_end_ms = \(new.below?.end.milliseconds),
+                UPDATE feeds SET position = \(new.position), below_ms = \(ownPosts?.place.due.milliseconds),
+                    below_action = \(ownPosts?.place.id), below_end_ms = \(ownPosts?.end.milliseconds),
                     read_ms = \(new.read?.milliseconds), newest_ms = \(new.newest?.milliseconds),
                     arrived = \(new.arrived), swept_ms = \(new.swept?.milliseconds), error = \(new.error),
                     error_code = \(new.errorCode), error_ms = \(new.errorSince?.milliseconds)
@@ -237,8 +238,8 @@ package struct FeedTable: Sendable {
         return """
             INSERT INTO feeds (mirror, feed, position, below_ms, below_action, below_end_ms,
                 read_ms, newest_ms, arrived, swept_ms, error, error_code, error_ms)
-            VALUES (\(mirror), \(feed), \(new.position), \(new.below?.place.due.milliseconds), \(new.below?.place.id),
-                \(new.below?.end.milliseconds), \(new.read?.milliseconds), \(new.newest?.milliseconds), \(new.arrived),
+            VALUES (\(mirror), \(feed), \(new.position), \(ownPosts?.place.due.milliseconds), \(ownPosts?.place.id),
+                \(ownPosts?.end.milliseconds), \(new.read?.milliseconds), \(new.newest?.milliseconds), \(new.arrived),
                 \(new.swept?.milliseconds), \(new.error), \(new.errorCode), \(new.errorSince?.milliseconds))
             ON CONFLICT (mirror, feed) DO UPDATE SET position = excluded.position, below_ms = excluded.below_ms,
                 below_action = excluded.below_action, below_end_ms = excluded.below_end_ms,

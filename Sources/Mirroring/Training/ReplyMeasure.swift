@@ -13,27 +13,36 @@ package struct ReplyMeasure: Codable, Equatable, Sendable {
     /// The expected ``same`` if replies were drawn at random.
     package var sameByChance: Double
     /// Answers in a language for which kinds of text are defined.
-    package var withKind: Int
-    /// Answers of ``withKind`` for which the chosen reply had the same kind.
-    package var ofKind: Int
-    /// The expected ``ofKind`` if replies were drawn.
-    package var ofKindByChance: Double
+    package var kindKnown: Int
+    /// Answers of ``kindKnown`` for which the chosen reply had the same kind.
+    package var sameKind: Int
+    /// The expected ``sameKind`` if replies were drawn.
+    package var sameKindByChance: Double
     /// The least score of a likely reply; nil if too few answers had a kind to determine it.
     package var threshold: Double?
-    /// Answers of ``withKind`` whose chosen reply has a lower score.
+    /// Answers of ``kindKnown`` whose chosen reply has a lower score.
     package var held: Int
 
+    /// The stored names of ``kindKnown``, ``sameKind`` and ``sameKindByChance`` are older.
+    private enum CodingKeys: String, CodingKey {
+        case measured, answers, same, sameByChance, threshold, held
+        case kindKnown = "withKind"
+        case sameKind = "ofKind"
+        case sameKindByChance = "ofKindByChance"
+    }
+
     package init(
-        measured: Date, answers: Int, same: Int, sameByChance: Double, withKind: Int, ofKind: Int,
-        ofKindByChance: Double, threshold: Double?, held: Int
+        measured: Date, answers: Int, same: Int, sameByChance: Double, kindKnown: Int,
+        sameKind: Int,
+        sameKindByChance: Double, threshold: Double?, held: Int
     ) {
         self.measured = measured
         self.answers = answers
         self.same = same
         self.sameByChance = sameByChance
-        self.withKind = withKind
-        self.ofKind = ofKind
-        self.ofKindByChance = ofKindByChance
+        self.kindKnown = kindKnown
+        self.sameKind = sameKind
+        self.sameKindByChance = sameKindByChance
         self.threshold = threshold
         self.held = held
     }
@@ -43,9 +52,9 @@ package struct ReplyMeasure: Codable, Equatable, Sendable {
         var sentence =
             "the bot would have chosen the human's own text for \(same) of the last \(answers) answers"
         sentence += " (\(Self.drawn(sameByChance)) if it drew)"
-        guard withKind > 0 else { return sentence }
-        sentence += ", and a reply of the same kind for \(ofKind) of \(withKind)"
-        sentence += " (\(Self.drawn(ofKindByChance)) if it drew)"
+        guard kindKnown > 0 else { return sentence }
+        sentence += ", and a reply of the same kind for \(sameKind) of \(kindKnown)"
+        sentence += " (\(Self.drawn(sameKindByChance)) if it drew)"
         guard threshold != nil else { return sentence }
         return sentence
             + "; \(held) of these hardly fitted, for which \(Setting.replies.name) decides"

@@ -161,7 +161,7 @@ private final class Office: @unchecked Sendable {
         for _ in 0..<500 {
             if worker == nil || worker?.isDead == true { try await hire() }
             guard let worker, let delivery else { return "nobody works" }
-            guard let next = try await delivery.nextAttention([.reply], now: worker.now) else {
+            guard let next = try await delivery.nextWorkTime([.reply], now: worker.now) else {
                 return nil
             }
             world.advance(max(next.timeIntervalSince(worker.now), 1))
