@@ -157,14 +157,16 @@ package struct RehearsedReplies: Encodable, Equatable, Sendable {
     /// The number of replies with the human's own text.
     package var same: Int { looked.count { $0.isSame } }
     /// The number of replies in a language with known kinds.
-    package var withKind: Int { looked.count { $0.isOfKind != nil } }
+    package var kindKnown: Int { looked.count { $0.isOfKind != nil } }
     /// The number of replies of the same kind as the human's.
-    package var ofKind: Int { looked.count { $0.isOfKind == true } }
+    package var sameKind: Int { looked.count { $0.isOfKind == true } }
     /// The mentions to which the best old reply hardly fitted.
     package var doubtful: Int { looked.count { $0.isDoubtful } }
 
-    private enum CodingKeys: CodingKey {
-        case answers, lookedAt, answered, same, withKind, ofKind, doubtful, all
+    private enum CodingKeys: String, CodingKey {
+        case answers, lookedAt, answered, same, doubtful, all
+        case kindKnown = "withKind"
+        case sameKind = "ofKind"
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -173,8 +175,8 @@ package struct RehearsedReplies: Encodable, Equatable, Sendable {
         try container.encode(looked.count, forKey: .lookedAt)
         try container.encode(answered, forKey: .answered)
         try container.encode(same, forKey: .same)
-        try container.encode(withKind, forKey: .withKind)
-        try container.encode(ofKind, forKey: .ofKind)
+        try container.encode(kindKnown, forKey: .kindKnown)
+        try container.encode(sameKind, forKey: .sameKind)
         try container.encode(doubtful, forKey: .doubtful)
         try container.encode(looked, forKey: .all)
     }

@@ -72,7 +72,7 @@ struct ReplyEvaluation: Sendable {
         let isOfKind: Bool?
         /// The expected results of a random choice among the candidates.
         let sameByChance: Double
-        let ofKindByChance: Double
+        let sameKindByChance: Double
 
         var isRight: Bool { isSame || isOfKind == true }
     }
@@ -133,16 +133,16 @@ struct ReplyEvaluation: Sendable {
         let competing = plain.isEmpty ? candidates : plain
         let kind = own.score.kinds?.reply
         var isOfKind: Bool?
-        var ofKind = 0
+        var sameKind = 0
         if let kind, let chosenKind = chosen.score.kinds?.reply {
             isOfKind = chosenKind == kind
-            ofKind = competing.count { $0.score.kinds?.reply == kind }
+            sameKind = competing.count { $0.score.kinds?.reply == kind }
         }
         let same = competing.count { $0.textKey == own.textKey }
         return Outcome(
             score: chosen.score.total, isSame: chosen.textKey == own.textKey, isOfKind: isOfKind,
             sameByChance: Double(same) / Double(competing.count),
-            ofKindByChance: Double(ofKind) / Double(competing.count))
+            sameKindByChance: Double(sameKind) / Double(competing.count))
     }
 
     /// Lets old replies to a person compete for answering a mention, as a mirror does.
@@ -180,14 +180,14 @@ struct ReplyEvaluation: Sendable {
     }
 
     private static func measure(of outcomes: [Outcome], now: Date) -> ReplyMeasure {
-        let withKind = outcomes.filter { $0.isOfKind != nil }
-        let threshold = threshold(withKind)
-        let held = withKind.count { $0.score < threshold ?? -.infinity }
+        let kindKnown = outcomes.filter { $0.isOfKind != nil }
+        let threshold = threshold(kindKnown)
+        let held = kindKnown.count { $0.score < threshold ?? -.infinity }
         return ReplyMeasure(
             measured: now, answers: outcomes.count, same: outcomes.count { $0.isSame },
-            sameByChance: outcomes.map(\.sameByChance).reduce(0, +), withKind: withKind.count,
-            ofKind: withKind.count { $0.isOfKind == true },
-            ofKindByChance: withKind.map(\.ofKindByChance).reduce(0, +), threshold: threshold,
+            sameByChance: outcomes.map(\.sameByChance).reduce(0, +), kindKnown: kindKnown.count,
+            sameKind: kindKnown.count { $0.isOfKind == true },
+            sameKindByChance: kindKnown.map(\.sameKindByChance).reduce(0, +), threshold: threshold,
             held: held)
     }
 

@@ -27,8 +27,9 @@ extension YearRehearsal {
             names: try await mirror.people.names().subtracting(all.compactMap(\.name)))
         guard !contests.asked.isEmpty else {
             return .missing(
-                "of none of the human's \(during.count) answers of \(year) it is known what was answered; a mirror keeps "
-                    + "the posts of others for some months, and --favorites FILE reads others")
+                "the answered post is known for none of the human's \(during.count) answers of \(year); a mirror keeps "
+                    + "other people's posts for some months only, and --favorites FILE adds older ones"
+            )
         }
         var looked: [RehearsedReplies.Answer] = []
         for index in contests.asked {

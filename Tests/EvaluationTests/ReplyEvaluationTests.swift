@@ -13,7 +13,7 @@ import Testing
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct ReplyEvaluationTests {
     private func outcome(_ score: Double, _ isRight: Bool) -> ReplyEvaluation.Outcome {
         ReplyEvaluation.Outcome(
-            score: score, isSame: false, isOfKind: isRight, sameByChance: 0, ofKindByChance: 0)
+            score: score, isSame: false, isOfKind: isRight, sameByChance: 0, sameKindByChance: 0)
     }
 
     @Test func theThresholdHoldsBackWhatIsMostlyWrong() {
@@ -66,9 +66,9 @@ import Testing
         #expect(scores.answersKnown > 0)
         let choices = try #require(scores.choices)
         #expect(choices.answers == 60)
-        #expect(choices.withKind == 60)
-        #expect(choices.ofKind == 60)
-        #expect(choices.ofKindByChance > 15 && choices.ofKindByChance < 25)
+        #expect(choices.kindKnown == 60)
+        #expect(choices.sameKind == 60)
+        #expect(choices.sameKindByChance > 15 && choices.sameKindByChance < 25)
         #expect(choices.same > 0 && choices.same < 60)
         #expect(choices.measured == Sample.origin)
         #expect(choices.held == 0)
@@ -99,16 +99,16 @@ import Testing
             (
                 ReplyMeasure(
                     measured: Sample.origin, answers: 120, same: 9, sameByChance: 2.2,
-                    withKind: 118, ofKind: 70,
-                    ofKindByChance: 54.6, threshold: 0.1, held: 20),
+                    kindKnown: 118, sameKind: 70,
+                    sameKindByChance: 54.6, threshold: 0.1, held: 20),
                 "the bot would have chosen the human's own text for 9 of the last 120 answers (2 if it drew), and a reply "
                     + "of the same kind for 70 of 118 (55 if it drew); 20 of these hardly fitted, for which REPLIES decides"
             ),
             (
                 ReplyMeasure(
-                    measured: Sample.origin, answers: 12, same: 1, sameByChance: 0.4, withKind: 0,
-                    ofKind: 0,
-                    ofKindByChance: 0, threshold: nil, held: 0),
+                    measured: Sample.origin, answers: 12, same: 1, sameByChance: 0.4, kindKnown: 0,
+                    sameKind: 0,
+                    sameKindByChance: 0, threshold: nil, held: 0),
                 "the bot would have chosen the human's own text for 1 of the last 12 answers (0 if it drew)"
             ),
         ])

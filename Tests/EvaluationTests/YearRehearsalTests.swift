@@ -252,10 +252,10 @@ import Testing
         let replies = try #require(try await live(mirror, days: 30).replies.scores)
         #expect(replies.answers == 30)
         #expect(replies.looked.count == 30)
-        #expect(replies.withKind == replies.answered)
+        #expect(replies.kindKnown == replies.answered)
         #expect(replies.answered > 10)
         // Each text is given once in seven days, so that not each mention has one of its kind left.
-        expect(Double(replies.ofKind) / Double(max(1, replies.withKind))) { $0 > 0.5 }
+        expect(Double(replies.sameKind) / Double(max(1, replies.kindKnown))) { $0 > 0.5 }
         expect(replies.looked) { $0.allSatisfy { Self.questions.contains($0.mention) } }
     }
 
@@ -269,7 +269,7 @@ import Testing
         }
         #expect(
             reason.hasPrefix(
-                "of none of the human's 20 answers of 2026 it is known what was answered; "))
+                "the answered post is known for none of the human's 20 answers of 2026; "))
     }
 
     @Test func favoritesAreThoseThatWereLearned() async throws {

@@ -92,8 +92,9 @@ enum RehearsalWords {
         var words =
             "of \(replies.looked.count) mentions that the human answered, the bot would have answered \(replies.answered), "
             + "\(replies.same) of them with the human's own words"
-        if replies.withKind > 0 {
-            words += " and \(replies.ofKind) of \(replies.withKind) with a reply of the same kind"
+        if replies.kindKnown > 0 {
+            words +=
+                " and \(replies.sameKind) of \(replies.kindKnown) with a reply of the same kind"
         }
         if replies.doubtful > 0 {
             words += "; to \(replies.doubtful) the best old reply hardly fitted"

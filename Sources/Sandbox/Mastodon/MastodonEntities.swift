@@ -138,12 +138,12 @@ struct MastodonEntities {
     }
 
     private func soundStatus(_ post: SandboxPost) -> WireJSON {
-        narrowed(status: plainStatus(post), post)
+        withAudienceFields(status: plainStatus(post), post)
     }
 
     /// The status with the fields that a program has for audiences other than Mastodon's.
-    private func narrowed(status: WireJSON, _ post: SandboxPost) -> WireJSON {
-        let fields = habits.narrowed.filter { $0.phrase.isEmpty || post.text.contains($0.phrase) }
+    private func withAudienceFields(status: WireJSON, _ post: SandboxPost) -> WireJSON {
+        let fields = habits.restrictedAudiences.filter { $0.applies(to: post.text) }
             .map(\.field)
         var flags: [String: Bool] = [:]
         var texts: [String: String] = [:]

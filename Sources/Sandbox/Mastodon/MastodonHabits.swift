@@ -311,8 +311,8 @@ package struct MastodonHabits: Equatable, Sendable {
     package var sourceText = SourceText.missing
     /// Posts state who may favorite, answer and repost them, as on GoToSocial.
     package var tellsPolicies = false
-    /// Further fields by which authors narrowed posts.
-    package var narrowed: [NarrowedPosts] = []
+    /// Further fields by which authors restricted the audience of posts.
+    package var restrictedAudiences: [NarrowedPosts] = []
 
     /// Texts of local people are converted from markup, whose signs are lost.
     package var rewritesTexts = false
@@ -398,6 +398,9 @@ package struct NarrowedPosts: Equatable, Sendable {
         self.phrase = phrase
         self.field = field
     }
+
+    /// Whether a post with this text has the field.
+    func applies(to text: String) -> Bool { phrase.isEmpty || text.contains(phrase) }
 }
 
 extension MastodonHabits {

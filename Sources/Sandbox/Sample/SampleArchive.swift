@@ -61,14 +61,14 @@ package struct SampleArchive: Sendable {
     private static func posts(before today: SampleDay, generator: inout SampleGenerator)
         -> [SamplePost]
     {
-        let travels = [60, 210].map { $0 + generator.number(below: 60) }
+        let tripStarts = [60, 210].map { $0 + generator.number(below: 60) }
         var texts = UniqueTexts()
         var friends: [SamplePerson] = []
         var talks: [SamplePerson: Int] = [:]
         var posts: [SamplePost] = []
         for distance in stride(from: 365, through: 1, by: -1) {
-            // Away twice a year, without the phone.
-            guard !travels.contains(where: { $0 - distance >= 0 && $0 - distance < 5 }) else {
+            // Twice a year the human is away for five days, without the phone.
+            guard !tripStarts.contains(where: { (0..<5).contains($0 - distance) }) else {
                 continue
             }
             let day = today.advanced(by: -distance)

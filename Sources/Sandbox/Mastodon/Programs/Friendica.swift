@@ -63,7 +63,8 @@ extension MastodonHabits {
         // Module/Api/Mastodon/Statuses.php, formatStatus: Markdown::toBBCode.
         habits.rewritesTexts = true
         habits.dialect = .markdown
-        // Util/DateTimeFormat.php, JSON: milliseconds; the database has whole seconds.
+        // Util/DateTimeFormat.php, JSON: writes milliseconds, which are always zero, because the
+        // database has whole seconds.
         habits.times = .zeros
         // Module/Api/Mastodon/Accounts/VerifyCredentials.php: "@todo Support the source property".
         habits.hidesProfileSource = true
