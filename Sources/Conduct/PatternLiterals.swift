@@ -98,8 +98,8 @@ private struct PatternParser {
     /// A part of a pattern.
     private enum Part {
         case character(Unicode.Scalar)
-        /// A match of the part contains one of these.
-        case any([Literal])
+        /// Every text that matches this part contains at least one of these literals.
+        case anyOf([Literal])
         case unknown
     }
 
@@ -148,7 +148,7 @@ private struct PatternParser {
             case .character(let character) where least > 0:
                 run.unicodeScalars.append(character)
                 if !isOnce { end(&run) }
-            case .any(let literals) where least > 0:
+            case .anyOf(let literals) where least > 0:
                 end(&run)
                 if better(literals) { best = literals }
             default: end(&run)
@@ -191,7 +191,7 @@ private struct PatternParser {
         guard let scalar = next else { return .unknown }
         place += 1
         switch scalar {
-        case "d": return .any([.digit])
+        case "d": return .anyOf([.digit])
         case "D", "w", "W", "s", "S", "b", "B": return .unknown
         case "u":
             place = min(place + 4, scalars.count)
@@ -217,7 +217,7 @@ private struct PatternParser {
             default: members?.append(.text(String(Character(scalar))))
             }
         }
-        return members.map { .any($0) } ?? .unknown
+        return members.map { .anyOf($0) } ?? .unknown
     }
 
     private mutating func group() -> Part {
@@ -239,6 +239,6 @@ private struct PatternParser {
         let inside = alternatives()
         if next == ")" { place += 1 }
         guard consumesText, let inside else { return .unknown }
-        return .any(inside)
+        return .anyOf(inside)
     }
 }

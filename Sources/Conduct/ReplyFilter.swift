@@ -62,8 +62,10 @@ package struct ReplyFilter: Sendable {
 
     // MARK: Mentions
 
-    /// Whether all mentions at the beginning are of the answered person: by a known name, or by a
-    /// single one that belongs to nobody else known, which may be an old name.
+    /// Whether every mention at the beginning names the answered person.
+    ///
+    /// A single unknown name counts too, unless it belongs to another known person: it may be a
+    /// former name of the answered person.
     private func addressesOnePerson(_ text: String) -> Bool {
         var leading: Set<String> = []
         scan: for token in PlainTokens(text).tokens {

@@ -33,7 +33,7 @@ package struct P256Key: Sendable {
             scalar.count == Self.size && scalar.contains { $0 != 0 }
             && scalar.lexicographicallyPrecedes(Self.order)
         guard isScalar, let key = OpenedKey(private: Self.privateHead + scalar + Self.privateTail),
-            let point = key.point(behind: Self.publicHead.count)
+            let point = key.point(afterHeader: Self.publicHead.count)
         else { return nil }
         self.scalar = scalar
         publicKey = point
@@ -149,15 +149,15 @@ package struct P256Key: Sendable {
 
         deinit { EVP_PKEY_free(key) }
 
-        /// The point of the public key, which begins at a place of its DER form.
-        func point(behind start: Int) -> [UInt8]? {
+        /// Returns the point of the public key, which follows the header of the key's DER form.
+        func point(afterHeader headerLength: Int) -> [UInt8]? {
             let count = Int(i2d_PUBKEY(key, nil))
-            guard count > start else { return nil }
-            return Array(
-                [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-                    var place = buffer.baseAddress
-                    written = max(0, Int(i2d_PUBKEY(key, &place)))
-                }.dropFirst(start))
+            guard count > headerLength else { return nil }
+            let der = [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
+                var cursor = buffer.baseAddress
+                written = max(0, Int(i2d_PUBKEY(key, &cursor)))
+            }
+            return Array(der.dropFirst(headerLength))
         }
     }
 }

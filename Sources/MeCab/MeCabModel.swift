@@ -75,8 +75,8 @@ import Synchronization
         defer { terminated.deallocate() }
         let end = terminated.initialize(fromContentsOf: text)
         terminated.initializeElement(at: end, to: 0)
-        // Inlined into the caller together with `body`, which runs once a word; the functions
-        // called here run once a text.
+        // This function is inlined into its caller, so that the call of `body` for each word costs
+        // nothing. The functions that it calls run once for each text, and are not inlined.
         let lattice = try analysed(UnsafeBufferPointer(rebasing: terminated[..<end]))
         var words = MorphemeCursor(lattice)
         while let word = words.next() { body(word) }

@@ -150,11 +150,13 @@ import Testing
             $0.unverified = UnverifiedPosts(isAll: true, isDecided: false)
         },
         mild(.holdUseless, hiddenBy: elsewhere) {
-            $0.wishes.uselessHold = "HOLD_WHILE_ACTIVE has no effect"
+            $0.deliberateLimits.uselessHold = "HOLD_WHILE_ACTIVE has no effect"
         },
-        mild(.noAnswers, hiddenBy: elsewhere) { $0.wishes.noAnswers = "REPLIES_PER_PERSON" },
+        mild(.noAnswers, hiddenBy: elsewhere) {
+            $0.deliberateLimits.noAnswers = "REPLIES_PER_PERSON"
+        },
         mild(.silentDay, hiddenBy: [.moved, .pastUnknown, .archiveEmpty]) { $0.isSilentDay = true },
-        mild(.favoritesOff) { $0.wishes.wantsFavorites = false },
+        mild(.favoritesOff) { $0.deliberateLimits.wantsFavorites = false },
         mild(.homeUnread, hiddenBy: [.favoritesOff, .noBotAccount]) {
             $0.accounts[.bot]?.homeProblem = "X_HOME_POSTS_PER_DAY is 0"
         },
@@ -371,10 +373,10 @@ import Testing
         expect(
             codes { $0.adoptedZone = "the time zone is UTC, as the archive says" },
             equals: [.zoneAdopted])
-        expect(codes { $0.wishes.onlyAnswers = true }, equals: [.onlyAnswers])
-        expect(codes { $0.wishes.isAlwaysQuiet = true }, equals: [.alwaysQuiet])
-        expect(codes { $0.wishes.quietUntil = "07:00" }, equals: [.quietHours])
-        expect(codes { $0.wishes.favoritesPerDay = 0 }, equals: [.noFavoritesADay])
+        expect(codes { $0.deliberateLimits.onlyAnswers = true }, equals: [.onlyAnswers])
+        expect(codes { $0.deliberateLimits.isAlwaysQuiet = true }, equals: [.alwaysQuiet])
+        expect(codes { $0.deliberateLimits.quietUntil = "07:00" }, equals: [.quietHours])
+        expect(codes { $0.deliberateLimits.favoritesPerDay = 0 }, equals: [.noFavoritesADay])
         expect(codes { $0.favoritesToday = 10 }, equals: [.favoritesSpent])
         expect(
             codes { $0.classifierLack = .dictionary("no dictionary") }, equals: [.dictionaryMissing]

@@ -272,7 +272,7 @@ import Testing
         (.infinity, "Of such posts they favorite none."),
     ])
     func aRateIsSaidAsAChance(_ rate: Double, _ sentence: String) {
-        #expect(Words.chance(ofRate: rate) == sentence)
+        #expect(Words.chance(ofOdds: rate) == sentence)
     }
 
     @Test func aThresholdIsSaidAsAChance() {

@@ -17,7 +17,8 @@ import PackagePlugin
                 arguments: [
                     root.appending(path: "Sources/Commit/Plugin/commit.sh").path, output.path,
                 ],
-                // Contains only the variables that the platform has set.
+                // The listed variables that are set. commit.sh reads SOURCE_VERSION, which hosts
+                // that build without .git, such as Heroku, set.
                 environment: environment, inputFiles: gitStateFiles(of: root) + sources,
                 outputFiles: [output])
         ]

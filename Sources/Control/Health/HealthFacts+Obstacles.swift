@@ -480,7 +480,7 @@ extension HealthFacts {
             return [make(.archiveEmpty, .stops, of: [.sending], "the archive is empty", train)]
         }
         if let obstacle = unverifiedPosts { return [obstacle] }
-        guard isWithoutText, !wishes.onlyAnswers else { return [] }
+        guard isWithoutText, !deliberateLimits.onlyAnswers else { return [] }
         return [
             make(
                 .noFitText, .hinders, of: [.sending], "none of the texts may be posted by itself",
@@ -754,19 +754,19 @@ extension HealthFacts {
                         Setting.timeZone.name,
                         "set \(Setting.timeZone.name) if the human lives in another")))
         }
-        if let hold = wishes.uselessHold {
+        if let hold = deliberateLimits.uselessHold {
             found.append(make(.holdUseless, .note, of: [], hold, brief: hold))
         }
-        if let setting = wishes.noAnswers {
+        if let setting = deliberateLimits.noAnswers {
             found.append(make(.noAnswers, .wanted, of: [], "\(setting) is 0", .set(setting)))
         }
         guard knowsPast, hasPosts else { return found }
-        if wishes.onlyAnswers {
+        if deliberateLimits.onlyAnswers {
             found.append(
                 make(
                     .onlyAnswers, .wanted, of: [],
                     "\(Setting.maxPerDay.name) is 0, so the bot only answers and favorites"))
-        } else if wishes.isAlwaysQuiet {
+        } else if deliberateLimits.isAlwaysQuiet {
             found.append(
                 make(
                     .alwaysQuiet, .wanted, of: [],
@@ -776,7 +776,7 @@ extension HealthFacts {
                 make(
                     .silentDay, .note, of: [],
                     "the plan drew a day of silence, as the human has them"))
-        } else if let end = wishes.quietUntil {
+        } else if let end = deliberateLimits.quietUntil {
             found.append(
                 make(.quietHours, .note, of: [], "\(Setting.quietHours.name) last until \(end)"))
         }
@@ -786,13 +786,13 @@ extension HealthFacts {
     // MARK: Favorites
 
     private var favoriting: [Obstacle] {
-        guard wishes.wantsFavorites else {
+        guard deliberateLimits.wantsFavorites else {
             return [
                 make(
                     .favoritesOff, .wanted, of: [.favorites], "\(Setting.favoriteMode.name) is off")
             ]
         }
-        guard wishes.favoritesPerDay > 0 else {
+        guard deliberateLimits.favoritesPerDay > 0 else {
             return [
                 make(
                     .noFavoritesADay, .wanted, of: [.favorites],
@@ -806,7 +806,7 @@ extension HealthFacts {
                     .homeUnread, account.isHomeLeftOut ? .wanted : .stops, of: [.favorites],
                     "the bot's home timeline is not read, for \(problem)"))
         }
-        if favoritesToday >= wishes.favoritesPerDay {
+        if favoritesToday >= deliberateLimits.favoritesPerDay {
             found.append(
                 make(
                     .favoritesSpent, .note, of: [.favorites],
@@ -841,7 +841,7 @@ extension HealthFacts {
             found.append(
                 make(
                     .thresholdUnreached, .hinders, of: [.favorites],
-                    "none of \(learned.seen) posts reached \(Setting.favoriteRateThreshold.name), which is \(wishes.threshold)",
+                    "none of \(learned.seen) posts reached \(Setting.favoriteRateThreshold.name), which is \(deliberateLimits.threshold)",
                     .set(
                         Setting.favoriteRateThreshold.name,
                         "mirror-bot explain --text TEXT shows the rate of a post")))

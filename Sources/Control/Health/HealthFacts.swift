@@ -62,14 +62,14 @@ package struct HealthFacts: Equatable, Sendable {
     /// Sentences about bots that the bot's server added or removed since the operator was shown its
     /// rules.
     package var changedRules = 0
-    package var wishes = Wishes()
+    package var deliberateLimits = DeliberateLimits()
 
     /// Whether the archive has posts.
     package var hasPosts = true
     /// Whether the human's past was read.
     package var knowsPast = true
-    /// The posts that nobody can be asked about; nil if the human's network can be asked about all,
-    /// or the operator lets the archive decide.
+    /// The archived posts of which nobody can be asked whether the human still shows them; nil if
+    /// the human's network can be asked about all, or if the operator lets the archive decide.
     package var unverified: UnverifiedPosts?
     /// Whether it is known that no text of the archive may be posted by itself at any time.
     package var isWithoutText = false
@@ -222,8 +222,9 @@ package struct MoneyFact: Equatable, Sendable {
     }
 }
 
-/// The kinds of work that the settings leave out on purpose.
-package struct Wishes: Equatable, Sendable {
+/// What the settings switch off or limit on purpose, so that the status does not report it as a
+/// fault.
+package struct DeliberateLimits: Equatable, Sendable {
     /// Whether `FAVORITE_MODE` is not `off`.
     package var wantsFavorites = true
     package var favoritesPerDay = 10
@@ -279,12 +280,13 @@ extension WorkFault {
     }
 }
 
-/// Archived posts of which nobody can be asked whether the human still shows them.
+/// The extent of the archived posts of which nobody can be asked whether the human still shows
+/// them.
 package struct UnverifiedPosts: Equatable, Sendable {
-    /// Whether it is all posts of the archive, and not only those of another network than the
-    /// human's.
+    /// Whether these are all posts of the archive, rather than only those of another network than
+    /// the human's.
     package var isAll: Bool
-    /// Whether the operator said that they are not to be published.
+    /// Whether the operator decided that these posts are not to be published.
     package var isDecided: Bool
 
     package init(isAll: Bool, isDecided: Bool) {

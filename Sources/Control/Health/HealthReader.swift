@@ -168,7 +168,8 @@ struct HealthReader {
         let policy = accounts.accounts[.bot]?.network.descriptor.policy
         facts.mayPublish = policy?.isAcknowledged(mirror.configuration) ?? true
         facts.consent = consent(record, accounts, mirror.configuration)
-        facts.wishes = wishes(accounts, mirror.configuration, now: now, zone: zone)
+        facts.deliberateLimits = deliberateLimits(
+            accounts, mirror.configuration, now: now, zone: zone)
         facts.knowsPast = record.past != nil
         facts.unverified = unverified(numbers.networks, accounts, mirror.configuration)
         facts.hasPosts = numbers.hasPosts
@@ -501,14 +502,14 @@ struct HealthReader {
             lacksOwnPosts: lacks(.human, .ownPosts))
     }
 
-    private func wishes(
+    private func deliberateLimits(
         _ accounts: FoundAccounts, _ configuration: MirrorSettings, now: Date, zone: TimeZone?
-    ) -> Wishes {
-        var wishes = Wishes()
-        wishes.wantsFavorites = configuration.favoriteMode != .off
-        wishes.favoritesPerDay = configuration.favoritesPerDay
-        wishes.onlyAnswers = configuration.schedule.maximumPerDay == 0
-        wishes.noAnswers =
+    ) -> DeliberateLimits {
+        var limits = DeliberateLimits()
+        limits.wantsFavorites = configuration.favoriteMode != .off
+        limits.favoritesPerDay = configuration.favoritesPerDay
+        limits.onlyAnswers = configuration.schedule.maximumPerDay == 0
+        limits.noAnswers =
             if configuration.repliesPerPerson == 0 {
                 Setting.repliesPerPerson.name
             } else if configuration.repliesPerThread == 0 {
@@ -517,20 +518,20 @@ struct HealthReader {
                 nil
             }
         let quiet = configuration.schedule.quiet
-        wishes.isAlwaysQuiet = quiet.count >= MinuteOfDay.count
-        if let zone, !wishes.isAlwaysQuiet {
+        limits.isAlwaysQuiet = quiet.count >= MinuteOfDay.count
+        if let zone, !limits.isAlwaysQuiet {
             let minute = LocalTime(now, in: zone).minute
             if quiet.contains(minute) {
                 let end = (1..<MinuteOfDay.count).lazy.map {
                     MinuteOfDay(hour: 0, minute: minute.value + $0)
                 }
                 .first { !quiet.contains($0) }
-                wishes.quietUntil = end?.description
+                limits.quietUntil = end?.description
             }
         }
-        wishes.uselessHold = configuration.uselessHold(accounts)
-        wishes.threshold = configuration.favorites.threshold.formatted(.number.grouping(.never))
-        return wishes
+        limits.uselessHold = configuration.uselessHold(accounts)
+        limits.threshold = configuration.favorites.threshold.formatted(.number.grouping(.never))
+        return limits
     }
 }
 

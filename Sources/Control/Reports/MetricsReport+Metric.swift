@@ -117,7 +117,7 @@ extension MetricsReport {
             case .lastSuccess:
                 (
                     "When a part of the work last succeeded: a feed was read to its end, something of a kind was sent, a worker lived.",
-                    "when a part of the work last succeeded where that is longest ago, without the mirrors that pause."
+                    "the oldest time at which a part of the work last succeeded, over all mirrors that are not paused."
                 )
             case .requestDuration:
                 (

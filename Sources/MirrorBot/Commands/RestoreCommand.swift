@@ -81,12 +81,12 @@ extension RestoreReport.Mirror {
         }
         if !knowsRest {
             lines.append(
-                "  what it did since then is not known here: its own posts are read with the next start"
+                "  its actions since then are not known here: it reads its own posts at the next start"
             )
         }
         if !knowsRest, !knowsPeople {
             lines.append(
-                "  whom you denied and what it was to forget since then, say again before mirror-bot resume"
+                "  requests to deny or forget that were made since then are lost: repeat them before mirror-bot resume"
             )
         }
         return lines

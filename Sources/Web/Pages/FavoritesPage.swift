@@ -187,7 +187,7 @@ enum FavoritesPage: MirrorPage {
             case .nothing, nil: "The bot would leave it alone."
             }
         let rate = report.judgementNow.map {
-            "Rate \(Words.rate($0.rate)). " + Words.chance(ofRate: $0.rate)
+            "Rate \(Words.rate($0.rate)). " + Words.chance(ofOdds: $0.rate)
         }
         return [
             "text": .text(TextsPage.excerpt(report.text ?? "")), "language": .none,
@@ -248,23 +248,23 @@ extension Words {
         rate.isFinite ? String(format: "%.3g", rate) : "–"
     }
 
-    /// `two of three`: the probability for a rate r, which is r of r + 1; in per cent unless r is
-    /// an integer.
-    static func chance(above rate: Double) -> String {
-        guard rate.isFinite, rate >= 1, rate < 12, rate == rate.rounded() else {
-            return percent(rate.isFinite ? rate / (rate + 1) : 1)
+    /// The probability for odds of r to one, which is r of r + 1, as `two of three`; in per cent
+    /// unless the odds are a small integer.
+    static func chance(above odds: Double) -> String {
+        guard odds.isFinite, odds >= 1, odds < 12, odds == odds.rounded() else {
+            return percent(odds.isFinite ? odds / (odds + 1) : 1)
         }
-        return "\(numeral(Int(rate))) of \(numeral(Int(rate) + 1))"
+        return "\(numeral(Int(odds))) of \(numeral(Int(odds) + 1))"
     }
 
-    /// Returns the probability for a rate as a sentence, as `Of six such posts they favorite five`,
-    /// with a full stop.
-    static func chance(ofRate rate: Double) -> String {
-        guard rate.isFinite, rate > 0 else { return "Of such posts they favorite none." }
+    /// Returns the probability for odds of favorites to other posts as a sentence with a full stop,
+    /// as `Of six such posts they favorite five.`
+    static func chance(ofOdds odds: Double) -> String {
+        guard odds.isFinite, odds > 0 else { return "Of such posts they favorite none." }
         let most = 1_000_000.0
         let (favorites, others) =
-            rate >= 1
-            ? (Int(min(rate, most).rounded()), 1) : (1, Int(min(1 / rate, most).rounded()))
+            odds >= 1
+            ? (Int(min(odds, most).rounded()), 1) : (1, Int(min(1 / odds, most).rounded()))
         return "Of \(numeral(favorites + others)) such posts they favorite \(numeral(favorites))."
     }
 }

@@ -6,7 +6,7 @@ enum FavoriteWords {
         let comparison = threshold.map {
             ", \(rate > $0 ? "more" : "not more") than your threshold of \(Words.rate($0))"
         }
-        return "Rate \(Words.rate(rate))\(comparison ?? ""). \(Words.chance(ofRate: rate))"
+        return "Rate \(Words.rate(rate))\(comparison ?? ""). \(Words.chance(ofOdds: rate))"
     }
 
     /// Returns a stored reason, which has no capital letter and no full stop, as a sentence.

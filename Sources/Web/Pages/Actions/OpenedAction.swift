@@ -79,7 +79,7 @@ struct OpenedAction: Sendable {
         let isFavorite = judgement.rate > judgement.threshold
         return """
             The human would \(isFavorite ? "" : "not ")favorite it: <b>rate \(rate)</b>, \
-            \(isFavorite ? "above" : "not above") your threshold of \(threshold). \(Words.chance(ofRate: judgement.rate))
+            \(isFavorite ? "above" : "not above") your threshold of \(threshold). \(Words.chance(ofOdds: judgement.rate))
             """
     }
 

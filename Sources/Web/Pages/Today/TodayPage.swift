@@ -98,7 +98,7 @@ package enum TodayPage: MirrorPage {
         let earlier = past.prefix(listed).map { slot in
             SlotView(slot, day: day, request, isNext: false, hasControls: false).context
         }
-        let drawn = past.count { SlotState($0) == .done }
+        let sentCount = past.count { SlotState($0) == .done }
         let canDraw = !request.access.isReadOnly && ahead.contains { SlotState($0).canChange }
         let comingTitle =
             if isToday {
@@ -138,7 +138,8 @@ package enum TodayPage: MirrorPage {
             "earlier": .list(Array(earlier)),
             "hasEarlier": .flag(!past.isEmpty),
             "earlierCount": .text(
-                "\(Words.number(drawn)) posted, \(Words.number(past.count - drawn)) left out"),
+                "\(Words.number(sentCount)) posted, \(Words.number(past.count - sentCount)) left out"
+            ),
             "toOthersTitle": .text(isToday ? "To others today" : "To others"),
             "toOthers": .list(report.toOthers.map { toOthers($0, request) }),
             "hasToOthers": .flag(!report.toOthers.isEmpty),
