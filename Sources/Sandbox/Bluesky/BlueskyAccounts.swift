@@ -3,7 +3,7 @@ import Posts
 
 /// Sessions, identities and profiles.
 extension BlueskyCall {
-    /// When all accounts were created.
+    /// The time at which all accounts were created.
     static let epoch = Date(timeIntervalSince1970: 1_688_137_381)
     static let maximumActors = 25
 
@@ -79,7 +79,7 @@ extension BlueskyCall {
         session(of: try account(), nil, wire)
     }
 
-    /// The account, with a pair of tokens if a new one was issued.
+    /// Returns the account, with a pair of tokens if a new one was issued.
     private func session(
         of person: Int, _ pair: BlueskySessions.Pair?, _ wire: BlueskyWire
     ) -> WireAnswer {
@@ -250,7 +250,7 @@ struct BlueskySessions: Sendable {
         return token
     }
 
-    /// A word without meaning for a client.
+    /// Returns a random word for a token.
     private mutating func word() -> String {
         (0..<4).map { _ in String(generator.next(), radix: 36) }.joined(separator: ".")
     }

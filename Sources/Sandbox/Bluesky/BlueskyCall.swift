@@ -102,13 +102,13 @@ struct BlueskyCall: Sendable {
 /// One method of the protocol.
 struct BlueskyRoute: Sendable {
     enum Access: Sendable {
-        /// No token is looked at.
+        /// The method ignores tokens.
         case open
-        /// Guests are served too; a token that is sent must be valid.
+        /// The method answers guests too; a token that is sent must be valid.
         case anybody
-        /// Only with an access token.
+        /// The method requires an access token.
         case session
-        /// The refresh token is the endpoint's own business.
+        /// The method itself checks the refresh token.
         case refresh
     }
 
@@ -121,7 +121,7 @@ struct BlueskyRoute: Sendable {
     var parameters: Set<String>
     /// The fields of the body; nil if it must be empty.
     var fields: Set<String>?
-    /// The body is a file.
+    /// Whether the body is a file.
     var takesFile = false
     var answer: Answer
 

@@ -4,13 +4,13 @@ package import Foundation
 package struct BlueskyHabits: Equatable, Sendable {
     /// The form of an error response.
     package enum ErrorForm: String, CaseIterable, Sendable {
-        /// An object with `error` and `message`, as in the protocol.
+        /// The error is an object with `error` and `message`, as in the protocol.
         case xrpc
-        /// Name and message as a line of text.
+        /// The error is the name and the message in a line of text.
         case plainText
-        /// A page of the proxy in front of the server.
+        /// The error is a page of the proxy in front of the server.
         case html
-        /// Only a status.
+        /// The error is only a status.
         case empty
     }
 
@@ -18,23 +18,25 @@ package struct BlueskyHabits: Equatable, Sendable {
     package var errorForm = ErrorForm.xrpc
     /// Seconds for which an access token is valid, including tokens that were already issued.
     package var accessTokenLifetime: TimeInterval = 7_200
-    /// A refresh revokes the old pair at once; the reference server keeps the old refresh token for
-    /// two more hours.
+    /// Whether a refresh revokes the old pair at once; the reference server keeps the old refresh
+    /// token for two more hours.
     package var revokesOldTokens = false
-    /// `createRecord` with a used key is 400 `already exists`; the reference server only answers
-    /// 500.
+    /// Whether `createRecord` with a used key is refused with 400 `already exists`; the reference
+    /// server only answers 500.
     package var refusesUsedKeyAs400 = false
-    /// An empty page with a cursor comes before every page of a list.
+    /// Whether an empty page with a cursor precedes every page of a list.
     package var sendsEmptyPages = false
-    /// The timeline returns a third of the requested number.
+    /// Whether the timeline returns a third of the requested number.
     package var shortensTimeline = false
-    /// Every page of the timeline contains its items twice.
+    /// Whether every page of the timeline contains its items twice.
     package var repeatsTimelineItems = false
-    /// Every fourth post of the others claims to be older than it is, and is sorted by that time.
+    /// Whether every fourth post of other people claims to be older than it is, and is sorted by
+    /// that time.
     ///
-    /// Only posts that were not shown yet, because a record does not change once it was seen.
+    /// This affects only posts that were not shown yet, because a record does not change once it
+    /// was seen.
     package var backdatesRecords = false
-    /// `getPosts` omits about half of the posts, always the same ones.
+    /// Whether `getPosts` omits about half of the posts, always the same ones.
     package var omitsPosts = false
 
     package init() {}

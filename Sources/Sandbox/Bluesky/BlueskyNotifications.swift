@@ -70,7 +70,7 @@ struct BlueskyNotification {
     /// The post that mentions the reader.
     private let post: SandboxPost?
 
-    /// Nil if its cause is not on Bluesky.
+    /// Creates the view of a notification; nil if its cause is not on Bluesky.
     ///
     /// A post that answers the reader is a reply even if it also mentions the reader.
     init?(

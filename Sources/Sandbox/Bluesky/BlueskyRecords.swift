@@ -161,7 +161,7 @@ extension BlueskyCall {
         let current = wire.repository.entry(
             at: write.key, write.collection, of: write.person, in: state)
         if let current, current.cid == ContentID(of: write.record).text {
-            // The same record again is no change, whatever the swap requires.
+            // Writing the same record again is no change, regardless of the swap condition.
             state.made = wire.repository.post(of: write, in: state).map { (.repeated, $0) }
             return .json(answer(current))
         }
@@ -247,8 +247,8 @@ extension BlueskyCall {
         return person
     }
 
-    /// Null requires that there is no record, an identifier requires that record, and without the
-    /// field nothing is required.
+    /// Checks the swap condition of a write: null requires that there is no record, an identifier
+    /// requires that record, and without the field nothing is required.
     private func checkSwap(current: String?) throws(BlueskyRefusal) {
         switch fields["swapRecord"] {
         case nil: return
@@ -377,7 +377,7 @@ struct RecordBounds: Sendable {
     var limit: Int
     /// The key of the last record on the page before.
     var cursor: String?
-    /// The smallest key first.
+    /// Whether the records are sorted by key, the smallest first.
     var isReversed: Bool
 
     /// The first records beyond the cursor, in the requested order.

@@ -33,7 +33,7 @@ struct BlueskyRepository: Sendable {
     var entries: [Int64: Entry] = [:]
     /// The posts that were written here: number by author and key.
     var written: [Int: [String: Int64]] = [:]
-    /// By person and key.
+    /// The likes that were written here, by person and key.
     var likes: [Int: [String: Like]] = [:]
     /// The keys of `likes` by person and post.
     var likeKeys: [Int: [Int64: Set<String>]] = [:]

@@ -13,7 +13,7 @@ struct BlueskyWire: SandboxWire {
     private let faults: SandboxFaults
     var rates: BlueskyRates
     var sessions: BlueskySessions
-    /// Up to when each has seen the notifications.
+    /// The time up to which each person has seen their notifications.
     var seen: [Int: Date] = [:]
     /// The standing in an endpoint's own rate limit, besides the limit of all requests.
     var standing: RateCounter.Standing?
@@ -61,7 +61,7 @@ struct BlueskyWire: SandboxWire {
         return answer
     }
 
-    /// The checks before any endpoint, in the order of the reference server.
+    /// Checks a request before any endpoint, in the order of the reference server.
     private mutating func admit(
         _ request: WireRequest, in state: inout SandboxState, at now: Date, habits: BlueskyHabits
     ) throws(BlueskyRefusal) -> WireAnswer {
@@ -224,13 +224,13 @@ extension BlueskyWire {
     }
 }
 
-/// Why a request is refused, in the words of the protocol.
+/// The refusal of a request, in the words of the protocol.
 struct BlueskyRefusal: Error, Equatable {
     var status: Int
     /// The name by which clients recognize the error.
     var error: String
     var message: String
-    /// Not the client's fault.
+    /// Whether the client is not to blame.
     var isExpected: Bool
 
     init(_ status: Int, _ error: String, _ message: String, isExpected: Bool = false) {
@@ -244,7 +244,8 @@ struct BlueskyRefusal: Error, Equatable {
         BlueskyRefusal(400, "InvalidRequest", message, isExpected: isExpected)
     }
 
-    /// Expected: a client learns of a token's end by this error.
+    /// Creates the refusal of an expired token; it is expected, because a client learns of a
+    /// token's end by this error.
     static func expired(_ message: String) -> BlueskyRefusal {
         BlueskyRefusal(400, "ExpiredToken", message, isExpected: true)
     }
@@ -257,13 +258,14 @@ struct BlueskyRefusal: Error, Equatable {
 
     static let missingAuthentication = BlueskyRefusal(401, "AuthMissing", "Authentication Required")
 
-    /// Expected: a client learns whether a record exists by requesting it.
+    /// Creates the refusal for a missing record; it is expected, because a client learns whether a
+    /// record exists by requesting it.
     static func recordNotFound(_ uri: String) -> BlueskyRefusal {
         BlueskyRefusal(400, "RecordNotFound", "Could not locate record: \(uri)", isExpected: true)
     }
 
-    /// `isExpected` if the client required that there be no record: a client that retries cannot
-    /// know that it exists.
+    /// Creates the refusal of a failed swap condition; it is expected if the client required that
+    /// there be no record, because a client that retries cannot know that the record exists.
     static func invalidSwap(was cid: String?, isExpected: Bool = false) -> BlueskyRefusal {
         BlueskyRefusal(400, "InvalidSwap", "Record was at \(cid ?? "null")", isExpected: isExpected)
     }

@@ -15,7 +15,7 @@ struct RecordAddress: Equatable, Sendable {
     /// the post.
     static let postGates = "app.bsky.feed.postgate"
 
-    /// A DID or a handle.
+    /// The owner of the repository, as a DID or a handle.
     var authority: String
     var collection: String
     var key: String
@@ -54,7 +54,7 @@ enum RecordSyntax {
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:~".utf8)
     private static let sortable = Set("234567abcdefghijklmnopqrstuvwxyz".utf8)
 
-    /// A DID of one of the two kinds in use.
+    /// Whether a text is a DID of one of the two kinds in use.
     static func isDID(_ text: some StringProtocol) -> Bool {
         if text.hasPrefix("did:plc:") {
             let rest = text.utf8.dropFirst(8)
@@ -64,7 +64,7 @@ enum RecordSyntax {
         return text.hasPrefix("did:web:") && text.utf8.count > 8 && text.utf8.count <= 2_048
     }
 
-    /// A host name of two labels at least.
+    /// Whether a text is a host name of at least two labels.
     static func isHandle(_ text: some StringProtocol) -> Bool {
         guard text.utf8.count <= 253 else { return false }
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -79,7 +79,7 @@ enum RecordSyntax {
 
     static func isActor(_ text: some StringProtocol) -> Bool { isDID(text) || isHandle(text) }
 
-    /// The name of a collection or method, `app.bsky.feed.post`.
+    /// Whether a text is the name of a collection or method, such as `app.bsky.feed.post`.
     static func isName(_ text: some StringProtocol) -> Bool {
         let segments = text.split(separator: ".", omittingEmptySubsequences: false)
         return segments.count >= 3 && text.utf8.count <= 317
@@ -93,7 +93,7 @@ enum RecordSyntax {
             && text.utf8.allSatisfy(keyCharacters.contains)
     }
 
-    /// The key of records that are sorted by time.
+    /// Whether a text is a key of records that are sorted by time.
     static func isTimestampKey(_ text: some StringProtocol) -> Bool {
         guard text.utf8.count == 13, let first = text.utf8.first, first <= UInt8(ascii: "j") else {
             return false
@@ -101,7 +101,7 @@ enum RecordSyntax {
         return text.utf8.allSatisfy(sortable.contains)
     }
 
-    /// A time with a zone, in the strict form that records require.
+    /// Parses a time with a zone, in the strict form that records require.
     static func date(_ text: String) -> Date? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes.count <= 64, bytes[10] == UInt8(ascii: "T"),
@@ -112,7 +112,7 @@ enum RecordSyntax {
         return Date(rfc3339: text)
     }
 
-    /// A language tag; only its form is checked.
+    /// Whether a text has the form of a language tag.
     static func isLanguage(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard let first = parts.first, (2...3).contains(first.utf8.count) || first == "i" else {
@@ -124,7 +124,7 @@ enum RecordSyntax {
             }
     }
 
-    /// An absolute address of any scheme, without white space.
+    /// Whether a text is an absolute address of any scheme, without white space.
     static func isURI(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":"), text.utf8.count <= 8_192 else { return false }
         let scheme = text[..<colon].utf8

@@ -46,7 +46,7 @@ struct RecordFields {
         return text
     }
 
-    /// A text within its limits.
+    /// Returns a text, after checking its limits.
     func text(_ name: String, characters: Int, bytes: Int) throws(BlueskyRefusal) -> String? {
         guard let text = try text(name) else { return nil }
         guard text.utf8.count <= bytes else {
@@ -105,7 +105,7 @@ struct RecordFields {
         guard actual == type else { throw refusal("$type", "must be \(type)") }
     }
 
-    /// Address and identifier of a record.
+    /// Returns a member that is the address and the identifier of a record.
     func reference(_ name: String) throws(BlueskyRefusal) -> StrongReference {
         let fields = try requiredFields(name, allowed: ["$type", "uri", "cid"])
         let uri = try fields.requiredText("uri")
@@ -326,7 +326,7 @@ struct GateRecord {
     /// The kinds of people who may answer, without the suffix `Rule`; empty for nobody; `nil` for
     /// everybody, and in a postgate.
     var repliers: [String]?
-    /// Whether nobody may quote it.
+    /// Whether nobody may quote the post.
     var forbidsQuotes = false
 
     /// The collection is that of threadgates or that of postgates.

@@ -54,7 +54,7 @@ extension RecordValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 extension RecordValue: Decodable {
     private static let maximumDepth = 32
 
-    /// Numbers with a fraction have no place in the data model.
+    /// Decodes a value; numbers with a fraction are not part of the data model.
     init(from decoder: any Decoder) throws {
         guard decoder.codingPath.count <= Self.maximumDepth else {
             throw DecodingError.dataCorrupted(
@@ -87,11 +87,11 @@ extension RecordValue: Decodable {
 
 /// The content identifier of a record: a CIDv1 of its DAG-CBOR form with SHA-256.
 struct ContentID: Equatable, Sendable {
-    /// Version 1, DAG-CBOR, SHA-256, 32 bytes.
+    /// The prefix of identifiers: version 1, DAG-CBOR, SHA-256, 32 bytes.
     private static let prefix: [UInt8] = [0x01, 0x71, 0x12, 0x20]
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
-    /// In base 32, which has the mark `b`.
+    /// The identifier in base 32, whose prefix is `b`.
     let text: String
 
     /// The identifier of a file, whose bytes are hashed unchanged.

@@ -85,11 +85,11 @@ struct MastodonCall: Sendable {
 /// One method and path of the API.
 struct MastodonRoute: Sendable {
     enum Access: Sendable {
-        /// No token is looked at.
+        /// The route ignores tokens.
         case open
         /// A request without a token returns only public data, if the server answers it at all.
         case anybody(MastodonHabits.Reading)
-        /// A token with one of these scopes.
+        /// The route requires a token with one of these scopes.
         case scope([String])
     }
 
@@ -98,7 +98,7 @@ struct MastodonRoute: Sendable {
         @Sendable (MastodonCall) -> (inout SandboxState) throws(WireRefusal) -> WireAnswer
 
     var method: String
-    /// Segments beginning with `:` stand for any value.
+    /// The segments of the path; one that begins with `:` stands for any value.
     var pattern: [Substring]
     var access: Access
     var parameters: Set<String>
@@ -122,6 +122,6 @@ struct MastodonRoute: Sendable {
         self.answer = answer
     }
 
-    /// Whether a key prevents it from being done twice.
+    /// Whether an idempotency key prevents a second execution.
     var isPublishing: Bool { method == "POST" && !fields.isEmpty }
 }

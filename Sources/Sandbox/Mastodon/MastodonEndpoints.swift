@@ -397,7 +397,7 @@ extension MastodonCall {
         return status(state.posts[found.id] ?? found, of: state)
     }
 
-    /// Carries out deletions that are due, and counts a request for the others.
+    /// Carries out the deletions that are due, and counts a request against the other pending ones.
     static func finishDeletions(
         in state: inout SandboxState, _ habits: MastodonHabits, at now: Date
     ) {
@@ -544,7 +544,7 @@ extension MastodonCall {
         }
     }
 
-    /// Two or three letters, with subtags perhaps.
+    /// Returns the language: two or three letters, perhaps with subtags.
     private func language() throws(WireRefusal) -> String? {
         guard let text = try fields.text("language") else { return nil }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)

@@ -40,9 +40,9 @@ package struct MastodonHabits: Equatable, Sendable {
         }
     }
 
-    /// The most posts in the context of a post.
+    /// The most posts that the context of a post contains.
     package struct ContextSize: Equatable, Sendable {
-        /// The nearest ones.
+        /// The most ancestors; the nearest ones are returned.
         package var ancestors: Int
         package var descendants: Int
 
@@ -54,13 +54,13 @@ package struct MastodonHabits: Equatable, Sendable {
 
     /// The `Link` header of a page.
     package enum Links: Sendable {
-        /// `next` as long as there are more items.
+        /// The header has `next` as long as there are more items.
         case usual
-        /// No header at all.
+        /// There is no header.
         case missing
-        /// `next` even on the last page; only an empty page has none.
+        /// The header has `next` even on the last page; only an empty page has none.
         case untilEmpty
-        /// As ``untilEmpty``; `prev` has `since_id` in place of `min_id`.
+        /// The header is as with ``untilEmpty``, but `prev` has `since_id` in place of `min_id`.
         case untilEmptySince
     }
 
@@ -75,9 +75,10 @@ package struct MastodonHabits: Equatable, Sendable {
         case honored
         /// A second post is published.
         case ignored
-        /// 500, as of some versions of Mastodon.
+        /// The request is refused with 500, as by some versions of Mastodon.
         case failing
-        /// 409 while the first request counts as running, then its post.
+        /// The request is refused with 409 while the first one counts as running; after that its
+        /// post is returned.
         case busy
     }
 
@@ -97,16 +98,16 @@ package struct MastodonHabits: Equatable, Sendable {
 
     /// The answer to a second DELETE of a post that is still shown.
     package enum SecondDeletion: Sendable {
-        /// 403 `Record not found`.
+        /// The request is refused with 403 `Record not found`.
         case refused
-        /// 200, as to the first request.
+        /// The request is answered with 200, as the first one.
         case repeated
     }
 
     /// The deletions that also remove the answers to the post.
     package enum SweptAnswers: Sendable {
         case none
-        /// Deletions of posts that begin a thread.
+        /// Only deletions of posts that begin a thread also remove the answers.
         case ofThreads
         case all
     }
@@ -130,9 +131,9 @@ package struct MastodonHabits: Equatable, Sendable {
     /// The precision of times.
     package enum Times: Sendable {
         case milliseconds
-        /// `.000` in place of the milliseconds.
+        /// Times have `.000` in place of the milliseconds.
         case zeros
-        /// No fraction.
+        /// Times have no fraction.
         case seconds
     }
 
@@ -148,9 +149,9 @@ package struct MastodonHabits: Equatable, Sendable {
 
     // MARK: Lists
 
-    /// Every list contains its items twice.
+    /// Whether every list contains its items twice.
     package var repeatsItems = false
-    /// The home contains its items twice if there are fewer than requested.
+    /// Whether the home contains its items twice if there are fewer than requested.
     package var repeatsShortHome = false
     /// Lists in which `since_id` has no effect.
     package var ignoresSinceID: Set<List> = []
@@ -169,32 +170,32 @@ package struct MastodonHabits: Equatable, Sendable {
     package var fixedPageSize: Int?
     /// The number of newest entries in a list, including hidden ones.
     package var listsAtMost: [List: Int] = [:]
-    /// `types[]` and `exclude_types[]` have no effect.
+    /// Whether `types[]` and `exclude_types[]` have no effect.
     package var ignoresNotificationTypes = false
     /// Seconds between the runs of a worker that creates all notifications since its last run; nil
     /// for immediate notifications.
     package var notificationsEvery: TimeInterval?
-    /// Favorites are sorted and cut by the ids of their posts.
+    /// Whether favorites are sorted and cut by the ids of their posts.
     package var ordersFavoritesByPost = false
     package var contextSize: ContextSize?
 
     /// The visibilities of posts in an account's list, even for its owner.
     package var listedVisibilities = Set(Visibility.allCases)
-    /// The account's list is sorted by date, although its bounds cut by id.
+    /// Whether an account's list is sorted by date, although its bounds cut by id.
     package var ordersOwnPostsByDate = false
-    /// Posts with this text were imported: they are dated a year before their ids.
+    /// A text by which imported posts are recognized: they are dated a year before their ids.
     package var importedPhrase: String?
 
     // MARK: Reading
 
     /// Requests that are refused without a token.
     package var needsTokenToRead: Set<Reading> = []
-    /// Without a token a post that is not public is refused with 401, although a public one is
-    /// shown.
+    /// Whether a post that is not public is refused with 401 without a token, although a public one
+    /// is shown.
     package var refusesHiddenPosts = false
-    /// Every local account can see every post by its id.
+    /// Whether every local account can see every post by its id.
     package var showsHiddenPostsToAccounts = false
-    /// A search does not find posts by their addresses.
+    /// Whether a search does not find posts by their addresses.
     package var searchesWordsOnly = false
 
     // MARK: Refusals
@@ -212,22 +213,23 @@ package struct MastodonHabits: Equatable, Sendable {
     package var missingScopeStatus = 403
     /// The form of the answer for a missing resource.
     package var missingForm: ErrorForm?
-    /// Missing resources are refused with 403, except for a post that is read, edited or answered.
+    /// Whether missing resources are refused with 403, except for a post that is read, edited or
+    /// answered.
     package var forbidsMissing = false
     /// The status for deleting another account's post.
     package var foreignPostStatus = 404
     /// The status for an invalid request.
     package var validationStatus = 422
-    /// Answers without a body have no `Content-Length`, and the connection ends.
+    /// Whether answers without a body have no `Content-Length`, so that the connection ends.
     package var omitsEmptyLength = false
     /// The number of requests of which one is refused with 429 and `Retry-After: 30`, but without a
     /// reset time.
     package var overloadEvery: Int?
-    /// Requests are counted by address, not by token.
+    /// Whether requests are counted by address, not by token.
     package var limitsByAddress = false
-    /// Answers have the number of requests left.
+    /// Whether answers have the number of requests left.
     package var tellsLimits = true
-    /// The time of reset is a number of seconds since 1970.
+    /// Whether the time of reset is a number of seconds since 1970.
     package var tellsResetAsNumber = false
 
     // MARK: Writing
@@ -241,42 +243,42 @@ package struct MastodonHabits: Equatable, Sendable {
     /// Seconds for which the first use of a key counts as running, if `keys` is `.busy`.
     package var keyIsBusyFor: TimeInterval = 5
     package var defaultVisibility = Visibility.public
-    /// A reply to a missing post is published as an ordinary post.
+    /// Whether a reply to a missing post is published as an ordinary post.
     package var publishesLostReplies = false
-    /// A reply still names a post that was deleted.
+    /// Whether a reply still names an answered post that was deleted.
     package var keepsLostParents = false
     package var maximumCharacters = 500
     /// The rules of the server, and its about page as HTML; nil for no page.
     package var rules = ["Be kind to each other."]
     package var aboutPage: String?
-    /// The rules are only in the server's description of itself, as before Mastodon 4.
+    /// Whether the rules are only in the server's description of itself, as before Mastodon 4.
     package var lacksRules = false
     /// The number of characters that a link counts as; `nil` for its own length.
     package var charactersPerLink: Int? = 23
     /// The number of characters that the server advertises for a link.
     package var advertisedCharactersPerLink: Int? = 23
-    /// Content warnings, `sensitive` and languages are dropped.
+    /// Whether content warnings, `sensitive` and languages are dropped.
     package var dropsDetails = false
-    /// `sensitive` counts only together with a content warning.
+    /// Whether `sensitive` counts only together with a content warning.
     package var ignoresSensitive = false
-    /// A content warning is the title of a post, which does not make it sensitive.
+    /// Whether a content warning is the title of a post, which does not make the post sensitive.
     package var warningsAreTitles = false
-    /// A post that is not public has a small audience, but is shown as public.
+    /// Whether a post that is not public has a small audience, but is shown as public.
     package var losesVisibility = false
-    /// A direct post is shown as private, and a private answer to it has the same audience.
+    /// Whether a direct post is shown as private, and a private answer to it has the same audience.
     package var showsDirectAsPrivate = false
-    /// A direct post is refused unless it names a local person without a host.
+    /// Whether a direct post is refused unless it names a local person without a host.
     package var refusesDirectPosts = false
-    /// The answer to a new reply has the id of the answered post.
+    /// Whether the answer to the request for a new reply has the id of the answered post.
     package var answersWithParentID = false
 
-    /// Nothing shows that a post was edited.
+    /// Whether nothing shows that a post was edited.
     package var hidesEdits = false
-    /// An edited post becomes public.
+    /// Whether an edited post becomes public.
     package var publishesEdits = false
-    /// An edit without `media_ids` removes the attachments.
+    /// Whether an edit without `media_ids` removes the attachments.
     package var editsDropMedia = false
-    /// An edit keeps a content warning only with `sensitive`.
+    /// Whether an edit keeps a content warning only with `sensitive`.
     package var editsNeedSensitive = false
 
     /// Seconds from the answer to a DELETE until the post is gone, by the sandbox's clock; at most
@@ -288,75 +290,77 @@ package struct MastodonHabits: Equatable, Sendable {
     package var showsDeletedTo = Witnesses.nobody
     package var secondDeletion = SecondDeletion.refused
     package var sweepsAnswers = SweptAnswers.none
-    /// The answer to a DELETE is an empty list in place of the post.
+    /// Whether the answer to a DELETE is an empty list in place of the post.
     package var answersDeletionWithList = false
-    /// A deleted post that is still shown has the time of its deletion in `edited_at`.
+    /// Whether a deleted post that is still shown has the time of its deletion in `edited_at`.
     package var datesDeletions = false
 
     // MARK: Entities
 
-    /// The author of the thread's first post is returned as the answered person, and mentioned by
-    /// every post of the thread; the answered post is included.
+    /// Whether the author of the thread's first post is returned as the answered person, and
+    /// mentioned by every post of the thread; the answered post is included.
     package var takesThreadAuthorForParents = false
-    /// A reply that was never edited mentions the author of the answered post, even if the text
-    /// does not.
+    /// Whether a reply that was never edited mentions the author of the answered post, even if the
+    /// text does not.
     package var namesParentAuthor = false
-    /// The mentioned people are numbered from 0; a reply mentions the answered author once more.
+    /// Whether the mentioned people are numbered from 0; then a reply mentions the answered author
+    /// once more.
     package var numbersMentions = false
-    /// The mentioned people are returned without the requesting account.
+    /// Whether the mentioned people are returned without the requesting account.
     package var omitsViewerFromMentions = false
-    /// Posts have no mentions and no hashtags.
+    /// Whether posts have no mentions and no hashtags.
     package var namesNobody = false
     package var languages = Languages.told
     package var sourceText = SourceText.missing
-    /// Posts state who may favorite, answer and repost them, as on GoToSocial.
+    /// Whether posts state who may favorite, answer and repost them, as on GoToSocial.
     package var tellsPolicies = false
     /// Further fields by which authors restricted the audience of posts.
     package var restrictedAudiences: [NarrowedPosts] = []
 
-    /// Texts of local people are converted from markup, whose signs are lost.
+    /// Whether texts of local people are converted from markup, whose signs are lost.
     package var rewritesTexts = false
     /// The kind of conversion, if texts are converted.
     package var dialect = TextDialect.snac
     package var times = Times.milliseconds
     /// The times of notifications; nil for ``times``.
     package var notificationTimes: Times?
-    /// People of the server itself are `user@host` everywhere but in answers about the own account.
+    /// Whether people of the server itself are `user@host` everywhere but in answers about the own
+    /// account.
     package var namesPeopleInFull = false
     package var lacksInstanceV2 = false
-    /// The account's own profile is returned as others see it, without its source text.
+    /// Whether the account's own profile is returned as others see it, without its source text.
     package var hidesProfileSource = false
-    /// A change of the profile is accepted, but not stored.
+    /// Whether a change of the profile is accepted, but not stored.
     package var dropsProfiles = false
-    /// The table of a profile cannot be changed.
+    /// Whether the table of a profile cannot be changed.
     package var dropsProfileFields = false
-    /// The flag of an automated account is accepted, but not stored.
+    /// Whether the flag of an automated account is accepted, but not stored.
     package var dropsBotMarks = false
-    /// Every connection ends after one answer.
+    /// Whether every connection ends after one answer.
     package var closesConnections = false
 
     // MARK: Logins
 
     /// Seconds for which a token with a refresh token is valid; nil for tokens that do not expire.
     package var tokenLifetime: TimeInterval?
-    /// A token permits everything, whatever its scopes.
+    /// Whether a token permits everything, whatever its scopes.
     package var ignoresScopes = false
-    /// The scope `profile` is known, which is a recent one.
+    /// Whether the scope `profile` is known, which is a recent one.
     package var knowsProfileScope = true
     package var unknownScopes = UnknownScopes.refused
-    /// A code is exchanged for a token with the scopes that the person allowed, whatever the
-    /// application then requests.
+    /// Whether a code is exchanged for a token with the scopes that the person allowed, whatever
+    /// the application then requests.
     package var grantsWhatWasAllowed = false
-    /// Nothing tells where and how to log in.
+    /// Whether the server has no metadata about its logins.
     package var lacksLoginMetadata = false
-    /// Codes are only shown; an application with another return address is refused.
+    /// Whether codes are only shown, so that an application with another return address is refused.
     package var showsCodesOnly = false
-    /// Only `read`, `write` and `follow` mean something; a finer scope is granted and then good for
-    /// nothing.
+    /// Whether only `read`, `write` and `follow` have an effect: a finer scope is granted, and
+    /// requests with it are refused.
     package var knowsCoarseScopesOnly = false
-    /// Nobody can ask which application a token belongs to.
+    /// Whether the server has no endpoint for the application of a token.
     package var lacksApplications = false
-    /// Nothing tells the scopes of an application.
+    /// Whether the server does not return the scopes of an application.
     package var hidesApplicationScopes = false
 
     package init() {}
@@ -367,7 +371,7 @@ package struct MastodonHabits: Equatable, Sendable {
         return post.createdAt - 365 * 86_400
     }
 
-    /// When the notification of an event at `date` appears in the list.
+    /// Returns the time at which the notification of an event at `date` appears in the list.
     func notificationDate(_ date: Date) -> Date {
         guard let every = notificationsEvery, every > 0 else { return date }
         return Date(

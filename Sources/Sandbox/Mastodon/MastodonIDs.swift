@@ -73,7 +73,7 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
         }
     }
 
-    /// The id of a person.
+    /// Returns the id of a person.
     func personText(of number: Int64) -> String {
         self == .stampedHash ? MastodonIDs.hash.text(of: number) : text(of: number)
     }
@@ -92,7 +92,7 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
     private static let base62 = Array(
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
 
-    /// A number of 128 bits, written with `alphabet`.
+    /// Writes a number of 128 bits with `alphabet`.
     private static func digits(_ alphabet: [UInt8], high: UInt64, low: UInt64, count: Int) -> String
     {
         let base = UInt64(alphabet.count)
@@ -130,7 +130,7 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
         return (high, low)
     }
 
-    /// A number that does not resemble the original; ``unmixed(_:)`` reverses it.
+    /// Returns a number that does not resemble the original; ``unmixed(_:)`` reverses it.
     private static func mixed(_ number: UInt64) -> UInt64 {
         let product = (number ^ number >> 32) &* 0x9E37_79B9_7F4A_7C15
         return product ^ product >> 32

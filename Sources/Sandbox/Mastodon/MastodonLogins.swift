@@ -1,7 +1,8 @@
 import Cryptography
 import Foundation
 
-/// How an application gets a token: registration, a code shown to the person, the token itself.
+/// The endpoints by which an application gets a token: registration, a code for the person, and the
+/// token.
 struct MastodonLogins: Sendable {
     /// The redirect that lets the server show the code.
     static let outOfBand = "urn:ietf:wg:oauth:2.0:oob"
@@ -57,7 +58,7 @@ struct MastodonLogins: Sendable {
         }
         guard !habits.showsCodesOnly || redirects.allSatisfy({ $0 == Self.outOfBand }) else {
             var refusal = WireRefusal.invalid("Redirect URI is forbidden by the server.")
-            // A client cannot know beforehand.
+            // The refusal is expected, because a client cannot know it beforehand.
             refusal.isExpected = true
             throw refusal
         }
@@ -66,7 +67,8 @@ struct MastodonLogins: Sendable {
         if habits.unknownScopes == .leftOut { scopes.removeAll { !known.contains($0) } }
         guard scopes.allSatisfy(known.contains) else {
             var refusal = WireRefusal.invalid("Scopes doesn't match configured on the server.")
-            // A client cannot know beforehand whether a server is new enough for this one.
+            // The refusal is expected, because a client cannot know beforehand whether a server is
+            // new enough for this scope.
             refusal.isExpected = scopes.allSatisfy { known.contains($0) || $0 == "profile" }
             throw refusal
         }
@@ -92,10 +94,11 @@ struct MastodonLogins: Sendable {
 
     // MARK: The page
 
-    /// The page on which the person says yes; here everybody does at once, and sees the code or is
-    /// led back with it.
+    /// Answers with the page on which the person agrees. Here everybody agrees at once, and sees
+    /// the code or is redirected with it.
     ///
-    /// With the parameter `allow=no` the person says no; with `allow=ask` there are links for both.
+    /// With the parameter `allow=no` the person refuses; with `allow=ask` the page has a link for
+    /// both.
     mutating func page(_ request: WireRequest, at now: Date) throws(WireRefusal) -> WireAnswer {
         guard request.method == "GET" else {
             throw WireRefusal(status: 405, message: "Method Not Allowed")
@@ -162,7 +165,7 @@ struct MastodonLogins: Sendable {
             status: 200)
     }
 
-    /// The answer for a person who says no.
+    /// The answer for a person who refuses.
     private static func denied(at redirect: String, state: String?) -> WireAnswer {
         let reason = "The resource owner or authorization server denied the request."
         guard redirect != outOfBand else {
@@ -173,7 +176,8 @@ struct MastodonLogins: Sendable {
             [("error", "access_denied"), ("error_description", reason), ("state", state)])
     }
 
-    /// Leads the browser to a return address, with further parameters (RFC 6749, section 4.1.2).
+    /// Redirects the browser to a return address, with further parameters (RFC 6749, section
+    /// 4.1.2).
     private static func leading(
         to redirect: String, _ parameters: [(name: String, value: String?)]
     ) -> WireAnswer {
@@ -299,7 +303,7 @@ struct MastodonLogins: Sendable {
     }
 }
 
-/// The applications, codes and tokens that a server has given out.
+/// The applications, codes and tokens that a server has issued.
 struct MastodonTokens: Sendable {
     struct Application: Sendable {
         var id: Int
@@ -321,19 +325,20 @@ struct MastodonTokens: Sendable {
         var madeAt: Date
     }
 
-    /// A token's account and what it may do.
+    /// The account and the scopes of a token.
     struct Grant: Sendable {
         var application: String
         var person: Int
         var scopes: [String]
         var refreshToken: String
-        /// Nil until it is used for the first time, for those that were there from the start.
+        /// The time when the token was issued; for a token that exists from the start, the time of
+        /// its first use, and nil before.
         var madeAt: Date?
-        /// It was there from the start, as if a person had made it for everything.
+        /// Whether the token exists from the start, as if a person had created it with all scopes.
         var isPreset = false
     }
 
-    /// Seconds in which a code must be used.
+    /// Seconds for which a code is valid.
     private static let codeLifetime = 600.0
 
     private(set) var applications: [String: Application] = [:]
@@ -390,14 +395,15 @@ struct MastodonTokens: Sendable {
 
     // MARK: Tokens
 
-    /// The code for what a person allowed; good once.
+    /// Returns the code for a permission; it can be used once.
     mutating func allow(_ permission: Permission) -> String {
         let code = generator.word()
         permissions[code] = permission
         return code
     }
 
-    /// Gives a token for a code; nil if anything does not fit, and then the code is gone as well.
+    /// Exchanges a code for a token; nil if a parameter is wrong, and then the code is no longer
+    /// valid either.
     mutating func exchange(
         code: String, application: String, redirect: String?, verifier: String?, at now: Date
     ) -> (token: String, grant: Grant)? {
@@ -410,7 +416,7 @@ struct MastodonTokens: Sendable {
         return grant(to: permission.person, application, permission.scopes, at: now)
     }
 
-    /// Gives a new pair for a refresh token; the old pair is worth nothing from then on.
+    /// Exchanges a refresh token for a new pair; the old pair is invalid after that.
     mutating func refresh(
         _ refreshToken: String, application: String, at now: Date
     ) -> (token: String, grant: Grant)? {
@@ -436,7 +442,8 @@ struct MastodonTokens: Sendable {
         return (token, grant)
     }
 
-    /// RFC 7636, S256: the hash of the verifier in base64 for addresses, without padding.
+    /// Returns the code challenge of a verifier (RFC 7636, S256): its hash in base64 for addresses,
+    /// without padding.
     static func challenge(_ verifier: String) -> String {
         Data(HashFunction.sha256.digest(of: verifier.utf8)).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
@@ -458,11 +465,12 @@ enum MastodonScopes {
         "push",
     ]
 
-    /// Whether what was granted includes `scope`; `read` and `write` stand for all that begin so.
+    /// Whether the granted scopes include `scope`; `read` and `write` include all scopes that begin
+    /// with them.
     static func include(_ granted: some Sequence<String>, _ scope: String) -> Bool {
         granted.contains { $0 == scope || scope.hasPrefix($0 + ":") }
     }
 
-    /// The words of a list of scopes.
+    /// Splits a list of scopes into words.
     static func list(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
 }

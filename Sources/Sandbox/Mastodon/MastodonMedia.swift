@@ -15,7 +15,8 @@ extension MastodonCall {
     private static let largestFile = 16 << 20
     private static let longestDescription = 1_500
 
-    /// 202 for a file that the server has to process first, and that has no address yet.
+    /// Uploads a file; the answer is 202 if the server has to process the file first, which then
+    /// has no address yet.
     private func uploadMedia(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let person = try account()
         guard let form = WireForm(request), let file = form.files["file"] else {

@@ -223,7 +223,7 @@ struct WirePage: Sendable {
         self.init(ascending, by: \.self, bounds: bounds, isVisible: isVisible)
     }
 
-    /// The same for a list of items with ids.
+    /// Creates the page of a list of items with ids.
     init<Item>(
         _ ascending: [Item], by id: (Item) -> Int64, bounds: Bounds,
         isVisible: (Item) -> Bool = { _ in true }
@@ -282,7 +282,7 @@ extension Array {
 }
 
 extension WirePage.Bounds {
-    /// Bounds that were read elsewhere.
+    /// Creates bounds that were parsed elsewhere.
     init(older: Int64?, since: Int64?, newer: Int64?, limit: Int) {
         self.older = older
         self.since = since

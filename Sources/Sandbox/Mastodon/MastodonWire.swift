@@ -10,7 +10,7 @@ struct MastodonWire: SandboxWire {
 
     private let limits: SandboxRateLimits
     private var rates = RateCounter()
-    /// When a key was used and for which post.
+    /// The post and the time of each used idempotency key, by token and key.
     private var keys: [String: (post: Int64, date: Date)] = [:]
     private var requests = 0
     var logins: MastodonLogins
@@ -84,7 +84,7 @@ struct MastodonWire: SandboxWire {
     private func headers(_ rate: RateCounter.Standing, _ habits: MastodonHabits) -> [(
         name: String, value: String
     )] {
-        // By the server's own clock, like all its times.
+        // The reset is by the server's own clock, like all its times.
         let reset = rate.reset + faults.clockSkew
         return [
             ("x-ratelimit-limit", String(rate.allowance.amount)),
@@ -111,7 +111,7 @@ struct MastodonWire: SandboxWire {
         }
     }
 
-    /// The checks before any endpoint, in the order of a real server.
+    /// Checks a request before any endpoint, in the order of a real server.
     private mutating func admit(
         _ request: WireRequest, token: String?, _ habits: MastodonHabits,
         in state: inout SandboxState, at now: Date
@@ -150,7 +150,8 @@ struct MastodonWire: SandboxWire {
         }
     }
 
-    /// Publishes once for each key, and repeats everything else.
+    /// Executes a request; publishing is done once for each key, everything else as often as it is
+    /// requested.
     private mutating func perform(
         _ call: MastodonCall, on route: MastodonRoute, in state: inout SandboxState
     ) throws(WireRefusal) -> WireAnswer {
@@ -180,7 +181,7 @@ struct MastodonWire: SandboxWire {
 }
 
 extension WireRefusal {
-    /// Too many requests at once, by any client.
+    /// The refusal if there are too many requests at once, by any client.
     fileprivate static let overload = WireRefusal(
         status: 429, message: "server capacity exceeded", isExpected: true,
         headers: [("retry-after", "30")])
@@ -211,7 +212,8 @@ extension MastodonWire {
         if case .anybody(let reading) = route.access {
             if grant != nil || !habits.needsTokenToRead.contains(reading) { return grant }
             var refusal = WireRefusal.userNeeded
-            // Expected: a client learns by a request that a server answers nobody.
+            // The refusal is expected, because a client learns by a request that a server answers
+            // nobody.
             refusal.isExpected = true
             throw refusal
         }

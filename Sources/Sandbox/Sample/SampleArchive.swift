@@ -53,7 +53,7 @@ package struct SampleArchive: Sendable {
         }.joined()
     }
 
-    /// Seconds east of UTC in the human's usual zone, which has no daylight saving time.
+    /// The UTC offset of the human's usual zone, which has no daylight saving time, in seconds.
     package static let offset = 32_400
 
     // MARK: Own posts
@@ -130,8 +130,8 @@ package struct SampleArchive: Sendable {
         return SampleTalk.inTurn(number)
     }
 
-    /// All answered people in random order; a round ends before the next is shuffled, so that
-    /// nobody is left out.
+    /// Returns all answered people in random order; a round ends before the next is shuffled, so
+    /// that nobody is left out.
     private static func shuffledFriends(_ generator: inout SampleGenerator) -> [SamplePerson] {
         var friends = SamplePeople.answered
         for index in friends.indices.reversed() {
@@ -230,8 +230,8 @@ private struct UniqueTexts {
     }
 }
 
-/// When the human of the sandbox posts: early, at noon and in the evening, later on weekends, in
-/// bursts, or not at all.
+/// The times at which the human of the sandbox posts: early, at noon and in the evening, later on
+/// weekends, in bursts, or not at all.
 extension SampleArchive {
     /// A time of day around which posts gather, in minutes.
     private typealias Habit = (center: Double, spread: Double, weight: Double)

@@ -15,7 +15,7 @@ package struct SampleGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Letters and digits, as in tokens and secrets of servers.
+    /// Returns a word of letters and digits, as in tokens and secrets of servers.
     mutating func word() -> String { String(next(), radix: 36) + String(next(), radix: 36) }
 
     /// A number of at least 0 and below 1.

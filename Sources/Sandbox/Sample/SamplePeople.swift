@@ -162,7 +162,7 @@ extension SamplePeople {
             language: isJapanese ? .japanese : .english, topics: topics, isFriend: true)
     }
 
-    /// In turn Japanese and English.
+    /// The names, alternating between Japanese and English.
     private static let names = [
         "akari", "alice", "chihiro", "ben", "eita", "clara", "fumi", "dylan", "ginji", "edith",
         "hina", "felix",
@@ -181,7 +181,7 @@ package enum SampleTopic: String, CaseIterable, Sendable {
     case trains, cats, bread, coffee, cycling
     case finance, baseball, gadgets, games, fashion, celebrities
 
-    /// Whether the human tends to favorite posts about it.
+    /// Whether the human tends to favorite posts about the topic.
     package var isLoved: Bool {
         switch self {
         case .trains, .cats, .bread, .coffee, .cycling: true
@@ -192,7 +192,7 @@ package enum SampleTopic: String, CaseIterable, Sendable {
     package static let loved: [SampleTopic] = allCases.filter(\.isLoved)
     package static let others: [SampleTopic] = allCases.filter { !$0.isLoved }
 
-    /// The probability that the human favorites a post about it by `author`.
+    /// The probability that the human favorites a post about the topic by `author`.
     ///
     /// The topic decides most, and a friend counts for more than a stranger.
     private func favoriteProbability(by author: SamplePerson) -> Double {
@@ -204,7 +204,7 @@ package enum SampleTopic: String, CaseIterable, Sendable {
         }
     }
 
-    /// Draws whether the human favorites one post about it by `author`.
+    /// Draws whether the human favorites one post about the topic by `author`.
     package func wouldBeFavorited(by author: SamplePerson, generator: inout SampleGenerator) -> Bool
     {
         generator.chance(favoriteProbability(by: author))

@@ -8,7 +8,7 @@ import Posts
 package enum SampleTalk: String, CaseIterable, Sendable {
     case weekend, bread, cat, kyoto, coffee, visit, bicycle, train, rain, work
 
-    /// The word in all sentences about it.
+    /// The word that all sentences about the theme contain.
     package func word(in language: SampleLanguage) -> String {
         switch (self, language) {
         case (.cat, .english): "Mugi"

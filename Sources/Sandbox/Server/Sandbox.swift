@@ -78,7 +78,7 @@ package final class Sandbox: Sendable {
     /// Returns the credentials of an account on Bluesky.
     package func blueskyLogin(_ role: SandboxRole) -> SandboxBlueskyLogin { access.bluesky(role) }
 
-    /// The current record of what the network received, and its assessment.
+    /// The record of the requests that the network has received, and its assessment.
     package var ledger: SandboxLedger {
         get async { await network.ledger }
     }
@@ -115,7 +115,7 @@ package final class Sandbox: Sendable {
     package func stop() async { await listener.stop() }
 }
 
-/// Why a sandbox could not start or come back.
+/// The error if a sandbox cannot start, or return after ``Sandbox/close()``.
 package struct SandboxError: Error, Equatable, CustomStringConvertible, Sendable {
     package let description: String
 }
@@ -126,7 +126,7 @@ extension Sandbox {
     /// - Parameters:
     ///   - role: The owner of the account, and the prefix of every name, except those for X as a
     ///     whole.
-    ///   - network: Which of the sandbox's interfaces.
+    ///   - network: The network whose interface of the sandbox is used.
     /// - Returns: Network, address and credentials; for the bot on X also the settings without
     ///   which it may not write there.
     package func settings(of role: SandboxRole, on network: NetworkName) -> [String: String] {

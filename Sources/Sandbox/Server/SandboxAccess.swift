@@ -27,13 +27,13 @@ package struct SandboxMastodonLogin: Equatable, Sendable {
     package var clientID: String
     package var clientSecret: String
     package var accessToken: String
-    /// Used if tokens expire.
+    /// The refresh token, which is needed if tokens expire.
     package var refreshToken: String
 }
 
 /// The credentials of the two accounts, on each network; drawn anew for every sandbox.
 struct SandboxAccess: Sendable {
-    // Sorted by role, as the people are.
+    // The credentials are sorted by role, as the people are.
     private var mastodonLogins: [SandboxMastodonLogin] = []
     private var xKeys: [SandboxXKeys] = []
     private var blueskyLogins: [SandboxBlueskyLogin] = []

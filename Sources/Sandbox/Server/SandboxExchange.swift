@@ -5,7 +5,7 @@ import NIOCore
 
 /// One request and its answer on a connection, sent completely or with a fault.
 struct SandboxExchange {
-    /// More than the largest picture in JSON.
+    /// The largest accepted body, in bytes: larger than the largest picture in JSON.
     private static let maximumBodyBytes = 24 << 20
     private static let endlessPiece = ByteBuffer(repeating: UInt8(ascii: " "), count: 16_384)
 

@@ -6,7 +6,7 @@ package enum SandboxFault: Equatable, Sendable {
     case dropRequest
     /// The server acts, and the connection ends before an answer.
     case dropAnswer
-    /// The server answers this and does not act.
+    /// The server sends this answer, and does not act.
     case answer(status: Int, contentType: String, body: String, headers: [String: String])
     /// The server accepts the request and hangs up at once; it acts when its clock has advanced by
     /// this number of seconds.
@@ -15,9 +15,9 @@ package enum SandboxFault: Equatable, Sendable {
     /// acts: then a post that was made with the same key in between is recognized, and a text that
     /// reached X in between is refused.
     case actLate(after: TimeInterval)
-    /// As ``dropRequest``, but with a reset of the connection.
+    /// The fault is ``dropRequest`` with a reset of the connection.
     case resetRequest
-    /// As ``dropAnswer``, but with a reset of the connection.
+    /// The fault is ``dropAnswer`` with a reset of the connection.
     case resetAnswer
     /// The server acts, announces the length of its answer, sends half of it and hangs up.
     case truncateAnswer

@@ -40,7 +40,7 @@ package struct SandboxLedger: Sendable {
         /// The handle of the author.
         package var author: String
         package var date: Date
-        /// The human would have favorited the post too.
+        /// Whether the human would have favorited the post too.
         package var isLoved: Bool
         /// The reason why the bot should have left the post alone; nil if there is none.
         package var objection: String?
@@ -84,9 +84,9 @@ package struct SandboxLedger: Sendable {
     /// An action that the bot repeated.
     package struct Duplicate: Equatable, Sendable {
         package enum Kind: Sendable {
-            /// Two answers to one post.
+            /// The bot answered one post twice.
             case reply
-            /// The same text at the same place.
+            /// The bot published the same text twice at the same place.
             case text
             case favorite
         }
@@ -120,12 +120,12 @@ package struct SandboxLedger: Sendable {
     /// An object that was refused individually; see ``SandboxRefusals``.
     package struct RefusedObject: Equatable, Sendable {
         package var object: SandboxRefusals.Object
-        /// Its name in the first request for it, and for a page its position.
+        /// The name of the object in the first request for it, and for a page its position.
         package var name: String
         package var answer: SandboxRefusals.Answer
-        /// When it was first requested.
+        /// The time of the first request for the object.
         package var since: Date
-        /// When it is returned again; nil for never.
+        /// The time from which the object is returned again; nil for never.
         package var until: Date?
     }
 
@@ -136,7 +136,7 @@ package struct SandboxLedger: Sendable {
         }
 
         package var kind: Kind
-        /// As in ``Delivery/id`` and ``Favorite/postID``.
+        /// The id of the post, as in ``Delivery/id`` and ``Favorite/postID``.
         package var postID: String
         package var date: Date
     }
@@ -161,9 +161,10 @@ package struct SandboxLedger: Sendable {
     package internal(set) var mentions: [Mention] = []
     /// In the order in which they were first requested.
     package internal(set) var refusedObjects: [RefusedObject] = []
-    /// Ids of answers with a larger audience than the mention they answer.
+    /// The ids of answers with a larger audience than the mention they answer.
     package internal(set) var widenedReplies: [String] = []
-    /// Posts that came to the bot's home during the run and that it may favorite.
+    /// The number of posts that came to the bot's home during the run and that the bot may
+    /// favorite.
     package internal(set) var eligiblePosts = 0
     /// The number of these that the human would favorite.
     package internal(set) var lovedPosts = 0
@@ -177,9 +178,9 @@ package struct SandboxLedger: Sendable {
     /// The number of such requests that the server executed, or will, although the client cannot
     /// have got the whole answer.
     ///
-    /// This is by plan or because the client left. A refused request counts too, because a client
-    /// without the refusal cannot know of it. A request that the server never executed does not
-    /// count; see ``Write/Effect/notActed``.
+    /// The answer was cut by a planned fault, or because the client left. A refused request counts
+    /// too, because a client without the refusal cannot know of it. A request that the server never
+    /// executed does not count; see ``Write/Effect/notActed``.
     package internal(set) var cutAnswers = 0
 
     /// The answered posts, and the texts at their places, of `deliveries`.
@@ -208,23 +209,23 @@ package struct SandboxLedger: Sendable {
 extension SandboxLedger {
     /// The figures of a run, as printed by the demo.
     package struct Summary: Equatable, Sendable {
-        /// Posts of the bot that are not replies.
+        /// The number of the bot's posts that are not replies.
         package var posted: Int
-        /// Answers to mentions that reached the person who mentioned the bot.
+        /// The number of answers to mentions that reached the person who mentioned the bot.
         package var replies: Int
-        /// Mentions so far that deserve an answer.
+        /// The number of mentions so far that deserve an answer.
         package var expectedReplies: Int
-        /// Favorites, except those that confirm a request to stop.
+        /// The number of favorites, except those that confirm a request to stop.
         package var favorites: Int
         /// The share of the bot's favorites that the human would favorite too; nil without
         /// favorites.
         package var favoritePrecision: Double?
         /// The share of such posts among all that the bot could have favorited; nil without posts.
         package var baseRate: Double?
-        /// Notifications of people who should have been left alone, and favorites of posts that
-        /// should have been.
+        /// The number of notifications of people who should have been left alone, and of favorites
+        /// of posts that should have been.
         package var unsolicited: Int
-        /// Requests that the client should not have made in this form.
+        /// The number of requests that the client should not have made in this form.
         package var errors: Int
         package var duplicateSends: Int
     }
@@ -262,16 +263,16 @@ extension SandboxLedger {
             /// The server recognized it by its key or its record key, or found the favorite there
             /// already; nothing new was made.
             case repeated
-            /// The server checked and refused it.
+            /// The server checked and refused the request.
             case refused
-            /// The server never checked it.
+            /// The server never checked the request.
             case notActed
         }
 
-        /// When the request came.
+        /// The time when the request arrived.
         package var arrived: Date
-        /// When the server executed it or would have; with ``SandboxFault/actLate(after:)`` later
-        /// than the request came.
+        /// The time when the server executed the request, or would have; with
+        /// ``SandboxFault/actLate(after:)`` it is later than the arrival.
         package var date: Date
         package var kind: Kind
         /// The idempotency key, on Bluesky the record key; nil on networks with neither.

@@ -12,7 +12,7 @@ import NIOPosix
 actor SandboxListener {
     let port: Int
     private let network: SandboxNetwork
-    /// Nil after the port was released for good.
+    /// The reserved port; nil after it was released for good.
     private var reserved: SandboxPort?
     private var opening: (server: any Channel, connections: SandboxConnections)?
 

@@ -6,10 +6,10 @@ struct SandboxMedia: Sendable {
     var id: Int64
     var owner: Int
     var bytes: [UInt8]
-    /// As the bytes themselves tell.
+    /// The media type, as recognized from the bytes.
     var type: String
     var alt: String
-    /// When the server has processed it; before this it may be in no post.
+    /// The time when the server has processed the file; before, no post may contain it.
     var ready: Date
     var isAttached = false
 

@@ -31,7 +31,7 @@ actor SandboxNetwork {
     private struct Late: Sendable {
         var date: Date
         var request: WireRequest
-        /// Nil for a request that is no write.
+        /// The write that the request asks for; nil if it is no write.
         var write: SandboxLedger.Write?
     }
 
@@ -39,7 +39,7 @@ actor SandboxNetwork {
     private var x: XWire
     private var bluesky: BlueskyWire
     private var mastodon: MastodonWire
-    /// Sorted by their dates, and by arrival if these are equal.
+    /// The late requests, sorted by their dates, and by arrival if these are equal.
     private var late: [Late] = []
     /// The index in the ledger of each object that is refused individually.
     private var refused: [SandboxRefusals.Target: Int] = [:]

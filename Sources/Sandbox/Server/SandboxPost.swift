@@ -3,7 +3,8 @@ import Posts
 
 /// A post of the sandbox.
 struct SandboxPost: Sendable {
-    /// Milliseconds since 1970 in the upper bits, so that ids grow with time as on Mastodon.
+    /// The id, with milliseconds since 1970 in the upper bits, so that ids grow with time as on
+    /// Mastodon.
     var id: Int64
     /// The index of the author.
     var author: Int
@@ -33,9 +34,9 @@ struct SandboxPost: Sendable {
     var number: Int?
     /// The people whom the post notifies; `nil` for those named in the text.
     var told: [Int]?
-    /// The property that makes it hard to process.
+    /// The property that makes the post hard to process.
     var burden: SandboxBurden?
-    /// When the people named in it are notified.
+    /// The time at which the people named in the post are notified.
     var notice = SandboxNotice.atOnce
 
     /// The people whom the post notifies.
@@ -61,9 +62,9 @@ struct SandboxPost: Sendable {
 
 /// A post whose deletion was confirmed and is not carried out yet.
 struct LeavingPost: Sendable {
-    /// When it is deleted.
+    /// The time when the post is deleted.
     var due: Date
-    /// Requests that still see it.
+    /// The number of requests that still see the post.
     var looks: Int
 }
 

@@ -5,14 +5,15 @@ package struct SandboxRateLimits: Equatable, Sendable {
     package var requests: Int
     /// Seconds after which the counting restarts.
     package var period: Int
-    /// New posts.
+    /// The limit of new posts.
     package var posts: Int
     package var postPeriod: Int
-    /// Posts deleted.
+    /// The limit of deletions of posts.
     package var deletions = 30
     package var deletionPeriod = 1_800
 
-    /// Mastodon's: 300 requests in 5 minutes, 300 posts in 3 hours, 30 deletions in 30 minutes.
+    /// Mastodon's limits: 300 requests in 5 minutes, 300 posts in 3 hours, 30 deletions in 30
+    /// minutes.
     package static let mastodon = SandboxRateLimits(
         requests: 300, period: 300, posts: 300, postPeriod: 10_800)
 

@@ -8,7 +8,7 @@ package enum SandboxStanding: Equatable, Sendable {
     ///
     /// - Parameter to: The new account, as `user@host` of a person of the sandbox.
     case moved(to: String)
-    /// On Bluesky; elsewhere the account is as usual.
+    /// The account is deactivated on Bluesky; on the other networks it is as usual.
     case deactivated
     case deleted
 }

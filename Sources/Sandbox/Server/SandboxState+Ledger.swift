@@ -169,7 +169,7 @@ extension SandboxState {
     mutating func say(_ utterance: SandboxUtterance, at date: Date) -> SandboxLedger.Mention? {
         guard let author = population.index(of: utterance.speaker), author != SandboxPopulation.bot
         else { return nil }
-        // Negative, so that it is never the number of a scripted post.
+        // The number is negative, so that it is never that of a scripted post.
         spoken += 1
         let text = "@\(SandboxPopulation.botName) \(utterance.words)"
         var post = SandboxPost(

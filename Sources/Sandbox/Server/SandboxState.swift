@@ -9,26 +9,27 @@ struct SandboxState: Sendable {
     let world: SandboxWorld
     var ledger = SandboxLedger()
     var posts: [Int64: SandboxPost] = [:]
-    /// Ids of posts that were deleted.
+    /// The ids of deleted posts.
     var deleted: Set<Int64> = []
-    /// Ascending ids of the answers to a post, by its id.
+    /// The ids of the answers to each post, ascending, by the post's id.
     var answers: [Int64: [Int64]] = [:]
-    /// Ascending ids of each person's own posts.
+    /// The ids of each person's own posts, ascending.
     var postsByAuthor: [[Int64]]
-    /// Ascending ids of the posts on the two homes, by person.
+    /// The ids of the posts on the two homes, ascending, by person.
     var homes: [Int: [Int64]] = [SandboxPopulation.human: [], SandboxPopulation.bot: []]
-    /// In the order in which they were made, by person.
+    /// The favorites in the order in which they were given, by person.
     var favorites: [Int: [SandboxFavorite]] = [
         SandboxPopulation.human: [], SandboxPopulation.bot: [],
     ]
     /// Ids of the posts that notified a person, for the people with `notifications`; in their
     /// order.
     var mentions: [Int: [Int64]] = [:]
-    /// Ids of the open posts of each person by their text, without white space around it.
+    /// The ids of the open posts of each person by their text, without white space around it.
     var idsByText: [PersonText: [Int64]] = [:]
     /// The posts in `favorites`, by person.
     var favorited: [Int: Set<Int64>] = [:]
-    /// In the order in which they were made, by person; only the human's and the bot's are kept.
+    /// The notifications in the order in which they were made, by person; only the human's and the
+    /// bot's are kept.
     var notifications: [Int: [SandboxNotification]] = [:]
 
     private var nextEvent = 0
@@ -100,7 +101,7 @@ struct SandboxState: Sendable {
                 edge in
                 edge.map { !space.contains($0) } ?? true
             }
-            // Trimming takes much longer, even if there is nothing to trim.
+            // The check avoids trimming, which takes much longer even if there is nothing to trim.
             self.text = isTrimmed ? text : text.trimmingCharacters(in: space)
         }
     }
@@ -259,7 +260,7 @@ extension SandboxState {
         return true
     }
 
-    /// Takes a favorite back; false if it did not exist.
+    /// Removes a favorite; false if it did not exist.
     @discardableResult
     mutating func removeFavorite(by person: Int, of id: Int64) -> Bool {
         guard isFavorited(id, by: person) else { return false }
@@ -362,7 +363,8 @@ extension SandboxState {
         if kind == .mention, let post { mentions[person, default: []].append(post) }
     }
 
-    /// Ids grow with time; an id from an archive is kept if it is free and in order.
+    /// Returns the id for a new post: ids grow with time, and an id from an archive is kept if it
+    /// is free and in order.
     mutating func nextID(at date: Date, wanted: Int64?) -> Int64 {
         let usual = SandboxPost.id(at: date)
         let isInTime = wanted.map { $0 >= usual && $0 - usual < 65_536 } ?? false
@@ -395,8 +397,8 @@ extension SandboxState {
         return post.visibility == .private && population.follows(viewer, post.author)
     }
 
-    /// Own posts, and those of followed people unless they answer a person whom the reader does not
-    /// follow.
+    /// Whether a post reaches the reader's home: own posts do, and those of followed people unless
+    /// they answer a person whom the reader does not follow.
     func reachesHome(of reader: Int, _ post: SandboxPost) -> Bool {
         if post.author == reader { return true }
         guard population.follows(reader, post.author), post.visibility != .direct else {

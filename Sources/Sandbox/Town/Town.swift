@@ -10,7 +10,7 @@ import Posts
 /// town takes some kilobytes, names and texts are computed on demand, and a request concerns one
 /// household only.
 package final class Town: Sendable {
-    /// Households with one lock.
+    /// The number of shards, each with some of the households and one lock.
     private static let shardCount = 16
 
     package let plan: TownPlan

@@ -15,7 +15,7 @@ struct TownHousehold: Sendable {
     }
 
     let number: Int
-    /// Sorted by id.
+    /// The posts, sorted by id.
     var posts: [TownPost]
     var humanFavorites: [Favorite] = []
     var botFavorites: [Favorite] = []
@@ -82,7 +82,7 @@ struct TownHousehold: Sendable {
             let post = TownPost(
                 id: nextID(at: date), author: author, kind: .mention, named: .bot, seed: event.seed)
             insert(post)
-            // Before its first read of mentions the bot is not listening.
+            // A bot that has not read its mentions yet does not notice them.
             let isHeard = firstPoll.map { $0 < date } ?? false
             ledger.mentions.append(
                 .init(

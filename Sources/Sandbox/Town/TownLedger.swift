@@ -23,7 +23,7 @@ package struct TownLedger: Sendable {
         package var date: Date
         /// Whether it is by a friend, and after the bot began to read its mentions.
         package var deservesReply: Bool
-        /// When the bot answered.
+        /// The time when the bot answered; nil if it did not.
         package var answered: Date?
     }
 
@@ -73,12 +73,12 @@ package struct TownLedger: Sendable {
 /// The counts of a ``Town`` since ``Town/mark()``.
 package struct TownFigures: Sendable {
     package internal(set) var requests = 0
-    /// Bots whose mentions were read.
+    /// The number of bots whose mentions were read.
     package internal(set) var polled = 0
     /// The longest time between two reads of one bot's mentions within the span, by the town's
     /// clock.
     package internal(set) var longestPollGap: TimeInterval = 0
-    /// Connections that are open now.
+    /// The number of open connections.
     package internal(set) var connections = 0
     /// The number of requests by kind.
     package internal(set) var kinds: [String: Int] = [:]
@@ -88,7 +88,7 @@ package struct TownFigures: Sendable {
 package struct TownRequest: Sendable, Equatable {
     /// The number of the server.
     package var host: Int
-    /// Path and query.
+    /// The path and the query.
     package var target: String
     package var token: String
 }

@@ -111,7 +111,7 @@ extension TownPlan {
             }
         }
         posts.sort { $0.id < $1.id }
-        // Ids are unique.
+        // Equal ids are increased, because ids are unique.
         for index in posts.indices.dropFirst() where posts[index].id <= posts[index - 1].id {
             posts[index].id = posts[index - 1].id + 100_000
         }

@@ -8,7 +8,7 @@ import NIOPosix
 /// Requests are answered on the event loops, without a task for each: a fleet with a fast clock
 /// makes thousands a second.
 actor TownListener {
-    /// Tries of another port if one is in use on one of the addresses.
+    /// The most ports that are tried, because one may be in use on one of the addresses.
     private static let tries = 20
 
     nonisolated let port: Int

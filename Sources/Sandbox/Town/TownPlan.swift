@@ -5,7 +5,7 @@ import Posts
 package struct TownPlan: Sendable {
     /// The amount of activity after the run has begun.
     package enum Pace: String, Sendable {
-        /// Nothing happens.
+        /// Nobody acts.
         case still
         /// Humans and their friends post, humans favorite, and friends mention bots.
         case lively
@@ -21,7 +21,7 @@ package struct TownPlan: Sendable {
     /// The number of servers that the households are spread over, each with an address of its own
     /// in 127.0.0.0/8.
     package var hosts: Int
-    /// When the run begins.
+    /// The time when the run begins.
     ///
     /// Humans wrote their past posts on the days before the local day of this instant.
     package var origin: Date

@@ -69,7 +69,7 @@ final class TownShard: @unchecked Sendable {
         }
     }
 
-    /// Begins to count anew.
+    /// Sets the counts to zero.
     func mark(at now: Date) {
         lock.withLock {
             figures = TownFigures()

@@ -244,7 +244,7 @@ struct TownWork {
         call.request.query.last { $0.name == name }?.value
     }
 
-    /// One post: read, thread, favorite, deletion.
+    /// Answers a request about one post: read, thread, favorite, deletion.
     private mutating func status(_ path: [String]) throws(WireRefusal) -> WireAnswer {
         guard let id = Int64(path[3]), let index = household.index(of: id) else {
             var refusal = WireRefusal.notFound
@@ -295,7 +295,7 @@ struct TownWork {
 
     // MARK: Writing
 
-    /// Only bots write: the human's login is read-only.
+    /// Fails unless the caller is a bot, because the human's login is read-only.
     private mutating func writer() throws(WireRefusal) {
         guard try caller().part == .bot else {
             throw WireRefusal(status: 403, message: "This action is outside the authorized scopes")

@@ -4,12 +4,12 @@ import Posts
 /// A request as it arrived.
 struct WireRequest: Sendable {
     var method: String
-    /// Path and query as sent.
+    /// The path and the query, as sent.
     var target: String
-    /// Names in lower case.
+    /// The headers, with their names in lower case.
     var headers: [(name: String, value: String)]
     var body: [UInt8]
-    /// When it arrived, if it is answered at another time.
+    /// The time of arrival, if the request is answered at another time.
     var arrival: Date?
 
     /// The path without the query, after percent-decoding.
@@ -47,7 +47,8 @@ struct WireRequest: Sendable {
         return values
     }
 
-    /// `application/json` of `application/json; charset=utf-8`.
+    /// The media type without parameters, as `application/json` of `application/json;
+    /// charset=utf-8`.
     var mediaType: String? {
         header("content-type")?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
             .lowercased()
@@ -62,7 +63,7 @@ struct WireRequest: Sendable {
         return Dictionary(pairs.map { ($0.name, .text($0.value)) }, uniquingKeysWith: { $1 })
     }
 
-    /// The parts of `a=1&b=2`.
+    /// Parses a form such as `a=1&b=2`.
     static func form(_ text: some StringProtocol) -> [(name: String, value: String)] {
         text.split(separator: "&").map { part in
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -73,7 +74,7 @@ struct WireRequest: Sendable {
         }
     }
 
-    /// An invalid escape stays unchanged.
+    /// Decodes percent escapes; an invalid one stays unchanged.
     private static func unescaped(_ text: some StringProtocol, plusIsSpace: Bool) -> String {
         var bytes: [UInt8] = []
         let source = Array(text.utf8)
@@ -120,7 +121,7 @@ struct WireAnswer: Sendable {
 struct WireRefusal: Error {
     var status: Int
     var message: String
-    /// Not the client's fault.
+    /// Whether the client is not to blame.
     var isExpected = false
     /// The message for a person, if `message` is a code.
     var details: String?
@@ -131,7 +132,7 @@ struct WireRefusal: Error {
     enum TokenFault {
         case missing
         case bad
-        /// An unknown one, in a request for the account that it belongs to.
+        /// The token is unknown, in a request for the account that it belongs to.
         case badLogin
     }
 
@@ -201,8 +202,8 @@ extension Date {
 
 /// The fields of a request body, from JSON or from a form.
 ///
-/// Stricter than real servers, so that a misspelled field is noticed: every name must be known and
-/// every value must have the right type.
+/// It is stricter than real servers, so that a misspelled field is noticed: every name must be
+/// known and every value must have the right type.
 struct WireFields: Sendable {
     private let values: [String: RecordValue]
 

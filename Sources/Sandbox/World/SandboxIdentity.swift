@@ -10,7 +10,7 @@ package enum SandboxIdentity {
         let handle = handle.lowercased()
         switch network {
         case .mastodon: return AccountID(network: .mastodon, value: handle)
-        // Eighteen digits at most, and never so few that it looks like a count.
+        // The identity has at most eighteen digits, and never so few that it looks like a count.
         case .x:
             return AccountID(
                 network: .x, value: String(1_000_000_000 + hash(handle) % 900_000_000_000_000_000))
@@ -36,7 +36,7 @@ package enum SandboxIdentity {
         case .mastodon:
             return "\(user)@\(host)"
         case .x:
-            // Fifteen characters at most; names from other servers and longer ones are
+            // A handle has at most fifteen characters; names from other servers and longer ones are
             // distinguished by a hash.
             if host == SamplePeople.host, user.utf8.count <= 15 { return user }
             let mark = String(hash(handle) % 2_176_782_336, radix: 36)
@@ -146,10 +146,10 @@ extension SandboxPerson {
 
 /// All people with their names on one network.
 ///
-/// Stored, because every item of every answer names its author.
+/// The names are stored, because every item of every answer names its author.
 struct SandboxDirectory: Sendable {
     let population: SandboxPopulation
-    /// By index, as `handles` are.
+    /// The identities by person, in the same order as `handles`.
     let ids: [String]
     let handles: [String]
     private let byID: [String: Int]

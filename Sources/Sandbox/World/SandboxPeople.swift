@@ -2,7 +2,7 @@
 ///
 /// People are referred to by their index in `people`.
 package struct SandboxPopulation: Sendable {
-    /// The human first, the bot second, then all others.
+    /// The people: the human first, the bot second, then all others.
     package let people: [SandboxPerson]
     /// The people whose posts reach the human's home.
     package let followedByHuman: Set<Int>
@@ -150,7 +150,7 @@ package struct SandboxPerson: Equatable, Sendable {
         case stranger
         /// A friend who asks the bot to stop.
         case weary
-        /// The profile opts out of bots.
+        /// A person whose profile opts out of bots.
         case optedOut
         /// An account that is labelled as automated.
         case automated

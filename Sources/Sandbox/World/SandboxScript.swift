@@ -112,7 +112,7 @@ struct SandboxScript {
         return first <= last ? (first.ordinal...last.ordinal).map { LocalDay(ordinal: $0) } : []
     }
 
-    /// An instant of the person's waking hours on a local day.
+    /// Draws an instant of the waking hours of a local day; nil if a change of the clock skips it.
     mutating func wakingInstant(on day: LocalDay) -> Date? {
         if configuration.isAwakeAtNight { return date(day, minute: generator.uniform() * 1_440) }
         let middle = (generator.uniform() + generator.uniform()) / 2
@@ -122,10 +122,10 @@ struct SandboxScript {
 
 /// The posts of people before and during the run, and the human's reactions to them.
 extension SandboxScript {
-    /// Days before the run on which the posts of the others begin.
+    /// The number of days before the run on which the posts of other people begin.
     static let pastDays = 21
 
-    /// Posts a day by role.
+    /// Returns the number of posts a day by role.
     private static func rate(_ role: SandboxPerson.Role) -> Double {
         switch role {
         case .friend: 3

@@ -6,7 +6,7 @@ package struct SandboxUtterance: Equatable, Sendable {
     package var speaker: String
     /// The text after the bot's name.
     package var words: String
-    /// The words ask the bot to stop.
+    /// Whether the words ask the bot to stop.
     package var asksToStop = false
     package var burden: SandboxBurden?
     package var notice = SandboxNotice.atOnce
@@ -29,12 +29,12 @@ package struct SandboxUtterance: Equatable, Sendable {
 
 /// A property that makes a post hard to process.
 package enum SandboxBurden: Equatable, Hashable, Sendable {
-    /// A number of bytes in addition to its text; not on X, which has no such posts.
+    /// The post has a number of bytes in addition to its text; not on X, which has no such posts.
     case padding(bytes: Int)
-    /// A number of generated answers to it, by no real author; only in a server's answer about its
-    /// conversation.
+    /// The post has a number of generated answers, by no real author; they are only in a server's
+    /// answer about its conversation.
     case crowd(posts: Int)
-    /// Its object is not as documented.
+    /// The post's object is not as documented.
     case flaw(SandboxFlaw)
 }
 
@@ -46,9 +46,9 @@ package enum SandboxFlaw: String, CaseIterable, Sendable {
     case wrongTypes = "wrong-types"
     /// The second half of its members is missing.
     case half
-    /// It is null.
+    /// The object is null.
     case null
-    /// It has no id and no address.
+    /// The object has no id and no address.
     case noName = "no-name"
 
     private static let authors: Set = ["account", "author", "author_id", "did"]
@@ -79,8 +79,10 @@ package enum SandboxFlaw: String, CaseIterable, Sendable {
 /// When the network notifies the bot of a mention.
 package enum SandboxNotice: Equatable, Sendable {
     case atOnce
-    /// A number of seconds later, at its usual position in the list; X lists it at once.
+    /// The network notifies the bot this number of seconds later, at the mention's usual position
+    /// in the list; X lists it at once.
     case late(TimeInterval)
-    /// Never: only a client that reads the replies below the answered post finds it.
+    /// The network never notifies the bot: only a client that reads the replies below the answered
+    /// post finds the mention.
     case never
 }

@@ -44,8 +44,8 @@ package struct SandboxWorld: Sendable {
         package var olderPosts: [Post] = []
         /// Seconds east of UTC by which the human of the sample archive lives.
         package var sampleOffset = SampleArchive.offset
-        /// False for a human whose past is only known from another source: here they wrote nothing,
-        /// write nothing, and favorite nothing.
+        /// Whether the human has an account in the sandbox; false for a human whose past is only
+        /// known from another source, and who writes and favorites nothing here.
         package var isHumanPresent = true
 
         package init(
@@ -63,7 +63,8 @@ package struct SandboxWorld: Sendable {
 
     package let configuration: Configuration
     package let population: SandboxPopulation
-    /// Sorted by time; events of the same instant in the order in which they were written.
+    /// The events, sorted by time; those of the same instant in the order in which they were
+    /// written.
     let events: [SandboxEvent]
 
     /// Writes the script.
@@ -77,7 +78,7 @@ package struct SandboxWorld: Sendable {
         self.events = script.events()
     }
 
-    /// When the run ends.
+    /// The time when the run ends.
     package var end: Date { configuration.end }
 
     /// The human's handle, `user@host`.
@@ -129,7 +130,7 @@ extension SandboxWorld.Configuration {
         return configuration
     }
 
-    /// When the run ends.
+    /// The time when the run ends.
     package var end: Date { origin.addingTimeInterval(Double(days) * 86_400) }
 }
 
@@ -163,7 +164,7 @@ struct ScriptedPost: Sendable {
         case poll
     }
 
-    /// Names the post within the script.
+    /// The number by which the script names the post.
     var number: Int
     /// The index of the person who writes it.
     var author: Int
@@ -185,19 +186,19 @@ struct ScriptedPost: Sendable {
 
 /// The kind and circumstances of a mention of the bot.
 package struct SandboxMention: Equatable, Sendable {
-    /// Why a mention deserves an answer or not.
+    /// The kind of a mention, which determines whether it deserves an answer.
     package enum Kind: String, CaseIterable, Sendable {
-        /// By a person whom the human has answered.
+        /// The mention is by a person whom the human has answered.
         case friend
-        /// By a person whom the human has never answered.
+        /// The mention is by a person whom the human has never answered.
         case stranger
         case automated
         case optedOut
-        /// The request to be left alone.
+        /// The mention asks the bot to stop.
         case stop
-        /// By a person who has asked the bot to stop.
+        /// The mention is by a person who has asked the bot to stop.
         case afterStop
-        /// From before the run began.
+        /// The mention is from before the run began.
         case past
     }
 

@@ -124,7 +124,7 @@ enum XEndpoint: CaseIterable, Sendable {
         }
     }
 
-    /// `:` stands for any segment.
+    /// The path, in which `:` stands for any segment.
     var path: String {
         switch self {
         case .me: "/2/users/me"

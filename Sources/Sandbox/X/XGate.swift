@@ -117,7 +117,7 @@ struct XGate: Sendable {
         throw refusal
     }
 
-    /// Letters and digits only.
+    /// Whether a text consists of letters and digits only.
     private static func isNonce(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count)
             && text.utf8.allSatisfy {
@@ -135,7 +135,7 @@ struct XGate: Sendable {
 private struct Nonces: Sendable {
     private var older: Set<UInt64> = []
     private var newer: Set<UInt64> = []
-    /// When `newer` was begun.
+    /// The time when `newer` was begun.
     private var begun = Date.distantPast
 
     /// Whether the nonce is new; records it.
@@ -153,7 +153,7 @@ private struct Nonces: Sendable {
 /// The signature of OAuth 1.0a with HMAC-SHA1, from RFC 5849 §3.4.
 struct XSignature: Sendable {
     var method: String
-    /// Scheme, host and path, without query.
+    /// The address: scheme, host and path, without the query.
     var address: String
     /// All signed values: query, form and protocol parameters, decoded.
     var parameters: [(name: String, value: String)]
@@ -177,7 +177,8 @@ struct XSignature: Sendable {
         return Data(HashFunction.sha1.code(of: base.utf8, key: key.utf8)).base64EncodedString()
     }
 
-    /// Letters, digits and `-._~` stay; every other byte becomes `%` and two digits.
+    /// Percent-encodes a text: letters, digits and `-._~` stay; every other byte becomes `%` and
+    /// two digits.
     static func escaped(_ text: String) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {
@@ -219,7 +220,7 @@ extension XSignature {
 
 /// The parameters of an `Authorization: OAuth …` header.
 struct XAuthorization: Sendable {
-    /// Decoded, in the order they were sent.
+    /// The decoded parameters, in the order in which they were sent.
     private(set) var parameters: [(name: String, value: String)] = []
 
     /// - Parameter header: The value; the result is nil for nil, for another scheme than OAuth, and

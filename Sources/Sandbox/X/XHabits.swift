@@ -2,8 +2,8 @@ package import Foundation
 
 /// Deviations of X's interface from its documentation, and settings of the app's operator.
 package struct XHabits: Equatable, Sendable {
-    /// X renamed much of its interface in 2026, and no document says which names a live server
-    /// accepts.
+    /// The spelling of names: X renamed much of its interface in 2026, and no document says which
+    /// names a live server accepts.
     package enum Spelling: Sendable {
         /// `tweet.fields`, `referenced_tweets`, `note_tweet`.
         case tweet
@@ -15,23 +15,23 @@ package struct XHabits: Equatable, Sendable {
     package var parameterSpelling = Spelling.tweet
     /// The names in answers.
     package var answerSpelling = Spelling.tweet
-    /// Author, answered person and referenced posts cannot be requested as fields, only as
-    /// expansions.
+    /// Whether the author, the answered person and referenced posts cannot be requested as fields,
+    /// only as expansions.
     package var referencesOnlyByExpansion = false
-    /// The answer for a missing post or person is a 200 with `errors` and without `data`.
+    /// Whether the answer for a missing post or person is a 200 with `errors` and without `data`.
     package var answersMissingWith200 = false
-    /// An empty list is `data: []` instead of no `data`.
+    /// Whether an empty list is `data: []` instead of no `data`.
     package var sendsEmptyData = false
-    /// Pages contain fewer items than requested although there are more.
+    /// Whether pages contain fewer items than requested although there are more.
     package var shortPages = false
-    /// An empty page comes before every further page.
+    /// Whether an empty page precedes every further page.
     package var emptyPages = false
     /// Seconds for which every other new post is missing from the lists.
     package var hidesRecent: TimeInterval = 0
     /// The number of posts that a person may publish in 24 hours; if set, the headers of that limit
     /// are sent too.
     package var postsPerDay: Int?
-    /// The rate limit headers always state a full allowance and a reset in the past.
+    /// Whether the rate limit headers always state a full allowance and a reset in the past.
     package var misstatesLimits = false
     /// The number of posts that the app may read in a calendar month.
     package var postReadsPerMonth = 3_000_000
@@ -41,26 +41,26 @@ package struct XHabits: Equatable, Sendable {
     /// The number of requests of which the last one gets an error page of the edge instead of an
     /// answer.
     package var edgeFailsEvery: Int?
-    /// Favorites are allowed, as before April 2026.
+    /// Whether favorites are allowed, as before April 2026.
     package var allowsFavorites = false
-    /// The text of an answer begins with the name of the answered person even if the client did not
-    /// send that.
+    /// Whether the text of an answer begins with the name of the answered person even if the client
+    /// did not send that name.
     package var namesTheAnswered = false
-    /// Errors 401 and 429 have the form of version 1.1.
+    /// Whether errors with 401 and 429 have the form of version 1.1.
     package var oldErrors = false
-    /// A text that the account has published before is published again: no document promises the
-    /// refusal.
+    /// Whether a text that the account has published before is published again: no document
+    /// promises the refusal.
     package var publishesRepeats = false
     /// The account that owns the app and reads its own lists at the price of owned reads; `nil` if
     /// neither account owns it.
     package var appOwner: SandboxRole?
-    /// Posts and people in `includes` are billed too.
+    /// Whether posts and people in `includes` are billed too.
     package var billsIncludes = true
 
     /// Seconds by which the timestamp of a request may differ from the server's clock.
     ///
-    /// Five minutes, as documented. If the sandbox's clock runs many times faster than real time, a
-    /// short real delay is that much longer by it, so a wider window may be needed.
+    /// The value is five minutes, as documented. If the sandbox's clock runs many times faster than
+    /// real time, a short real delay is that much longer by it, so a wider window may be needed.
     package var timestampWindow: TimeInterval = 300
 
     package init() {}

@@ -6,7 +6,7 @@ struct XLogin: Sendable {
     private struct Pending: Sendable {
         var secret: String
         var canWrite: Bool
-        /// Set when a person has agreed.
+        /// The person who has agreed; nil before.
         var person: Int?
         var pin: String
     }

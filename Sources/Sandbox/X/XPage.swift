@@ -10,11 +10,11 @@ struct XPage: Sendable {
     /// The position of a page, as in its token.
     private enum Start {
         case top
-        /// Below the cursor.
+        /// The page is below the cursor.
         case older(Int64)
-        /// Right above the cursor.
+        /// The page is directly above the cursor.
         case newer(Int64)
-        /// An empty page, with a token that continues below the cursor.
+        /// The page is empty, with a token that continues below the cursor.
         case pause(Int64)
     }
 
@@ -27,7 +27,7 @@ struct XPage: Sendable {
         init(_ call: XCall) throws(XRefusal) {
             since = try call.id("since_id")
             until = try call.id("until_id")
-            // Ids win over times.
+            // A bound by id has precedence over one by time.
             start = since == nil ? try call.time("start_time") : nil
             end = until == nil ? try call.time("end_time") : nil
             if let start, let end, start >= end {
@@ -114,7 +114,7 @@ struct XPage: Sendable {
         return items
     }
 
-    /// Every other recent post is not in the lists yet.
+    /// Whether a post is hidden: every other recent post is not in the lists yet.
     private static func isHidden(_ post: SandboxPost, _ call: XCall) -> Bool {
         guard call.habits.hidesRecent > 0 else { return false }
         let age = call.now.timeIntervalSince(post.createdAt)

@@ -4,13 +4,13 @@ struct XRefusal: Error {
     var body: WireJSON
     /// The reason in the ledger.
     var reason: String
-    /// Not the client's fault.
+    /// Whether the client is not to blame.
     var isExpected = false
     /// The code of the error in version 1.1, if there is one.
     var code: Int?
 
-    /// A problem document; `type` is the last part of the problem's address, nil stands for
-    /// `about:blank`.
+    /// Creates a refusal with a problem document; `type` is the last part of the problem's address,
+    /// and nil stands for `about:blank`.
     static func problem(
         _ status: Int, _ title: String, _ detail: String, type: String? = nil, code: Int? = nil,
         isExpected: Bool = false, more: [(String, WireJSON)] = []
@@ -25,7 +25,7 @@ struct XRefusal: Error {
                 ]), reason: detail, isExpected: isExpected, code: code)
     }
 
-    /// 400 with the wrong parameter.
+    /// Creates a refusal with 400 that names the wrong parameter.
     static func invalid(_ name: String, _ value: String, _ message: String) -> XRefusal {
         XRefusal(
             status: 400,
@@ -42,7 +42,7 @@ struct XRefusal: Error {
             ], reason: message)
     }
 
-    /// 400 for an invalid body.
+    /// Creates a refusal with 400 for an invalid body.
     static func invalidBody(_ message: String) -> XRefusal {
         problem(400, "Invalid Request", message, type: "invalid-request", code: 214)
     }

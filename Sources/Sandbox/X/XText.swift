@@ -79,8 +79,8 @@ struct XText: Sendable {
         pieces.append(Piece(kind: .link(link), text: Self.short(link.expanded)))
     }
 
-    /// The beginning with an ellipsis, unless the whole text is short enough; links and names are
-    /// not split.
+    /// Returns the beginning with an ellipsis, unless the whole text is short enough; links and
+    /// names are not split.
     private func cut(to limit: Int, by measure: (String) -> Int) -> XText {
         guard pieces.reduce(0, { $0 + measure($1.text) }) > limit else { return self }
         var room = limit - measure("…")
@@ -189,7 +189,8 @@ extension XText {
         return members.isEmpty ? nil : .object(members)
     }
 
-    /// From after the names at the beginning of an answer to before the link of a picture.
+    /// The displayed range: from after the names at the beginning of an answer to before the link
+    /// of a picture.
     func displayRange(isReply: Bool) -> WireJSON {
         let lengths = pieces.map { Self.escaped($0.text).unicodeScalars.count }
         var start = 0

@@ -41,7 +41,8 @@ enum XWeight {
         }
     }
 
-    /// A whole sequence is one emoji: joined ones, skin tones, flags, keycaps.
+    /// Whether a character is an emoji; a whole sequence is one emoji: joined ones, skin tones,
+    /// flags, keycaps.
     private static func isEmoji(_ character: Character) -> Bool {
         let scalars = character.unicodeScalars
         guard let first = scalars.first, first.properties.isEmoji else { return false }
@@ -123,7 +124,8 @@ enum XLinks {
         return nil
     }
 
-    /// `foo.jp` alone is no link, `foo.jp/bar` and `www.foo.jp` are.
+    /// Whether a host is a link only with a path or `www.`: `foo.jp` alone is no link, `foo.jp/bar`
+    /// and `www.foo.jp` are.
     private static func isShortDomain(_ host: Substring.UnicodeScalarView) -> Bool {
         let labels = host.split(separator: ".")
         guard labels.count == 2, let last = labels.last else { return false }

@@ -107,7 +107,7 @@ struct XWire: SandboxWire {
         }
     }
 
-    /// Counts a request in its quarter of an hour.
+    /// Counts a request in the current quarter of an hour.
     private mutating func count(_ endpoint: XEndpoint, by person: Int, at clock: Date)
         -> RateCounter.Standing
     {
@@ -180,7 +180,7 @@ extension XWire {
 
 /// The cost of the requests by X's price list of April 2026.
 struct XBilling: Sendable {
-    /// In millionths of a US dollar.
+    /// The prices, in millionths of a US dollar.
     enum Price {
         static let postRead = 5_000
         static let userRead = 10_000
@@ -191,7 +191,8 @@ struct XBilling: Sendable {
         static let summonedReply = 10_000
         static let interaction = 15_000
         static let removal = 10_000
-        /// The list has no price for it, so this is its price for anything that is created.
+        /// The price of an upload; the list has none, so this is its price for anything that is
+        /// created.
         static let upload = 15_000
         static let metadata = 5_000
     }

@@ -140,7 +140,8 @@ extension XWire {
         guard let first = same.first else { return }
         var refusal = XRefusal.forbidden(
             "You are not allowed to create a Tweet with duplicate content.", code: 187)
-        // Only X can know when the same words to different people are too many.
+        // The refusal is expected, because only X can know when the same words to different people
+        // are too many.
         refusal.isExpected =
             first.replyTo != request.replyTo && !same.contains { $0.replyTo == request.replyTo }
         throw refusal
@@ -161,7 +162,7 @@ extension XWire {
         headers += Self.headers(everybody, "x-app-limit-24hour", at: call.clock)
         guard own.isExceeded else { return }
         var refusal = XRefusal.tooMany
-        // A client that asks again before the day is over was told.
+        // The refusal is expected once: a client that asks again before the day is over was told.
         refusal.isExpected = own.used == limit + 1
         throw refusal
     }
@@ -247,8 +248,8 @@ struct XPostRequest: Sendable {
         "poll",
         "quote_tweet_id", "community_id", "geo", "edit_options",
     ]
-    /// Fields that X has and the sandbox does not, and those that X no longer allows to self-serve
-    /// apps.
+    /// The fields that X has and the sandbox does not, and those that X no longer allows to
+    /// self-serve apps.
     private static let withheld = [
         "poll", "quote_tweet_id", "community_id", "geo", "edit_options", "nullcast",
     ]

@@ -16,7 +16,8 @@ extension MastodonHabits {
         // Module/Api/Mastodon/Notifications.php: min_id works as since_id, and `types` is ignored.
         habits.takesMinIDForSinceID = [.notifications]
         habits.ignoresNotificationTypes = true
-        // Observed on a server: a background worker makes the notifications, all new ones in a run.
+        // Seen on a server: a background worker creates the notifications, in each run all new
+        // ones.
         habits.notificationsEvery = 60
         // Module/Api/Mastodon/Favourited.php: ordered and cut by `thr-parent-id`.
         habits.ordersFavoritesByPost = true
@@ -31,7 +32,7 @@ extension MastodonHabits {
         // Factory/Api/Mastodon/Status.php throws NotFoundException, which Special/HTTPException.php
         // turns into a page.
         habits.missingForm = .html
-        // Nothing reads the key; seen: two posts.
+        // No code reads the key; seen on the wire: two posts.
         habits.keys = .ignored
         // Module/Api/Mastodon/Statuses.php, post: a missing parent is 404; a deleted one is found.
         habits.keepsLostParents = true

@@ -36,18 +36,19 @@ extension MastodonHabits {
         habits.showsHiddenPostsToAccounts = true
         // mastoapi_get_handler, /v2/search: content_search of the words.
         habits.searchesWordsOnly = true
-        // process_auth_token: a bad token counts as none: 401, but 422 from verify_credentials.
+        // process_auth_token: an invalid token counts as a missing one, which is refused with 401,
+        // but with 422 by verify_credentials.
         habits.badLoginStatus = 422
         // xs_httpd.h, xs_httpd_response: no content-length where the body has no bytes.
         habits.errorForm = .empty
         habits.omitsEmptyLength = true
         // httpd.c: the connection is closed after one answer.
         habits.closesConnections = true
-        // httpd.c: a 404 is a page.
+        // httpd.c: the answer with status 404 is a page.
         habits.missingForm = .html
         // Seen: the same Idempotency-Key twice makes two posts; the source does not name it.
         habits.keys = .ignored
-        // mastoapi_post_handler, /v1/statuses: a missing parent is passed over.
+        // mastoapi_post_handler, /v1/statuses: a missing parent is ignored.
         habits.publishesLostReplies = true
         // mastoapi_get_handler, /v1/instance.
         habits.maximumCharacters = 100_000

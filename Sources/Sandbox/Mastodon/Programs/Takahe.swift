@@ -29,12 +29,12 @@ extension MastodonHabits {
         habits.foreignPostStatus = 401
         // api/views/statuses.py, post_status: 400 "Status is too long".
         habits.validationStatus = 400
-        // No place in api/ reads the key; seen: two posts.
+        // No code in api/ reads the key; seen on the wire: two posts.
         habits.keys = .ignored
         // api/views/statuses.py, post_status: Post.DoesNotExist is passed over.
         habits.publishesLostReplies = true
-        // activities/models/post.py, edit_local: `visibility` is public unless the caller says it,
-        // and api/views/statuses.py, edit_status, does not.
+        // activities/models/post.py, edit_local: `visibility` is public unless the caller passes
+        // it, and api/views/statuses.py, edit_status, does not.
         habits.publishesEdits = true
         // activities/models/post.py, edit_local: `attachments.set(attachments or [])`.
         habits.editsDropMedia = true

@@ -27,7 +27,7 @@ extension MastodonHabits {
         habits.missingScopeStatus = 401
         // class-mastodon-api.php, api_delete_post: 401 for another author's post.
         habits.foreignPostStatus = 401
-        // Nothing reads the key.
+        // No code reads the key.
         habits.keys = .ignored
         // handler/class-status.php, api_submit_comment: without an answered post it becomes a post.
         habits.publishesLostReplies = true
@@ -42,7 +42,7 @@ extension MastodonHabits {
         habits.losesVisibility = true
         // handler/class-status.php, api_submit_post: 400 "No mentions found".
         habits.refusesDirectPosts = true
-        // Seen: the answer to a comment has the id of what it answers.
+        // Seen: the response to the request for a comment has the id of the answered post.
         habits.answersWithParentID = true
         // entity/class-status.php: edited_at is never set.
         habits.hidesEdits = true
