@@ -5,10 +5,11 @@ import Settings
 /// The error for an argument that is not a command, with the name of the nearest command.
 struct UnknownCommand: Error, CustomStringConvertible {
     let description: String
-    /// The command that lacks such a subcommand.
+    /// The command without a subcommand of this name.
     let parent: any ParsableCommand.Type
 
-    /// Nil if every word before the first option names a command, or if none is similar.
+    /// Finds the first word that names no command; nil if every word before the first option names
+    /// one, or if none is similar.
     static func first(in arguments: [String], of root: any ParsableCommand.Type) -> UnknownCommand?
     {
         var parent = root
@@ -42,7 +43,7 @@ struct UnknownCommand: Error, CustomStringConvertible {
 
 /// The command line of a command.
 enum CommandPath {
-    /// `mirror-bot people link`.
+    /// Returns the words that call a command, as `mirror-bot people link`.
     static func words(to command: any ParsableCommand.Type, under root: any ParsableCommand.Type)
         -> String
     {

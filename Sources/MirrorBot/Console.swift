@@ -2,8 +2,7 @@ import Foundation
 import Storage
 import Synchronization
 
-/// The resources that a command takes from its process: streams, environment, working folder and
-/// log.
+/// The resources of its process that a command uses: streams, environment, working folder and log.
 ///
 /// A command uses ``current`` instead of the process, so that several commands can run in one
 /// process at the same time. The program's own console is ``process``; ``MirrorBot/status(of:in:)``
@@ -41,7 +40,7 @@ struct Console: Sendable {
 
     /// Standard input.
     struct Input: Sendable {
-        /// Whether it is a terminal, namely that of the process.
+        /// Whether the input is the terminal of the process.
         var isInteractive: Bool
         /// The path that is opened for the input file `-`.
         var path: String
@@ -58,7 +57,7 @@ struct Console: Sendable {
         var terminal: Terminal
         /// Writes a text unchanged; a failure is reported by `flush`, or lost if that never fails.
         var write: @Sendable (String) -> Void
-        /// Writes what is buffered, and throws ``CommandError`` if anything could not be written.
+        /// Writes the buffered text, and throws ``CommandError`` if any text could not be written.
         var flush: @Sendable () throws -> Void = {}
 
         /// Writes a text for people, with signs that the terminal supports.

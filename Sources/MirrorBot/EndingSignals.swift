@@ -38,7 +38,7 @@ enum EndingSignals {
 
 /// Restores the settings of the terminal before a signal ends the process.
 ///
-/// Otherwise the person's shell would not echo their input.
+/// Without this the person's shell would not echo their input.
 enum EchoRestoration {
     private static let signals = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
     /// The settings to restore; allocated once, because a handler must not allocate.
@@ -63,14 +63,14 @@ enum EchoRestoration {
         for number in signals { signal(number, SIG_DFL) }
     }
 
-    /// Calls only functions that signal-safety(7) allows.
+    /// The signal handler, which calls only functions that signal-safety(7) allows.
     private static let restoreAndEnd: @convention(c) (Int32) -> Void = { number in
         // In the background the settings are those of the shell, and changing them would stop the
         // process.
         let group = tcgetpgrp(STDIN_FILENO)
         if group < 0 || group == getpgrp() {
             tcsetattr(STDIN_FILENO, TCSANOW, settings)
-            // The rest of a secret must not become a command of the shell.
+            // The unread rest of a secret must not become a command of the shell.
             tcflush(STDIN_FILENO, TCIFLUSH)
             var lineBreak: UInt8 = 0x0A
             _ = write(STDERR_FILENO, &lineBreak, 1)

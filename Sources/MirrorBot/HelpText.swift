@@ -11,7 +11,7 @@ struct HelpText {
 
     /// The column at which the parser begins descriptions.
     private static let descriptionColumn = 26
-    /// The fewest columns at which descriptions are beside their labels.
+    /// The width from which descriptions are beside their labels.
     private static let leastColumns = 60
     /// The common options of commands, in the form of a usage.
     private static let sharedOptions = SharedOptions.usageString().matches(of: /\ \[[^\]]+\]/).map {

@@ -15,7 +15,7 @@ final class LogOutput: @unchecked Sendable {
     private let lock = NSLock()
     private var make: @Sendable (String) -> any LogHandler
 
-    /// Writes on this stream with the default settings until `follow(_:)`.
+    /// Creates an output that writes on this stream, with the default settings until `follow(_:)`.
     init(on stream: Console.Output) {
         self.stream = stream
         make = { LineLogHandler(label: $0, format: .logfmt, level: .info, stream: stream) }
@@ -101,7 +101,7 @@ struct LineLogHandler: LogHandler {
         }
     }
 
-    /// `14:05:33+09:00`.
+    /// Returns the time of day with the UTC offset, as `14:05:33+09:00`.
     private func localTime(_ date: Date) -> String {
         let offset = zone.offset(at: date)
         let shifted = (date + TimeInterval(offset)).formatted(Date.ISO8601FormatStyle())
@@ -112,8 +112,8 @@ struct LineLogHandler: LogHandler {
 
     /// A logfmt value: unquoted if it is one plain word.
     private static func quoted(_ value: String) -> String {
-        // Compared by scalars: a quote with an accent is a different character, but still ends the
-        // value for a parser.
+        // The text is compared by scalars: a quote with an accent is a different character, but
+        // still ends the value for a parser.
         let safe = Printable.line(value).unicodeScalars
         let isPlain = !safe.isEmpty && !safe.contains { " \"=\\".unicodeScalars.contains($0) }
         guard !isPlain else { return String(safe) }

@@ -90,7 +90,7 @@ struct MirrorBot: AsyncParsableCommand {
                 ]),
         ] + measures)
 
-    // Left out of a build with MIRROR_BOT_WORKER_ONLY.
+    // A build with MIRROR_BOT_WORKER_ONLY lacks these commands.
     #if WORKER_ONLY
         private static let demo: [any ParsableCommand.Type] = []
         private static let measures: [CommandGroup] = []
@@ -103,7 +103,7 @@ struct MirrorBot: AsyncParsableCommand {
         ]
     #endif
 
-    /// The parser's errors begin as ours do.
+    /// The beginning of the parser's errors, which is that of our own.
     static let _errorPrefix = "error: "
 
     static func main() async {

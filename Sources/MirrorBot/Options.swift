@@ -85,7 +85,7 @@ struct MirrorOptions: ParsableArguments {
 
     /// The configuration from flags, environment and `.env`.
     ///
-    /// A wrong value of a flag is a wrong use of the command, and named as the flag.
+    /// An invalid value of a flag is a usage error, and the error names the flag.
     ///
     /// - Parameter readsAccounts: False for commands that create an account's settings in the first
     ///   place.
@@ -189,7 +189,7 @@ struct MirrorOptions: ParsableArguments {
         if !keepsNothing { try configuration.process.requireLastingStorage() }
         if making == .nothing { try await requireDatabase(configuration) }
         return try await opening(configuration, making).closing { mirror in
-            // A worker logs them.
+            // A worker logs these warnings.
             if !lasts { Self.tellWarnings(about: mirror.configuration.values) }
             do {
                 if !looksOnly { try await mirror.table.requireHere() }
@@ -211,11 +211,11 @@ struct MirrorOptions: ParsableArguments {
 
     /// The reaction of a command about all mirrors to a missing database.
     enum MissingDatabase {
-        /// It fails, with the first step of the setup.
+        /// The command fails, and names the first step of the setup.
         case refused
-        /// It creates the embedded database.
+        /// The command creates the embedded database.
         case made
-        /// It uses an empty database in memory, which is not kept.
+        /// The command uses an empty database in memory, which is not kept.
         case pretended
     }
 

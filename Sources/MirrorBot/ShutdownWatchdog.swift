@@ -14,7 +14,7 @@ struct ShutdownWatchdog: Service {
     func run() async throws {
         // Throws if the group is cancelled without a shutdown; then the other services end it.
         guard (try? await gracefulShutdown()) != nil else { return }
-        // A thread of its own, because all others may be blocked.
+        // The watchdog has a thread of its own, because all others may be blocked.
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: Self.patience)
             Logger(label: "mirror-bot").warning(

@@ -17,10 +17,10 @@ struct MissingSlot: Error, CustomStringConvertible {
     let description = "no slot was given; \(SlotArgument.comment)"
     let command: any ParsableCommand.Type
 
-    /// Nil for any other error, and for a command without a slot.
+    /// Recognizes the error; nil for any other error, and for a command without a slot.
     ///
     /// - Parameters:
-    ///   - message: The parser's.
+    ///   - message: The message of the parser.
     ///   - arguments: The words after the program's name.
     ///   - root: The command line.
     init?(_ message: String, in arguments: [String], of root: any ParsableCommand.Type) {

@@ -2,14 +2,14 @@ import Foundation
 
 /// The display capabilities of a standard stream.
 struct Terminal {
-    /// Whether it is a terminal with a person.
+    /// Whether the stream is a terminal with a person.
     let isInteractive: Bool
     let hasColor: Bool
     /// The width of the screen; 100 if unknown.
     let columns: Int
     /// Whether the width is known, so that longer lines must be broken.
     let hasWidth: Bool
-    /// Whether it supports Unicode, by its locale.
+    /// Whether the terminal supports Unicode, by its locale.
     let isUnicode: Bool
 
     /// The terminals of ``Console/current``.
@@ -35,7 +35,8 @@ struct Terminal {
         self.isUnicode = isUnicode
     }
 
-    /// Determined by the first variable of locale(7) that is set; UTF-8 if none is.
+    /// Whether the locale supports Unicode: the first variable of locale(7) that is set decides;
+    /// UTF-8 is assumed if none is.
     private static func isUnicode(_ environment: [String: String]) -> Bool {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first {
             !$0.isEmpty

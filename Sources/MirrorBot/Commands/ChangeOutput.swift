@@ -44,7 +44,7 @@ extension MirrorOptions {
 }
 
 extension PersonOutcome {
-    /// How the change is reverted, as a line for the person; empty if it cannot be.
+    /// The way to revert the change, as a line for the person; empty if it cannot be reverted.
     var wayBackLines: [String] {
         wayBack.map { ["to take it back: \(Printable.line($0.command))"] } ?? []
     }

@@ -42,8 +42,8 @@ struct ConfigCommand: AsyncParsableCommand {
         throw last
     }
 
-    /// The values with those stored for the mirror; a database that cannot be read is no problem of
-    /// any value.
+    /// Returns the values, overridden by those that are stored for the mirror; a database that
+    /// cannot be read is no problem of any value.
     private func withSettings(_ values: SettingValues) async -> SettingValues {
         do {
             let configuration = try MirrorConfiguration(

@@ -72,7 +72,8 @@ struct HistoryCommand: AsyncParsableCommand {
         }
     }
 
-    /// Such as `in all: 3 posts done, 1 reply skipped`, for a page that does not list all of them.
+    /// Returns the totals in words, as `in all: 3 posts done, 1 reply skipped`, for a page that
+    /// does not list all actions.
     private static func line(_ totals: ActionTotals) -> String {
         let counts = totals.counts.map { count in
             let plural = count.kind == .reply ? "replies" : "\(count.kind.rawValue)s"

@@ -3,7 +3,7 @@ import Mirroring
 import Outbox
 
 extension LeftAction {
-    /// One line for the person.
+    /// The action in one line, for the person.
     var line: String {
         let end =
             switch state {

@@ -144,7 +144,7 @@ struct LoginCommand: AsyncParsableCommand {
         StandardError.write("set these for the \(role.rawValue), \(name); nothing was kept here\n")
     }
 
-    /// The flag `print` hides the function of that name.
+    /// Prints a line; the flag `print` hides the function of that name.
     private func show(_ line: String) { Console.current.output.writeLine(line) }
 
     private func conversation(_ mirror: HumanMirror) async throws -> GrantedLogin {

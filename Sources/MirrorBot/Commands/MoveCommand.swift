@@ -65,7 +65,7 @@ struct MoveCommand: AsyncParsableCommand {
         }
     }
 
-    /// Opens the database; with all mirrors, whichever there are.
+    /// Opens the database, for all of its mirrors or for a single one.
     private func open(
         _ configuration: MirrorConfiguration, _ making: HumanMirror.Making
     ) async throws -> HumanMirror {

@@ -15,7 +15,7 @@ struct NotifyCommand: AsyncParsableCommand {
             when the cause is over. --test ends with 69 if the message did not arrive.
             """)
 
-    /// How many of the delivered messages are shown.
+    /// The most delivered messages that are shown.
     private static let shown = 20
 
     @OptionGroup var options: MirrorOptions
@@ -37,7 +37,7 @@ struct NotifyCommand: AsyncParsableCommand {
         }
     }
 
-    /// Uses no database, because this must work without one.
+    /// Sends a test notice; uses no database, because this must work without one.
     private func sendTest() async throws {
         let configuration = try await options.configuration(readsAccounts: false)
         Console.current.log.follow(configuration)
@@ -77,7 +77,7 @@ private struct NoticeTestReport: Encodable {
 private struct NoticeReport: Encodable {
     struct Entry: Encodable {
         let cause: NoticeCause
-        /// `nil` while the cause does not hold.
+        /// The time since which the cause exists; `nil` while it does not exist.
         let since: Date?
         let lastTold: Date?
         /// The number of failed attempts to send the next message.

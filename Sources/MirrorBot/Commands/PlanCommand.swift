@@ -233,7 +233,7 @@ extension NeverChange {
 }
 
 extension ChangedSlot {
-    /// One line for the person.
+    /// The change in one line, for the person.
     var line: String {
         let state = isPinned && state == "planned" ? "pinned" : state
         let waits = isPinned && self.state == "planned" && text == nil

@@ -103,7 +103,7 @@ struct StoppedBeforeItBegan: Error {
         }
     }
 
-    /// All other errors keep their exit code even now.
+    /// Whether an error may be caused by the shutdown; all other errors keep their exit code.
     private static func mayComeOfStopping(_ error: any Error) -> Bool {
         error is CancellationError || (error as? StorageError)?.isTransient == true
     }

@@ -14,7 +14,7 @@ import Settings
 struct SetupWalk {
     private enum Outcome {
         case done
-        /// Nobody answered, or the person postpones the step.
+        /// There was no answer, or the person postpones the step.
         case left
     }
 
@@ -40,7 +40,7 @@ struct SetupWalk {
         self.options = options
     }
 
-    /// Walks to the end, or as far as the answers lead.
+    /// Goes through the steps to the end, or as far as the answers permit.
     ///
     /// - Throws: ``CommandError`` with the code for the configuration if the setup is not finished.
     mutating func run() async throws {
@@ -137,7 +137,7 @@ struct SetupWalk {
         return true
     }
 
-    /// Whether an answer or a second try may help.
+    /// Whether another answer or a second attempt may help.
     private static func isMendable(_ error: any Error) -> Bool {
         error is CommandError || error is ValidationError || SetupPosition.isMendable(error)
     }
@@ -182,8 +182,8 @@ struct SetupWalk {
         }
     }
 
-    /// Asks who agreed, if the human's account is not logged in; without an answer nothing is
-    /// stated.
+    /// Asks who agreed to the mirror, if the human's account is not logged in; without an answer no
+    /// consent is stored.
     private func stateConsent(_ isFirst: Bool) async throws -> Outcome {
         if isFirst, let ground = given.consent { return try await state(ground) }
         guard isAsking else { return .left }
@@ -531,7 +531,7 @@ struct SetupWalk {
     private func tell(_ text: String) { StandardError.tell(text) }
 }
 
-/// The place of the human's posts.
+/// The source of the human's posts: a network, or a file.
 private enum Place {
     case network(NetworkName)
     case archive(String)

@@ -98,7 +98,7 @@ struct StatusCommand: AsyncParsableCommand {
         } catch let error as ConfigurationError
             where !check && [.database, .mirror].contains(error.part)
         {
-            // Without a mirror, only the way to one is shown.
+            // Without a mirror, only the steps to create one are shown.
             let report = try await options.withWhatIsThere { mirror in
                 try await StatusReporter(mirror: mirror).report(now: mirror.clock.now)
             }

@@ -110,7 +110,7 @@ struct SuggestionChoice: ParsableArguments {
         }
     }
 
-    /// Decides about each; fails at the end if one was unknown.
+    /// Decides about each suggestion; fails at the end if one was unknown.
     fileprivate func decide<Operation: SuggestionOperation>(_: Operation.Type) async throws {
         try await options.withRecord { mirror, record in
             let desk = Desk(mirror, zone: mirror.knownTimeZone(record))

@@ -191,7 +191,7 @@ struct TrainClearCommand: AsyncParsableCommand {
     }
 }
 
-/// Whether a training that is not possible yet fails.
+/// The flag by which a training that is not possible yet does not fail.
 struct Patience: ParsableArguments {
     @Flag(help: "End with 0 if a token is missing or the network asks to wait; for setup scripts.")
     var ifPossible = false

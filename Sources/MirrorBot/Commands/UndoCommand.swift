@@ -116,7 +116,8 @@ struct UndoCommand: AsyncParsableCommand {
                 answers = try await desk.perform(AskUndo(ids: actions.map(\.id))).answers
             }
             let ids = Set(actions.map(\.id))
-            // Effects of interrupted commands belong to "everything", and to the wanted undos.
+            // The effects of interrupted commands are part of "everything", and of the wanted
+            // undos.
             let hasEffects = [.wanted, .everything].contains(scope)
             let effects = hasEffects ? try await mirror.effects.all().count : 0
             let isLeft =
@@ -194,10 +195,10 @@ struct UndoCommand: AsyncParsableCommand {
 
     /// Carries out the undos that are possible now, and continues as the network permits.
     ///
-    /// May run beside a worker: each leaves alone what the other has begun. Long waits are left to
-    /// a running worker.
+    /// It may run beside a worker: each of the two leaves alone the undos that the other has begun.
+    /// Long waits are left to a running worker.
     ///
-    /// - Returns: Why some undos remain; nil if there was no obstacle.
+    /// - Returns: The reason why some undos remain; nil if there was no obstacle.
     private func carryOut(
         _ ids: Set<String>, withEffects: Bool, _ mirror: HumanMirror
     ) async throws -> (any Error)? {
@@ -261,7 +262,7 @@ struct UndoCommand: AsyncParsableCommand {
     }
 }
 
-/// The next undo is due later than the command waits, without a failure.
+/// The error if the next undo is due later than the command waits, without a failure.
 private struct StillWaiting: Error {}
 
 /// Shows the progress of undos: on a terminal in a line that is overwritten, else in an occasional
@@ -331,7 +332,7 @@ private enum UndoView {
         return [counts.joined(separator: ", ")] + lines + rest
     }
 
-    /// The receipt.
+    /// Returns the receipt in lines.
     static func lines(_ receipt: UndoReceipt, _ scope: Undoing.Scope) -> [String] {
         let counts: [(Int, String)] = [
             (receipt.takenBack, "taken back"),

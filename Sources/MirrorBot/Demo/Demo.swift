@@ -34,7 +34,7 @@ struct Demo {
 
     /// The network of the human and the bot.
     let network: NetworkName
-    /// The download to learn from; nil for the sample.
+    /// The downloaded archive to learn from; nil for the sample.
     let from: String?
     let days: Int
     let seed: UInt64
@@ -46,7 +46,7 @@ struct Demo {
     let page: DemoPage?
     /// The clock of a kept mirror after the demo.
     let clock: any WallClock
-    /// Prints messages for a waiting person.
+    /// Prints a message for the waiting person.
     let say: @Sendable (String) -> Void
     /// Receives the progress of reading.
     let report: @Sendable (TrainingProgress) -> Void
@@ -144,7 +144,7 @@ struct Demo {
         }
     }
 
-    /// The given zone, else the archive's, else an assumed one.
+    /// Returns the given zone, or else the archive's, or else an assumed one.
     private func settledZone(named name: String?, _ archive: Archive) async throws -> DemoZone {
         if let given = zone ?? name.flatMap(TimeZone.init(identifier:)) {
             return DemoZone(zone: given)
@@ -183,7 +183,7 @@ struct Demo {
         let reader = try await mirror.requiredNetwork(of: from == nil ? .human : .bot)
         let own = try await reader.verifyAccount().id
         let favorites = try mirror.favorites()
-        // Its cost is reported together with that of the days.
+        // The cost of the training is reported together with that of the days.
         let trainer = ClassifierTrainer(
             mirror: mirror, favorites: favorites,
             report: { if $0.announcement == nil { report($0) } })
@@ -249,7 +249,8 @@ struct Demo {
                 say(announcement)
                 let watching = watching(sandbox, clock, past.zone.zone)
                 defer { watching.cancel() }
-                // Joined before the worker, so that the clock does not continue without it.
+                // This task joins the clock before the worker, so that the clock does not continue
+                // without it.
                 let turn = clock.join()
                 defer { clock.leave() }
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -266,8 +267,8 @@ struct Demo {
                     }
                     group.addTask {
                         try await Worker(mirror: mirror, cadence: cadence).run(until: end)
-                        // From here on people may wait for the results of their operations on the
-                        // page.
+                        // From this moment people may wait for the results of their operations on
+                        // the page.
                         try await Worker(mirror: mirror).run()
                     }
                     defer { group.cancelAll() }
@@ -317,8 +318,8 @@ struct Demo {
         }
     }
 
-    /// Longer intervals than a real worker's, because nobody waits, and each poll costs the demo
-    /// time.
+    /// The intervals of polls: longer than a real worker's, because nobody waits, and each poll
+    /// costs the demo time.
     private var cadence: Cadence {
         var cadence = Cadence(poll: .seconds(60), human: network, bot: network)
         cadence.mentions = max(cadence.mentions, .seconds(300))

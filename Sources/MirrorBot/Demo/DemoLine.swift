@@ -29,7 +29,7 @@ final class DemoLine: @unchecked Sendable {
 
     private var terminal: Terminal { stream.terminal }
 
-    /// Without a terminal a line cannot be overwritten.
+    /// Whether the line is drawn: without a terminal a line cannot be overwritten.
     var isShown: Bool { terminal.isInteractive }
 
     /// Begins to draw, until ``end()``; does nothing without a terminal.

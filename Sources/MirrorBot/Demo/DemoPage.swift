@@ -23,17 +23,17 @@ struct DemoPage: Sendable {
     /// Called with the address once it can be opened.
     let opened: @Sendable (_ address: String) -> Void
 
-    /// The timer of people.
+    /// The stopwatch for real use, which measures real time.
     static let realTime: @Sendable () -> @Sendable (Double) async throws -> Void = {
         let start = ContinuousClock.now
         return { try await ContinuousClock().sleep(until: start + .seconds($0)) }
     }
 
-    /// How long before the end of its last day the fast part ends, in seconds: in the evening, when
+    /// The seconds before the end of the last day at which the fast part ends: in the evening, when
     /// most of the day is over and some posts are still to come.
     private static let evening: TimeInterval = 6 * 3_600
 
-    /// When a demo from `origin` to `end` continues in real time.
+    /// Returns the time at which a demo from `origin` to `end` continues in real time.
     static func arrival(from origin: Date, until end: Date) -> Date { max(origin, end - evening) }
 
     /// The progress of a demo when its clock shows `now`.
@@ -82,7 +82,7 @@ struct DemoPage: Sendable {
     /// Advances a clock from `origin` to `end` by ``rate`` and then in real time, until it is
     /// cancelled.
     ///
-    /// This is one more participant of the clock, which therefore stands still during its real
+    /// The caller is one more participant of the clock, so the clock stands still during its real
     /// waits.
     ///
     /// - Parameters:

@@ -93,7 +93,7 @@ extension DemoPast {
 /// The zone of a demo, and its origin.
 struct DemoZone {
     let zone: TimeZone
-    /// Why the zone is only assumed; nil if it was given.
+    /// The reason why the zone is only assumed; nil if it was given.
     var assumption: String?
 
     /// Zones without daylight saving time, from 11 hours west to 12 hours east.
@@ -107,18 +107,19 @@ struct DemoZone {
         "Asia/Dubai", "Asia/Karachi", "Asia/Dhaka", "Asia/Bangkok", "Asia/Singapore", "Asia/Tokyo",
         "Australia/Brisbane", "Pacific/Noumea", "Pacific/Tarawa",
     ]
-    /// The local hour at which a day counts as young.
+    /// The local hour after which little of the day has passed.
     private static let youngHour = 6
 
-    /// The zone in which it is between six and seven in the morning.
+    /// Returns the zone in which it is between six and seven in the morning.
     static func young(at now: Date) -> TimeZone {
         let hour = LocalTime(now, in: .gmt).minute.value / 60
-        // 11 is the place of Greenwich.
+        // 11 is the index of the zone of Greenwich.
         let place = (youngHour - hour + 11 + 24) % 24
         return TimeZone(identifier: zones[place]) ?? .gmt
     }
 
-    /// The zone of an archive that names none: by its quiet hours, else this machine's.
+    /// Returns a zone for an archive that names none: a guess from its quiet hours, or else this
+    /// machine's zone.
     ///
     /// - Throws: The store's error.
     static func assumed(from archive: Archive) async throws -> DemoZone {

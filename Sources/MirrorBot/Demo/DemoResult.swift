@@ -18,7 +18,8 @@ struct DemoSummary: Encodable {
     let expectedReplies: Int
     let favorites: Int
     var suggested: Int
-    /// Null without favorites, or if the human's favorites are unknown.
+    /// The share of the bot's favorites that are the human's too; null without favorites, or if the
+    /// human's favorites are unknown.
     var favoritePrecision: Double?
     let baseRate: Double?
     let unsolicited: Int
@@ -80,12 +81,12 @@ struct DemoResult {
     var names: [AccountID: String]
     /// The words of the posts that were answered or favorited, by identity.
     var texts: [String: String]
-    /// When the human first wrote the texts that the bot sent.
+    /// The times at which the human first wrote the texts that the bot sent.
     var written: [PostID: Date]
     /// The assumptions behind the cost, and the home timelines' part of it in US dollars; nil for a
     /// free network.
     var costs: (assumptions: [String], home: Double)?
-    /// The network's complaints about the bot, a line each; empty when all went well.
+    /// The network's complaints about the bot, a line each; empty if there are none.
     var complaints: [String]
 }
 

@@ -87,7 +87,7 @@ struct DemoView {
         return wrapped("\(Self.name(of: day))  \(text)")
     }
 
-    /// `3 replies`; nil for none.
+    /// Returns a number of actions in words, as `3 replies`; nil for none.
     private static func count(_ number: Int, _ name: String) -> String? {
         guard number != 0 else { return nil }
         guard number != 1 else { return "1 \(name)" }
@@ -95,7 +95,7 @@ struct DemoView {
         return "\(number) \(plural)"
     }
 
-    /// Whether it was sent, or waits for a person's decision.
+    /// Whether the action was sent, or waits for a person's decision.
     private static func isDone(_ action: Action) -> Bool {
         action.state == .done || action.isSuggestion
     }

@@ -17,8 +17,8 @@ struct Browser {
     private let words: [String]
     private let environment: [String: String]
 
-    /// Nil if no browser can be opened for the person: without a terminal, without a display, or if
-    /// none is installed.
+    /// Finds the browser; nil if none can be opened for the person: without a terminal, without a
+    /// display, or if none is installed.
     ///
     /// `BROWSER` lists programs as usual: separated by colons, each with arguments and perhaps `%s`
     /// for the address. Without it, the system's program for opening addresses is used.

@@ -23,7 +23,7 @@ extension RefusedAnswer {
 struct LoginConversation {
     let steps: LoginSteps
     let questions: [NetworkLogin.Question]
-    /// The answers that were given as flags, as they were typed; nil for those that were not.
+    /// The answers that were given as flags, as they were typed; nil for a field without a flag.
     let given: [AccountField: String?]
     /// The token or app password, if it was given.
     let token: Secret?
@@ -82,7 +82,7 @@ struct LoginConversation {
 
     private func answer(_ question: NetworkLogin.Question, given: String?) throws -> Secret {
         let prompt = question.label + (question.form.map { " (\($0))" } ?? "") + ": "
-        // Who has answered the question that this one follows needs an answer to it as well.
+        // A person who has answered the question before this one must answer this one too.
         let isOptional = question.isOptional && question.follows == nil
         switch question.privacy {
         case .open:
@@ -104,7 +104,7 @@ struct LoginConversation {
 
     /// Asks for the code that a page of the network shows until the network accepts one.
     ///
-    /// Where a page allows only one attempt, a new one is opened after a refused code.
+    /// If a page allows only one attempt, a new one is opened after a refused code.
     private func granted(_ first: PendingLogin) async throws -> GrantedLogin {
         var pending = first
         show(pending)

@@ -17,7 +17,7 @@ struct LoginPage {
             ? "Your browser opens this address. Be logged in there as the \(role.rawValue), \(task):"
             : "Open this address in a browser that is logged in as the \(role.rawValue), \(task):"
         StandardError.tell(sentence)
-        // On one line, so that it can be copied.
+        // The address is on one line, so that it can be copied.
         StandardError.write("  \(Printable.line(address))\n")
     }
 }

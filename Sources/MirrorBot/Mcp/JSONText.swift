@@ -1,9 +1,9 @@
 import Foundation
 
-/// JSON on one line, put together of parts that are JSON.
+/// JSON on one line, composed of parts that are JSON.
 ///
-/// A reply holds documents that were printed by a command. They are put in as they are, without
-/// being read again.
+/// A reply contains documents that a command printed. They are inserted unchanged, without being
+/// parsed.
 struct JSONText: Equatable, Sendable {
     let text: String
 

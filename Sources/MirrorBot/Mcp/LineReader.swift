@@ -11,7 +11,7 @@ final class LineReader: Sendable {
     }
 
     private struct State {
-        /// What was read, from `start` on not yet returned.
+        /// The bytes that were read; those from `start` on were not returned yet.
         var bytes: [UInt8] = []
         var start = 0
         var isSkipping = false

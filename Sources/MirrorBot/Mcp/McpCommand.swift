@@ -20,7 +20,7 @@ struct McpCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        // Whatever is missing is told before the first message.
+        // A missing part of the setup is reported before the first message.
         try await options.withMirror(looksOnly: true) { _ in }
         let console = Console.current
         let input = try LineReader(console.input.path, longest: McpServer.longestLine)

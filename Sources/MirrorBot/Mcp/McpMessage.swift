@@ -2,16 +2,18 @@ import Foundation
 
 /// A message of a client: JSON-RPC 2.0, one object on a line.
 ///
-/// See <https://www.jsonrpc.org/specification> and, for what the protocol leaves out (batches,
-/// `null` ids), <https://modelcontextprotocol.io/specification/2026-07-28/basic>.
+/// See <https://www.jsonrpc.org/specification> and, for parts of JSON-RPC that the protocol
+/// excludes (batches, `null` ids),
+/// <https://modelcontextprotocol.io/specification/2026-07-28/basic>.
 enum McpMessage {
-    /// To be answered.
+    /// A message that must be answered.
     case request(McpRequest)
-    /// Not to be answered.
+    /// A message that must not be answered.
     case notification(McpNotification)
     /// The answer to a request, which this server never makes.
     case response
-    /// Not a message; answered with an error, and with its id as far as that can be read.
+    /// A line that is no message; it is answered with an error, and with its id as far as that can
+    /// be read.
     case fault(McpError, id: McpIdentifier?)
 
     init(_ line: [UInt8]) {
@@ -36,8 +38,8 @@ enum McpMessage {
 
     /// Whether it is a JSON text, and not nested too deeply.
     private static func isJSON(_ data: Data) -> Bool {
-        // The decoder would take a text with NUL bytes for UTF-16. It reads no value here, so that
-        // only its scanner can fail.
+        // The decoder would read a text with NUL bytes as UTF-16. It decodes no value here, so only
+        // its scanner can fail.
         !data.contains(0) && (try? JSONDecoder().decode(AnyValue.self, from: data)) != nil
     }
 
@@ -93,7 +95,7 @@ enum McpIdentifier: Hashable, Decodable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
-        // A text is no number, and fails there.
+        // Decoding a text as a number fails.
         if let number = try? value.decode(Int.self) {
             self = .number(number)
         } else {
@@ -129,7 +131,7 @@ struct McpRequest: Sendable {
         try McpParameters.read(type, from: data)
     }
 
-    /// The same, for parameters that may be left out.
+    /// Returns the parameters in the form that the method expects; nil if they are left out.
     func optionalParameters<Value: Decodable>(_ type: Value.Type) throws -> Value? {
         try McpParameters.readOptional(type, from: data)
     }
@@ -179,7 +181,7 @@ private enum McpParameters {
             case .dataCorrupted(let context): (context.codingPath, "has the wrong form")
             @unknown default: ([], "cannot be read")
             }
-        // Names that the client made up are not repeated.
+        // Names that the client invented are not repeated.
         let known = path.map(\.stringValue).filter { name in
             ["params", "_meta", "uri", "name", "arguments", "protocolVersion", "cursor"].contains(
                 name) || name.hasPrefix("io.modelcontextprotocol/")
@@ -188,7 +190,7 @@ private enum McpParameters {
     }
 }
 
-/// An error that is answered in place of a result.
+/// An error that is sent in place of a result.
 struct McpError: Error, Equatable {
     /// The codes of JSON-RPC, and those of the protocol.
     enum Code: Int {
@@ -197,15 +199,15 @@ struct McpError: Error, Equatable {
         case unknownMethod = -32601
         case invalidParams = -32602
         case `internal` = -32603
-        /// Until 2025-11-25; later `invalidParams`.
+        /// The code for an unknown resource until revision 2025-11-25; later it is `invalidParams`.
         case unknownResource = -32002
-        /// Since 2026-07-28.
+        /// The code for an unsupported revision, since revision 2026-07-28.
         case unsupportedVersion = -32022
     }
 
     let code: Code
     let message: String
-    /// Members of `data`.
+    /// The members of the error's `data`.
     var details: [String: JSONText] = [:]
 
     init(_ code: Code, _ message: String, details: [String: JSONText] = [:]) {

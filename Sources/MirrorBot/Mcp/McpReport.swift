@@ -8,9 +8,9 @@ struct McpReport: Sendable {
     struct Parameter: Sendable {
         /// The place of a value among the words of a command.
         enum Place: Sendable {
-            /// The value of the option of that name.
+            /// The value is that of the option with the parameter's name.
             case option
-            /// An argument.
+            /// The value is an argument.
             case argument
         }
 
@@ -39,7 +39,7 @@ struct McpReport: Sendable {
     let name: String
     let summary: String
     private let command: any AsyncParsableCommand.Type
-    /// Words of the command besides `--json`.
+    /// The words of the command, without `--json`.
     private let words: [String]
     let parameters: [Parameter]
 
@@ -137,7 +137,7 @@ struct McpReport: Sendable {
     /// Reads the resource at an address.
     ///
     /// - Parameters:
-    ///   - address: As a client gave it.
+    ///   - address: The address that the client sent.
     ///   - options: The flags that name the mirror.
     /// - Returns: The document that the command prints.
     /// - Throws: ``McpError`` for an address that names no report; the error of the command.
@@ -172,7 +172,8 @@ struct McpReport: Sendable {
         return required.allSatisfy { values[$0] != nil } ? (report, report.words(values)) : nil
     }
 
-    /// A value is never taken for an option: it stands behind the name of its own or behind `--`.
+    /// Returns the words of the command for the parameters; a value is never taken for an option,
+    /// because it follows the name of its own option or `--`.
     private func words(_ values: [String: String]) -> [String] {
         let given = parameters.compactMap { parameter in
             values[parameter.name].map { (parameter, value: $0) }
@@ -194,7 +195,7 @@ struct McpReport: Sendable {
                 try await command.run()
             }
         } catch {
-            // A command may print its document and report by its exit code what is wrong.
+            // A command may print its document, and report a problem by its exit code.
             guard printed.text.isEmpty else { return printed.document }
             throw failure(error)
         }
@@ -211,7 +212,7 @@ struct McpReport: Sendable {
 }
 
 extension Console {
-    /// The same console without input, and with another output.
+    /// Returns the console without input, and with another output.
     fileprivate func printing(to text: PrintedText) -> Console {
         var console = self
         console.input = Input(isInteractive: false, path: "/dev/null", readLine: { nil })
@@ -222,7 +223,7 @@ extension Console {
     }
 }
 
-/// What a command prints.
+/// The text that a command prints.
 private final class PrintedText: Sendable {
     private let state = Mutex("")
 

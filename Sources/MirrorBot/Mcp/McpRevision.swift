@@ -1,13 +1,13 @@
 /// A revision of the Model Context Protocol.
 struct McpRevision: Equatable, Sendable {
-    /// The date by which messages name it.
+    /// The date by which messages name the revision.
     let name: String
     /// Whether a client begins with `initialize`; otherwise each request names the revision.
     let hasSession: Bool
 
-    /// The newest.
+    /// The newest revision.
     static let latest = McpRevision(name: "2026-07-28", hasSession: false)
-    /// The newest with `initialize`.
+    /// The newest revision with `initialize`.
     static let latestWithSession = McpRevision(name: "2025-11-25", hasSession: true)
     private static let earlier = McpRevision(name: "2025-06-18", hasSession: true)
 
@@ -20,8 +20,8 @@ struct McpRevision: Equatable, Sendable {
 
     /// The revision that a request names in its `_meta`; nil if it names none.
     ///
-    /// - Throws: ``McpError`` for another one than ``latest``, and without the client's
-    ///   capabilities, which that one requires.
+    /// - Throws: ``McpError`` for another revision than ``latest``, and without the client's
+    ///   capabilities, which that revision requires.
     static func named(in request: McpRequest) throws -> McpRevision? {
         guard let meta = try request.optionalParameters(Parameters.self)?._meta,
             let version = meta.version
@@ -50,7 +50,8 @@ struct McpRevision: Equatable, Sendable {
             case capabilities = "io.modelcontextprotocol/clientCapabilities"
         }
 
-        /// Any object: nothing here depends on what the client can do.
+        /// The client's capabilities, which may be any object, because the server does not depend
+        /// on them.
         private struct Capabilities: Decodable {
             private enum CodingKeys: CodingKey {}
 
@@ -81,7 +82,8 @@ struct McpRevision: Equatable, Sendable {
         ]
     }
 
-    /// For how many seconds a client may keep a result; before 2026-07-28 nothing says so.
+    /// Returns the members that say for how many seconds a client may keep a result; none before
+    /// revision 2026-07-28.
     func freshness(_ seconds: Int) -> [(name: String, value: JSONText?)] {
         guard !hasSession else { return [] }
         return [("ttlMs", JSONText(seconds * 1_000)), ("cacheScope", JSONText("private"))]

@@ -5,7 +5,7 @@ import Synchronization
 /// A server of the Model Context Protocol on a pair of streams: one message a line, and nothing
 /// else on the output.
 ///
-/// It speaks the revision 2026-07-28, in which each request names its revision, and for clients
+/// It supports the revision 2026-07-28, in which each request names its revision, and for clients
 /// that begin with `initialize` 2025-11-25 and 2025-06-18:
 /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>,
 /// <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>.
@@ -15,7 +15,7 @@ import Synchronization
 final class McpServer: Sendable {
     /// The longest line of the input, in bytes.
     static let longestLine = 1 << 20
-    /// How many requests may wait before the input is read no further.
+    /// The most requests that wait; while there are so many, no further input is read.
     private static let mostWaiting = 32
 
     private struct State {
@@ -23,7 +23,7 @@ final class McpServer: Sendable {
         var revision: McpRevision?
         /// The requests that are not answered yet.
         var waiting: [McpIdentifier: Task<Void, Never>] = [:]
-        /// The last of them.
+        /// The last of the waiting requests.
         var last: Task<Void, Never>?
         var pace: ChangePace
     }
@@ -52,7 +52,7 @@ final class McpServer: Sendable {
 
     // MARK: The streams
 
-    /// Answers until the input ends, and what was read to its end.
+    /// Answers the requests of the input, to the last one before its end.
     ///
     /// - Throws: ``CommandError`` if the input cannot be read, or an answer cannot be written.
     func run(_ input: LineReader) async throws {
@@ -86,7 +86,7 @@ final class McpServer: Sendable {
             else { return }
             state.withLock { $0.waiting[id] }?.cancel()
         case .request(let request):
-            // At once, though other requests wait.
+            // These requests are answered at once, although others wait.
             guard !["initialize", "ping"].contains(request.method) else {
                 return send(await answer(request))
             }
@@ -94,7 +94,7 @@ final class McpServer: Sendable {
         }
     }
 
-    /// Adds a request to those that wait, and waits itself while they are too many.
+    /// Adds a request to the waiting ones, and waits while there are too many.
     private func queue(_ request: McpRequest) async {
         let isNew = state.withLock { state in
             guard state.waiting[request.id] == nil else { return false }
@@ -130,21 +130,21 @@ final class McpServer: Sendable {
     /// An answer to a request.
     private struct Reply {
         let json: JSONText
-        /// Whether it tells of a change, which a cancellation comes too late for.
+        /// Whether the answer reports a change, for which a cancellation comes too late.
         var isOfChange = false
     }
 
     private func send(_ reply: Reply) {
-        // In one piece, because requests that wait are answered meanwhile.
+        // The answer is written in one piece, because waiting requests are answered meanwhile.
         output.write(reply.json.text + "\n")
-        // A failure is kept, and ends the server with the next line or the end of the input.
+        // A failure is remembered, and ends the server with the next line or the end of the input.
         try? output.flush()
     }
 
     private func send(_ error: McpError, to id: McpIdentifier?) { send(Self.reply(error, to: id)) }
 
     private static func reply(_ error: McpError, to id: McpIdentifier?) -> Reply {
-        // JSON-RPC answers with null where there is no id; the protocol leaves the member out.
+        // JSON-RPC answers with null if there is no id; the protocol omits the member.
         Reply(
             json: .object([
                 ("jsonrpc", JSONText("2.0")), ("id", id?.json), ("error", error.json),
@@ -168,7 +168,7 @@ final class McpServer: Sendable {
         }
     }
 
-    /// The revision by which a request is to be answered.
+    /// Returns the revision by which a request is answered.
     ///
     /// - Throws: ``McpError`` for a request of an unknown revision, or of none.
     private func revision(of request: McpRequest) throws -> McpRevision {
@@ -184,7 +184,7 @@ final class McpServer: Sendable {
 
     private typealias Members = [(name: String, value: JSONText?)]
 
-    /// The result of a request, and whether it tells of a change.
+    /// Returns the result of a request, and whether it reports a change.
     private func result(of request: McpRequest, _ revision: McpRevision) async throws
         -> (Members, isOfChange: Bool)
     {
@@ -284,7 +284,7 @@ final class McpServer: Sendable {
         }
     }
 
-    /// The result of a list, all of which is on one page.
+    /// Returns the result of a list, whose items are all on one page.
     ///
     /// - Throws: ``McpError`` for the cursor of another page.
     private func page(_ request: McpRequest, _ members: Members) throws -> Members {
@@ -303,7 +303,7 @@ final class McpServer: Sendable {
         if tools.allowsChanges, !state.withLock({ $0.pace.take(at: .now) }) {
             return (Self.members(.refusal(ChangePace.refusal)), true)
         }
-        // A change is carried out to its end, whatever becomes of the task.
+        // A change is carried out to its end, even if the task is cancelled.
         let tools = tools
         let outcome = try await Task { try await tools.perform(call) }.value
         return (Self.members(outcome), true)
@@ -338,7 +338,7 @@ extension McpReport {
     }
 }
 
-/// A limit of changes, so that a program that repeats itself does little harm.
+/// A limit of the rate of changes, so that a program that repeats itself does little harm.
 struct ChangePace: Sendable {
     /// The most changes within `period`.
     private let most: Int
@@ -350,12 +350,12 @@ struct ChangePace: Sendable {
         self.period = period
     }
 
-    /// The sentence for a change that was not made.
+    /// The message for a change that was refused because of the limit.
     static let refusal = """
         too many changes were asked for within a minute, so this one was not made; try again in a minute
         """
 
-    /// Notes a change; returns false, and notes nothing, if there were too many.
+    /// Counts a change; returns false, without counting it, if there were too many.
     mutating func take(at now: ContinuousClock.Instant) -> Bool {
         taken.removeAll { $0 <= now - period }
         guard taken.count < most else { return false }

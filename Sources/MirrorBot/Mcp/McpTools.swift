@@ -2,7 +2,7 @@ import Control
 import Foundation
 import Mirroring
 
-/// The tools of a server: the operations of the desk, and one that reads a report, for clients
+/// The tools of the server: the operations of the desk, and one that reads a report, for clients
 /// whose models cannot read resources.
 struct McpTools: Sendable {
     /// The tool that reads a resource.
@@ -12,11 +12,11 @@ struct McpTools: Sendable {
     /// Whether operations are listed and carried out.
     let allowsChanges: Bool
 
-    /// The outcome of a call that was understood.
+    /// The outcome of a valid call.
     enum Outcome: Sendable {
         /// A document, as the command prints it.
         case document(String)
-        /// Why nothing was done.
+        /// The reason why nothing was done.
         case refusal(String)
     }
 
@@ -67,7 +67,7 @@ struct McpTools: Sendable {
         ),
     ])
 
-    /// Every document has the name of its form.
+    /// The schema of results: every document contains the name of its schema.
     fileprivate static let outputSchema = JSONText.object([
         ("type", JSONText("object")),
         ("properties", .object([("schema", .object([("type", JSONText("string"))]))])),
@@ -88,7 +88,7 @@ struct McpTools: Sendable {
         }
 
         fileprivate let wish: Wish
-        /// Whether it asks for a change, which is carried out to its end.
+        /// Whether the call requests a change, which is carried out to its end.
         var isChange: Bool { if case .change = wish { true } else { false } }
 
         init(from decoder: any Decoder) throws {
@@ -112,7 +112,7 @@ struct McpTools: Sendable {
 
     /// Carries out a call.
     ///
-    /// - Returns: What came of it; why nothing was done is for the model, which may do better.
+    /// - Returns: The outcome; a refusal is for the model, which may correct the call.
     /// - Throws: ``McpError`` for an unknown tool.
     func perform(_ call: Call) async throws -> Outcome {
         switch call.wish {
@@ -175,7 +175,8 @@ extension DeskTool {
                 "annotations",
                 .object([
                     ("readOnlyHint", JSONText(false)), ("destructiveHint", JSONText(isFinal)),
-                    // The second call finds that the thing has changed, or is as it asks for.
+                    // A repeated call finds that the item has changed, or that it is in the
+                    // requested state already.
                     ("idempotentHint", JSONText(true)), ("openWorldHint", JSONText(true)),
                 ])
             ),

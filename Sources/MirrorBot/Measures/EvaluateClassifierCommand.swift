@@ -127,8 +127,8 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
         for line in ClassifierReportView.lines(report, terminal: .output) { print(line) }
     }
 
-    /// Writes to the file itself and not to a temporary one, because the path may be a pipe or a
-    /// device.
+    /// Writes the predictions to the file itself and not to a temporary one, because the path may
+    /// be a pipe or a device.
     private func write(_ report: ClassifierReport, to path: String) throws {
         let lines = report.predictions.map { String(format: "%@\t%.9f\n", $0.id.value, $0.logRate) }
         let name = Console.current.path(path)

@@ -8,7 +8,7 @@ import Web
 /// Both years are strips: a column for each day, with each post at its time. Below them are some
 /// weeks with their texts, side by side.
 struct RehearsalPage {
-    /// A page should not be larger, in bytes.
+    /// The largest page, in bytes, if a level of detail permits it.
     private static let largest = 80_000
 
     /// The level of detail of the page.
@@ -16,11 +16,11 @@ struct RehearsalPage {
         let weeks: Int
         /// The most posts of human and bot each on one day.
         let postsPerDay: Int
-        /// Characters of a text.
+        /// The most characters of a text.
         let characters: Int
-        /// Replies and favorites.
+        /// The most replies and favorites.
         let samples: Int
-        /// Marks of a strip.
+        /// The most marks of a strip.
         let marks: Int
 
         /// The first level whose page fits the size limit is used, else the last one.
@@ -110,7 +110,8 @@ struct RehearsalPage {
 
     private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
-    /// Weeks from Monday on in which both have posts, the nearest to even places of the year.
+    /// Returns the weeks, from Monday on, in which both have posts, and which are nearest to evenly
+    /// spaced places of the year.
     private func chosenWeeks(_ count: Int) -> [[RehearsedYear.Day]] {
         let mondays = report.days.indices.filter {
             report.days[$0].day.weekday == 1 && $0 + 7 <= report.days.count
@@ -184,7 +185,7 @@ struct RehearsalPage {
         ]
     }
 
-    /// Why a part has no scores; nil if it has some.
+    /// Returns the reason why a part has no scores; nil if it has some.
     private static func missing<Scores>(_ part: ScoreReport.Part<Scores>) -> String? {
         guard case .missing(let reason) = part else { return nil }
         return reason
@@ -201,7 +202,7 @@ private struct YearStrips {
     static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-    /// In units of the drawing.
+    /// The left edge of the days, in units of the drawing.
     private static let left = 34
     private static let dayWidth = 2
     /// The minutes of one unit of height.
@@ -251,7 +252,7 @@ private struct YearStrips {
             + "\(peak(report.days.map(\.bot)))."
     }
 
-    /// The hour in which the most posts come.
+    /// Returns the hour with the most posts.
     private func peak(_ days: [[RehearsedYear.Entry]]) -> String {
         var hours = [Int](repeating: 0, count: 24)
         for entry in days.joined() { hours[entry.minute.value / 60] += 1 }

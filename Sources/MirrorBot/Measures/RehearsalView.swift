@@ -29,7 +29,7 @@ enum RehearsalView {
 
 /// Sums up a rehearsed year in plain words.
 enum RehearsalWords {
-    /// With fewer favorites of the bot no share is stated.
+    /// The least number of the bot's favorites for which a share is stated.
     private static let fewestFavorites = 10
 
     /// A sentence for each part, in lower case and without a full stop.

@@ -98,7 +98,7 @@ private struct DayProgress {
 
     func show(_ done: Int, of total: Int) {
         guard stream.terminal.isInteractive, done % Self.step == 0 || done == total else { return }
-        // Overwritten by the next output.
+        // The line is overwritten by the next output.
         stream.show("\rday \(done) of \(total)" + (done == total ? "\r\u{1B}[K" : ""))
     }
 }

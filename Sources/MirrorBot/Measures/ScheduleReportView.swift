@@ -36,7 +36,8 @@ enum ScheduleReportView {
             width: 6),
     ]
 
-    /// Columns about consecutive days, in a separate table, because one line has no room for them.
+    /// The columns about consecutive days, which are in a separate table, because one line has no
+    /// room for them.
     private static let spells = [
         Group(
             title: "neighbours",
@@ -106,7 +107,8 @@ enum ScheduleReportView {
             + "\(signed(.histogramGain)) over the histogram"
     }
 
-    /// How well days of the bots can be distinguished from days of the humans, in a sentence.
+    /// Returns a sentence that says how well days of the bots can be distinguished from days of the
+    /// humans.
     private static func toldApart(_ report: ScheduleReport) -> [String] {
         let scores = report.botOrHuman
         let parts = [

@@ -3,7 +3,7 @@ import Foundation
 
 /// Summarizes the measures of a schedule in one plain sentence.
 enum ScheduleWords {
-    /// With fewer later posts or days every figure is mostly chance.
+    /// The least number of later posts, and of days, below which every figure is mostly chance.
     private static let fewestPosts = 50
     /// ln of the probability of a minute for a uniform guess.
     private static let ignorance = -log(1_440.0)
@@ -33,7 +33,7 @@ enum ScheduleWords {
         }
     }
 
-    /// Whether busy and quiet days follow one another as the human's do, if theirs do.
+    /// Says whether busy and quiet days follow one another as the human's do, if theirs do.
     private static func spells(_ scores: ScheduleScores) -> String? {
         guard let bot = scores[.autocorrelation], let human = scores[.humanAutocorrelation],
             human >= 0.1
@@ -45,7 +45,7 @@ enum ScheduleWords {
             : "but busy and quiet spells are shorter than theirs"
     }
 
-    /// How often a day of the bot can be distinguished from one of the human.
+    /// Says how often a day of the bot can be distinguished from one of the human.
     private static func toldApart(_ scores: ScheduleScores) -> String? {
         let (area, which) =
             scores[.severalToldApart].map { ($0, "its days of several posts") }

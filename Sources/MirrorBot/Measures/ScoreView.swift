@@ -78,8 +78,8 @@ enum ScoreView {
         return "about \(nearest?.words ?? "some") favorites are right"
     }
 
-    /// On how many days a text would seem out of place, in everyday words, with the basis of that
-    /// figure.
+    /// Says on how many days a text would seem out of place, in everyday words, with the basis of
+    /// that figure.
     static func textsInWords(_ part: ScoreReport.Part<TextScores>) -> String? {
         guard case .measured(let scores) = part, let share = scores.daysOutOfPlace else {
             return nil
@@ -118,13 +118,13 @@ enum ScoreView {
         return first + "; what they once answered is known of \(max(1, known)) %"
     }
 
-    /// How often the chosen reply is the human's own, in everyday words.
+    /// Says how often the chosen reply is the human's own, in everyday words.
     static func choicesInWords(_ scores: ReplyScores) -> String {
         scores.choices?.inWords
             ?? "too few answers have a known mention to say how well replies are chosen"
     }
 
-    /// With fewer favorites no share is stated.
+    /// The least number of favorites for which a share is stated.
     private static let fewestFavorites = 10
 
     private static let shares: [(share: Double, words: String)] = [
@@ -218,7 +218,7 @@ enum ScoreView {
         return String(format: isSigned ? "%+.3f" : "%.3f", value)
     }
 
-    /// A gain in nats as the change of the chance.
+    /// Returns a gain in nats as the factor by which the probability changes.
     private static func chance(_ gain: Double?) -> String {
         guard let gain, gain.isFinite else { return "some of them had no chance at all" }
         let percent = 100 * (exp(abs(gain)) - 1)

@@ -1,6 +1,6 @@
 /// A plot of the hours of a day: the human's share above, the bot's below.
 ///
-/// As wide as the terminal allows, up to 79 cells.
+/// The plot is as wide as the terminal allows, up to 79 cells.
 struct HourPlot {
     private static let levels = Array(" ▁▂▃▄▅▆▇█")
     /// The height of a full bar, in rows.
@@ -21,7 +21,7 @@ struct HourPlot {
         var columns: Int { HourPlot.margin + 24 / hours * (bar + gap) - gap }
     }
 
-    /// From the widest to one that always fits.
+    /// The layouts, from the widest to one that always fits.
     private static let layouts = [
         Layout(hours: 1, bar: 2, gap: 1, labels: 3), Layout(hours: 1, bar: 1, gap: 1, labels: 3),
         Layout(hours: 1, bar: 1, gap: 0, labels: 6), Layout(hours: 2, bar: 1, gap: 0, labels: 12),

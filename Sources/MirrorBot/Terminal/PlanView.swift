@@ -68,7 +68,7 @@ enum PlanView {
             + (slot.text ?? "-")
     }
 
-    /// `(2 pictures) `; empty for none.
+    /// Returns the number of pictures in words, as `(2 pictures) `; empty for none.
     static func pictures(_ count: Int?) -> String {
         count.map { $0 == 1 ? "(1 picture) " : "(\($0) pictures) " } ?? ""
     }
@@ -78,7 +78,7 @@ enum PlanView {
         return Printable.line(slot.reason.map { "\(state), \($0)" } ?? state)
     }
 
-    /// Past and coming slots differ by their sign, not by color alone.
+    /// Returns the sign of a slot; past and coming slots differ by their sign, not by color alone.
     private static func mark(of slot: PlanReport.Slot, now: Date) -> String {
         switch slot.state {
         case "done": "●"
@@ -90,7 +90,7 @@ enum PlanView {
 
 /// Identifiers of actions for people.
 enum ActionID {
-    /// The beginning, which is nearly always unique.
+    /// Returns the beginning of an identifier, which is nearly always unique.
     static func short(_ id: String) -> String {
         Printable.line(String(id.prefix(ActionNameError.usualLength)))
     }

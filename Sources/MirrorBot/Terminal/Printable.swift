@@ -99,7 +99,8 @@ enum Printable {
         }
     }
 
-    /// False for control characters, and for ones that change the text direction.
+    /// Whether a scalar is safe to print: not a control character, nor one that changes the text
+    /// direction.
     private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x202A...0x202E, 0x2066...0x2069, 0x2028, 0x2029: false

@@ -40,16 +40,16 @@ enum Question {
     /// - Parameters:
     ///   - prompt: The question; ends with a space.
     ///   - proposed: The value of an empty answer; nil if an answer is required.
-    ///   - form: Parses the answer, or throws the problem.
+    ///   - parse: Parses the answer, or throws the problem.
     /// - Returns: The parsed answer.
     /// - Throws: ``InputEnded``; without a terminal ``CommandError`` with the code for usage.
     static func answer<Value>(
-        _ prompt: String, default proposed: String? = nil, _ form: (String) throws -> Value
+        _ prompt: String, default proposed: String? = nil, _ parse: (String) throws -> Value
     ) throws -> Value {
         try untilUsable {
             let typed = try optionalLine(prompt)
             guard let answer = typed.isEmpty ? proposed : typed else { throw nothingEntered }
-            return try checked(answer, form)
+            return try checked(answer, parse)
         }
     }
 
@@ -58,14 +58,14 @@ enum Question {
     /// - Parameters:
     ///   - given: The answer; nil to ask.
     ///   - prompt: The question; ends with a space.
-    ///   - form: Parses the answer, or throws the problem.
+    ///   - parse: Parses the answer, or throws the problem.
     /// - Returns: The parsed answer.
     /// - Throws: As ``answer(_:default:_:)``; for a given answer as ``checked(_:_:)``.
     static func answer<Value>(
-        given: String?, _ prompt: String, _ form: (String) throws -> Value
+        given: String?, _ prompt: String, _ parse: (String) throws -> Value
     ) throws -> Value {
-        guard let given else { return try answer(prompt, form) }
-        return try checked(given, form)
+        guard let given else { return try answer(prompt, parse) }
+        return try checked(given, parse)
     }
 
     /// Asks for yes or no until the answer is one of them.
@@ -166,12 +166,13 @@ enum Question {
     ///
     /// - Parameters:
     ///   - answer: The answer, or the value of a flag.
-    ///   - form: Parses the answer, or throws the problem.
+    ///   - parse: Parses the answer, or throws the problem.
     /// - Returns: The parsed answer.
     /// - Throws: ``CommandError`` with the code for usage if it is invalid.
-    static func checked<Value>(_ answer: String, _ form: (String) throws -> Value) throws -> Value {
+    static func checked<Value>(_ answer: String, _ parse: (String) throws -> Value) throws -> Value
+    {
         do {
-            return try form(answer)
+            return try parse(answer)
         } catch let error as ValidationError {
             throw CommandError(.usage, error.message)
         } catch let error as ConfigurationError {
