@@ -56,22 +56,22 @@ package struct ActionTotals: Codable, Equatable, Sendable {
 extension ActionList {
     /// Search criteria; a result matches all that are given.
     package struct Search: Codable, Equatable, Sendable {
-        /// Empty for all.
+        /// The kinds of actions; empty for all.
         package var kinds: [ActionKind] = []
-        /// Empty for all.
+        /// The states of actions; empty for all.
         package var states: [ActionState] = []
-        /// As a person types an account.
+        /// The person of the actions, in the form that people type; nil for any.
         package var person: String?
         /// Words in the text, in the answered or favorited post, or in its author's name; ignores
         /// case, width and accents.
         package var words: String?
-        /// The first instant of the last change.
+        /// The earliest last change of an action; nil for no limit.
         package var since: Date?
-        /// The end of the span of the last change, excluded.
+        /// The time before which an action was last changed; nil for no limit.
         package var until: Date?
         /// The cursor of the page; nil for the newest.
         package var cursor: String?
-        /// The most to list.
+        /// The most actions to list.
         package var limit = 20
 
         package init(limit: Int = 20) { self.limit = limit }
@@ -128,8 +128,8 @@ extension ActionList {
 }
 
 extension LocalDay {
-    /// From the first instant of the day to that of the next one; nil for a day that the zone
-    /// skipped.
+    /// The period from the first instant of the day to that of the next one; nil for a day that the
+    /// zone skipped.
     func period(in zone: TimeZone) -> Range<Date>? {
         let minutes = LocalDayMinutes(self, in: zone)
         guard let start = minutes.start, let end = minutes.end else { return nil }

@@ -11,7 +11,7 @@ import Settings
 package struct DayReport: Codable, Sendable {
     /// A stretch of the day.
     package struct Span: Codable, Equatable, Sendable {
-        /// Minutes from midnight, 0 through 1440; the end is excluded.
+        /// The begin in minutes from midnight, 0 through 1440; the end is excluded.
         package let from: Int
         package let to: Int
     }
@@ -20,7 +20,7 @@ package struct DayReport: Codable, Sendable {
     package struct Count: Codable, Equatable, Sendable {
         package let kind: ActionKind
         package let done: Int
-        /// Decided against, or too late.
+        /// The number of actions that were decided against, or too late.
         package let leftAlone: Int
     }
 
@@ -100,13 +100,13 @@ package struct DayReporter: Sendable {
             firstDeadline: try await outbox.firstDeadline())
     }
 
-    /// The first instant of a day; in UTC for a day that the zone skipped.
+    /// Returns the first instant of a day; in UTC for a day that the zone skipped.
     private func begin(of day: LocalDay) -> Date {
         LocalDayMinutes(day, in: zone).start
             ?? Date(timeIntervalSince1970: Double(day.ordinal) * 86_400)
     }
 
-    /// The stretches that a set of minutes makes.
+    /// Returns the stretches of consecutive minutes in a set.
     static func spans(of minutes: Set<MinuteOfDay>) -> [DayReport.Span] {
         var spans: [DayReport.Span] = []
         var begun: Int?

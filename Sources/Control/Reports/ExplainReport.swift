@@ -17,13 +17,14 @@ package struct ExplainReport: Codable, Sendable {
     /// A post of the human or of another person.
     package struct KnownPost: Codable, Equatable, Sendable {
         package var network: NetworkName
-        /// Its worldwide identity.
+        /// The worldwide identity of the post.
         package var post: String
-        /// Its web page; nil if unknown.
+        /// The web page of the post; nil if unknown.
         package var link: String?
-        /// When it was first published; nil if it is not stored (any more).
+        /// The time when the post was first published; nil if the post is not stored (any more).
         package var written: Date?
-        /// The same time on the human's clock, as `2026-11-20 08:15`; nil for others' posts.
+        /// The time of publication on the human's clock, as `2026-11-20 08:15`; nil for others'
+        /// posts.
         package var writtenTime: String?
         package var text: String?
     }
@@ -68,10 +69,10 @@ package struct ExplainReport: Codable, Sendable {
         /// Learned posts of each category; nil if not recorded.
         package var favorites: Int64?
         package var normals: Int64?
-        /// The strongest first, and finally the sum of all others; with the base they add up to ln
-        /// of the rate.
+        /// The features, the strongest first, and finally the sum of all others; with the base they
+        /// add up to ln of the rate.
         package var features: [Explanation.Feature]
-        /// Why nothing is a favorite yet; nil if enough was learned.
+        /// The reason why nothing is a favorite yet; nil if enough was learned.
         package var waiting: String?
     }
 
@@ -120,7 +121,7 @@ package struct ExplainReport: Codable, Sendable {
         package var attempts: Int
         /// When the next request is due; nil for none.
         package var next: Date?
-        /// When it was undone; nil until then.
+        /// The time when the action was undone; nil until then.
         package var done: Date?
         /// Whether there was nothing left to delete.
         package var wasGone: Bool
@@ -148,7 +149,7 @@ package struct ExplainReport: Codable, Sendable {
     /// The forecast decision about a post.
     package enum Verdict: String, Codable, Sendable {
         case favorite
-        /// It would become a suggestion.
+        /// The post would become a suggestion.
         case suggestion
         case nothing
     }
@@ -156,10 +157,11 @@ package struct ExplainReport: Codable, Sendable {
     package var schema = "mirror-bot/explain/1"
     package var mirror: String
     package var timeZone: String?
-    /// Nil for a post that could appear, and so are the next ones.
+    /// The id of the action; this and the following properties are nil for a post that could
+    /// appear.
     package var id: String?
     package var subject: String?
-    /// Its state; `preview` for a slot of a day that is not stored yet.
+    /// The state of the action; `preview` for a slot of a day that is not stored yet.
     package var state: String?
     package var due: Date?
     package var expires: Date?
@@ -186,13 +188,13 @@ package struct ExplainReport: Codable, Sendable {
     package var original: KnownPost?
     /// The web page of the bot's post.
     package var published: String?
-    /// How it was chosen, in one sentence.
+    /// The way in which it was chosen, in one sentence.
     package var why: String?
     /// The choice of an old reply; `nil` for other actions, or if not recorded.
     package var choice: Choice?
     /// The human's day that the day was modelled on; nil if minutes were drawn one by one.
     package var pattern: Explanation.Pattern?
-    /// Nil without a request to undo.
+    /// The progress of the undo; nil without a request to undo.
     package var undo: TakingBack?
     /// The rules that were applied, the decisive one first.
     package var rules: [ReportedReason] = []
@@ -203,7 +205,8 @@ package struct ExplainReport: Codable, Sendable {
     package var judgement: Judgement?
     /// The judgement of the post by present counts.
     package var judgementNow: Judgement?
-    /// Why there is no such judgement; nil if there is one, or nothing to judge.
+    /// The reason why there is no judgement by present counts; nil if there is one, or nothing to
+    /// judge.
     package var judgementProblem: String?
 
     init(mirror: String, timeZone: String?, kind: ActionKind) {
@@ -288,8 +291,8 @@ package struct ExplainReporter: Sendable {
 
     // MARK: Rules
 
-    /// Why it ended or waits, the stance on the person, and the rules that exclude some of their
-    /// old replies.
+    /// Returns the reasons why an action ended or waits: its own, the stance on the person, and the
+    /// rules that exclude some of their old replies.
     private func rules(about action: Action) async throws -> [ReportedReason] {
         var rules = [action.told].compactMap(\.self)
         if action.kind == .post { rules += try await rulesOfTexts(action) }
@@ -316,7 +319,7 @@ package struct ExplainReporter: Sendable {
             var text = ReportedReason(reason).text
             if !fitness.window.isEmpty { text += ", and is used then: \(fitness.window)" }
             if comesLater { text += ", and comes after the plain ones" }
-            // With other settings no texts are preferred.
+            // Other settings of the fitness prefer no texts.
             if !comesLater || configuration.fitness == .plain {
                 rules.append(ReportedReason(reason, text: text))
             }
@@ -641,7 +644,7 @@ extension HumanMirror {
 }
 
 extension Action {
-    /// The day of its slot; `nil` unless it is a post.
+    /// The day of the action's slot; `nil` unless the action is a post.
     fileprivate var slotDay: LocalDay? {
         if case .post(let name, _) = payload { name.day } else { nil }
     }

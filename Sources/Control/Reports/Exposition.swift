@@ -7,7 +7,7 @@ package struct Exposition: Equatable, Sendable {
 
         package let name: String
         package let kind: Kind
-        /// One sentence.
+        /// The description of the metrics, in one sentence.
         package let help: String
         package var samples: [Sample] = []
         /// Labels added to each sample, before its own.

@@ -30,7 +30,8 @@ package actor KeptReports {
     ///
     /// - Parameters:
     ///   - part: The name of the value; equal names must have equal types.
-    ///   - stamp: Read just before; differs whenever the value would differ.
+    ///   - stamp: The stamp that the caller read just before; it differs whenever the value would
+    ///     differ.
     ///   - make: Computes the value; an error is not cached.
     /// - Throws: The error of `make`.
     func value<Value: Sendable>(

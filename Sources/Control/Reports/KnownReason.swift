@@ -4,15 +4,15 @@ import Outbox
 import Posts
 import Settings
 
-/// The reason that a stored code means, as the enum that declares it has it.
+/// The reason of a stored code, as a case of the enum that declares the code.
 ///
-/// A code that two of the enums declare says the same in both.
+/// A code that two of the enums declare has the same sentence in both.
 enum KnownReason: Equatable, Sendable {
     case rule(Refusal.Reason)
     case outbox(Action.Reason)
     case network(NetworkError.Code)
 
-    /// Nil for the code of another version of the program.
+    /// Finds the reason of a code; nil for the code of another version of the program.
     init?(_ code: ReasonCode) {
         if let rule = Refusal.Reason(rawValue: code.rawValue) {
             self = .rule(rule)
@@ -34,7 +34,7 @@ enum KnownReason: Equatable, Sendable {
         }
     }
 
-    /// The setting that decides it; nil if none does.
+    /// The setting that decides whether this reason applies; nil if none does.
     var setting: AnySetting? {
         switch self {
         case .rule(let rule): rule.setting
@@ -77,7 +77,7 @@ extension Refusal.Reason {
 }
 
 extension Action.Reason {
-    /// The setting that decides it; nil if none does.
+    /// The setting that decides whether this reason applies; nil if none does.
     fileprivate var setting: AnySetting? {
         switch self {
         case .sourceEdited: Setting.followEdits.erased
@@ -98,7 +98,7 @@ extension Action.Reason {
 }
 
 extension NetworkError.Code {
-    /// The setting that decides it; nil if none does.
+    /// The setting that decides whether this reason applies; nil if none does.
     fileprivate var setting: AnySetting? {
         switch self {
         case .overBudget: Setting.xBudget.erased

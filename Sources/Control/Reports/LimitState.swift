@@ -10,15 +10,15 @@ import Settings
 package struct LimitState: Codable, Equatable, Sendable {
     /// The kind of action that is limited.
     package enum What: String, Codable, CaseIterable, Sendable {
-        /// Favorites of the local day.
+        /// The number of favorites on the local day.
         case favorites
-        /// Replies to one person on the local day: the highest number.
+        /// The highest number of replies to one person on the local day.
         case repliesToOnePerson = "replies-to-one-person"
-        /// Posts of the local day.
+        /// The number of posts on the local day.
         case posts
-        /// Deletions of posts and replies that the network allows within a period.
+        /// The number of deletions of posts and replies within a period of the network.
         case deletions
-        /// Withdrawals of favorites that the network allows within a period.
+        /// The number of withdrawals of favorites within a period of the network.
         case withdrawals
     }
 

@@ -23,7 +23,7 @@ struct MetricNumbers {
         }
     }
 
-    /// How an action ended.
+    /// The outcome of an ended action.
     private enum Outcome: String, CaseIterable {
         case done, undone, skipped, expired, failed
 
@@ -49,7 +49,8 @@ struct MetricNumbers {
     private var replies: [Outcome: [String: Int]] = [:]
     /// The ended favorites, by ``ActionLabels/mode``.
     private var favorites: [String: Outcomes] = [:]
-    /// Nil until the time zone of a mirror is known, and with it its present day.
+    /// The slots of the present day by state; nil while no time zone of a mirror is known, and so
+    /// no present day.
     private var slots: [ActionState: Int]?
     private var archivedPosts = 0
     /// Favorites of the bot that the human gave too, and those that the human did not give.

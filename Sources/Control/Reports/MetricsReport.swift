@@ -9,7 +9,7 @@ import Storage
 ///
 /// Labels contain nothing that a person or a server wrote, except the names of mirrors and workers.
 package struct MetricsReport: Sendable {
-    /// Names the program.
+    /// The version and the commit of the program.
     package struct Build: Sendable {
         package let version: String
         package let commit: String
@@ -104,7 +104,7 @@ package struct MetricsReport: Sendable {
             for reading in try await HealthReader(installation).readings(of: part, now: now) {
                 let health = Health(reading.facts)
                 total.add(reading, health)
-                // The times of a paused mirror would only grow older.
+                // The times of a paused mirror are left out, because they would only grow older.
                 let isPaused = health.verdict.state == .paused
                 if !isPaused { total.addTimes(reading) }
                 counted.add(reading, isPaused: isPaused, now: now)
@@ -116,7 +116,7 @@ package struct MetricsReport: Sendable {
 }
 
 extension Exposition {
-    /// Mirrors in one statement; each may have tens of thousands of counted rows.
+    /// The most mirrors in one statement; each may have tens of thousands of counted rows.
     private static let mirrorsAtOnce = 200
 
     /// Adds the metrics of each mirror by its name.
@@ -140,7 +140,7 @@ extension Exposition {
 }
 
 extension MirrorOwnership {
-    /// Which workers hold the mirrors, as metrics.
+    /// The workers that hold the mirrors, as metrics.
     fileprivate var families: [Exposition.Family] {
         var ownedFamily = Exposition.Family(.mirrorsOwned)
         for (worker, count) in owned.sorted(by: { $0.key < $1.key }) {

@@ -12,10 +12,10 @@ package struct MirrorList: Codable, Equatable, Sendable {
             case running
             case stopped
             case paused
-            /// It has been moved to another database.
+            /// The mirror was moved to another database.
             case left
             case arriving
-            /// Its removal was begun, and must be continued.
+            /// The removal of the mirror was begun, and must be completed.
             case removing
         }
 
@@ -42,7 +42,7 @@ extension MirrorList {
         package var words: String?
         /// The name after which the page begins; nil for the first.
         package var cursor: String?
-        /// The most to list.
+        /// The most mirrors to list.
         package var limit = 10_000
 
         package init() {}

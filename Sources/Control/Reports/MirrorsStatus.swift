@@ -20,7 +20,7 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         package let reason: String?
         /// The decisive obstacle; nil for a healthy mirror.
         package let code: Obstacle.Code?
-        /// Since when the verdict holds; nil if unknown.
+        /// The time since which the verdict has been the same; nil if unknown.
         package let since: Date?
         /// The number of obstacles that stop or hinder work.
         package let obstacles: Int
@@ -34,7 +34,7 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
     package struct Shared: Codable, Equatable, Sendable {
         /// The ``Line/reason`` of each.
         package let text: String
-        /// The number of found mirrors with it, on all pages.
+        /// The number of found mirrors with this verdict, on all pages.
         package let count: Int
     }
 
@@ -42,14 +42,14 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
     package struct UnableWorker: Codable, Equatable, Sendable {
         package let worker: String
         package let since: Date
-        /// Whether it can do nothing; false for one that can do a part of the work.
+        /// Whether the worker can do no work at all; false for one that can do a part of it.
         package let isIdle: Bool
         package let reason: String
-        /// The number of mirrors that it holds: 0 once another worker is more able.
+        /// The number of mirrors that the worker holds: 0 after a more able worker has taken them.
         package let mirrors: Int
     }
 
-    /// Which mirrors to list.
+    /// The mirrors to list.
     package struct Query: Codable, Equatable, Sendable {
         /// Words in the name or a handle; case, width and accents make no difference.
         package var words: String?
@@ -74,7 +74,7 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
 
     /// The check result of all mirrors for a watchdog.
     package struct Check: Codable, Equatable, Sendable {
-        /// One line, which names at most `listed` mirrors.
+        /// The result in one line, which names at most `listed` mirrors.
         package let text: String
         /// The cause of the worst obstacle; nil if there are mirrors and all are healthy.
         package let failure: Finding.Cause?
@@ -255,7 +255,7 @@ extension MirrorsStatus.Check {
 }
 
 extension Health.Verdict.State {
-    /// 0 for the worst state.
+    /// The rank of the state; 0 is the worst.
     fileprivate var severity: Int {
         switch self {
         case .failing: 0

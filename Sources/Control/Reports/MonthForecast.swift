@@ -14,13 +14,13 @@ import Storage
 package struct MonthForecast: Equatable, Sendable {
     /// Average numbers per day.
     package struct Rates: Equatable, Sendable {
-        /// Posts of the bot.
+        /// The bot's posts.
         package var posts = 0.0
         /// New posts of the human.
         package var humanPosts = 0.0
         /// Mentions that the bot reads and answers.
         package var mentions = 0.0
-        /// The human's posts of which copies exist already: not a rate.
+        /// The number of the human's posts of which copies exist already; this is not a rate.
         package var originals = 0
         /// The source of these numbers, as the rest of a sentence.
         package var source = ""
@@ -61,7 +61,7 @@ package struct MonthForecast: Equatable, Sendable {
     ///   - rates: The average numbers per day.
     ///   - networks: The networks of the accounts that the mirror has.
     ///   - settings: The mirror's settings.
-    ///   - left: The rest of trainings.
+    ///   - left: The part of the trainings that is still to be done.
     /// - Returns: `nil` if everything is free.
     package init?(
         _ rates: Rates, on networks: [AccountRole: NetworkName], _ settings: MirrorSettings,
@@ -144,7 +144,7 @@ package struct MonthForecast: Equatable, Sendable {
         if let home = left.begun(.home) {
             pay("posts to compare them with", .past(.home), atMost: price(home, .home))
         }
-        // On each day with new favorites, the newest ones are read.
+        // The newest favorites are read on each day with new ones.
         pay("new favorites", .past(.favorites), atMost: price(newest, .favorites) * days)
         return lines
     }
@@ -154,7 +154,7 @@ package struct MonthForecast: Equatable, Sendable {
 
     private static func count(_ rate: Double) -> Int { Int((rate * Double(days)).rounded()) }
 
-    /// `3 posts` or `1.5 mentions`.
+    /// Returns a rate in words, as `3 posts` or `1.5 mentions`.
     private static func rate(_ rate: Double, _ name: String) -> String {
         let number = rate.formatted(.number.precision(.fractionLength(0...1)).grouping(.never))
         return "\(number) \(name)\(number == "1" ? "" : "s")"
@@ -194,7 +194,7 @@ extension HumanMirror {
         if let network = try await FoundAccounts(in: self).accounts[.human]?.network {
             originals = try await outbox(lease: nil).following(on: network, now: now).all
         }
-        // One mention a day is assumed for a bot that nobody has mentioned yet.
+        // For a bot that nobody has mentioned yet, one mention a day is assumed.
         return MonthForecast.Rates(
             posts: min(posts, most), humanPosts: posts,
             mentions: mentions > 0 ? Double(mentions) / Double(Self.mentionDays) : 1,

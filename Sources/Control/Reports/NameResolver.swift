@@ -4,13 +4,13 @@ import Mirroring
 import Outbox
 import Posts
 
-/// Finds the slot, the archived post or the text that a person names.
+/// Finds the slot, the archived post or the text for a name that a person typed.
 struct NameResolver: Sendable {
     private let mirror: HumanMirror
     private let zone: TimeZone
     private let store: OutboxStore
 
-    /// - Parameter zone: The human's time zone, which decides about the names of slots alone.
+    /// - Parameter zone: The human's time zone, which determines the day of a slot's name.
     init(mirror: HumanMirror, zone: TimeZone) {
         self.mirror = mirror
         self.zone = zone
@@ -19,9 +19,10 @@ struct NameResolver: Sendable {
 
     // MARK: Slots
 
-    /// The slot that a word names, as `TypedSlot` reads it, or by the beginning of its identifier.
+    /// Returns the slot with a typed name, as `TypedSlot` parses it, or with an identifier that
+    /// begins with the word.
     ///
-    /// A day that is only a preview is stored first, as it was shown.
+    /// If the slot's day is only a preview, its plan is stored first, as it was shown.
     ///
     /// - Throws: `ChangeRefusal` if there is none; the store's error.
     func slot(_ word: String, now: Date) async throws -> Action {
@@ -48,7 +49,7 @@ struct NameResolver: Sendable {
         }
     }
 
-    /// Returns the slot with a typed name, unless it is a further part of a thread, which has
+    /// Returns the slot with a typed name, unless it is a further part of a thread: such a part has
     /// neither a time nor a text to choose.
     func firstPart(_ word: String, now: Date) async throws -> Action {
         let slot = try await slot(word, now: now)
@@ -65,7 +66,7 @@ struct NameResolver: Sendable {
 
     // MARK: Posts
 
-    /// The archived post that a word names.
+    /// Returns the archived post with a typed name.
     ///
     /// - Throws: `ChangeRefusal` if there is none, or several; the store's error.
     func post(_ word: String) async throws -> Post {
@@ -100,7 +101,8 @@ struct NameResolver: Sendable {
 
     // MARK: Texts
 
-    /// The archived post that a word names, or whose text a slot has that it names.
+    /// Returns the archived post with a typed name, or the one whose text is in the slot with that
+    /// name.
     ///
     /// Changes nothing: the plan of a day that is not stored stays a preview.
     ///
@@ -128,7 +130,7 @@ struct NameResolver: Sendable {
         let isSlot = TypedSlot(word, today: LocalTime(now, in: zone).day) != nil
         let posts = try await mirror.archive.posts(named: word)
         if !posts.isEmpty {
-            // A short number may be the name of both.
+            // A short number may name a slot and a post.
             if isSlot { try await requireNoSlot(word, now: now) }
             return try only(posts, word)
         }
@@ -149,7 +151,7 @@ struct NameResolver: Sendable {
         return post
     }
 
-    /// Requires that a word which names a post names no slot too.
+    /// Fails if the name of a post is also the name of a slot.
     private func requireNoSlot(_ word: String, now: Date) async throws {
         let slot: Action
         do {
@@ -163,15 +165,15 @@ struct NameResolver: Sendable {
         )
     }
 
-    /// The text with which the named post would be sent.
+    /// Returns the text with which the post of a typed name would be sent.
     ///
-    /// - Throws: `ChangeRefusal` for what names no post, and for one that is not to be sent; the
-    ///   store's error.
+    /// - Throws: `ChangeRefusal` for a word that names no post, and for a post that is not to be
+    ///   sent; the store's error.
     func wording(ofPost word: String) async throws -> Action.Wording {
         try await wording(of: post(word))
     }
 
-    /// The text with which a post would be sent.
+    /// Returns the text with which a post would be sent.
     ///
     /// - Throws: `ChangeRefusal` for a post that is not to be sent; the store's error.
     func wording(of post: Post) async throws -> Action.Wording {
@@ -190,7 +192,7 @@ struct NameResolver: Sendable {
 }
 
 extension NamedControl {
-    /// A slot as a sentence begins with it.
+    /// The slot as the beginning of a sentence.
     static func slot(_ slot: Action, in zone: TimeZone) -> NamedControl {
         .slot(slot.subject, at: LocalTime(slot.due, in: zone).minute)
     }

@@ -32,7 +32,7 @@ struct NextPost {
     ///
     /// - Parameters:
     ///   - stored: When the first stored post is due; nil if there is none.
-    ///   - days: Days, from today on.
+    ///   - days: The number of days to look at, from today on.
     ///   - today: The previewed posts of today; nil if they are unknown or today has a plan.
     /// - Throws: The store's error.
     func foreseen(
@@ -66,7 +66,7 @@ extension HumanMirror {
     ///
     /// - Parameters:
     ///   - reading: The mirror's state, with the stored posts.
-    ///   - today: As for ``NextPost/foreseen(before:within:today:)``.
+    ///   - today: The previewed posts of today, as for ``NextPost/foreseen(before:within:today:)``.
     /// - Throws: The store's error.
     func nextPost(_ reading: HealthReading, today: [Action]? = nil, now: Date) async throws -> Date?
     {

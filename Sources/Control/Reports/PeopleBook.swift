@@ -66,7 +66,7 @@ package struct PeopleBook: Sendable {
 /// Typed people: an account, or `*@host`.
 enum NamedPeople {
     case person(AccountID)
-    /// All people on it, and on its subdomains.
+    /// All people on a server, and on its subdomains.
     case server(ServerName)
 
     /// - Throws: `ChangeRefusal` if the text names neither; the store's error.

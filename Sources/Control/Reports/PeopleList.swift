@@ -32,7 +32,7 @@ package struct PeopleList: Codable, Equatable, Sendable {
 
     /// A denied server.
     package struct Server: Codable, Equatable, Sendable {
-        /// `*@host`.
+        /// The server, as `*@host`.
         package let server: String
         /// The number of known people on it.
         package let known: Int
@@ -77,9 +77,10 @@ extension PeopleList {
         package var stance = Stance.all
         /// Words in the account or the handle; case, width and accents make no difference.
         package var words: String?
-        /// The cursor of the page; nil for those who were answered most.
+        /// The cursor of the page; nil for the first, which begins with the people who were
+        /// answered most.
         package var cursor: String?
-        /// The most to list.
+        /// The most people to list.
         package var limit = 20
 
         package init() {}

@@ -16,13 +16,13 @@ package struct PersonHolding: Codable, Equatable, Sendable {
     package let mentions: Int?
     /// Replies to them, and favorites of their posts, sent or decided; nil for a server.
     package let deeds: Int?
-    /// The waiting ones of these, which would be cancelled; nil for a server.
+    /// The number of these actions that wait, and would be cancelled; nil for a server.
     package let waiting: Int?
-    /// Learned posts of theirs; nil for a server.
+    /// The number of the person's learned posts; nil for a server.
     package let learned: Int?
     /// Known people on a server; nil for a person.
     package let known: Int?
-    /// Whether they were forgotten before.
+    /// Whether the person was forgotten before.
     package let isForgotten: Bool
     /// The digest of the record of the account or the server, to be sent with a change.
     package let seen: Seen

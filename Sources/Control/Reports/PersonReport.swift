@@ -18,7 +18,7 @@ package struct PersonReport: Codable, Sendable {
         /// The denied server of the account, or one above it; `stance` has precedence over it.
         package var onDenied: String?
         package var lastContact: Date?
-        /// Whether nothing else is stored.
+        /// Whether the account is forgotten, so that nothing else is stored.
         package var isForgotten: Bool
         /// The digest of the account's record, to be sent with a change; nil in reports of earlier
         /// versions.
@@ -31,7 +31,7 @@ package struct PersonReport: Codable, Sendable {
         package var kind: String
         package var at: Date
         package var state: String
-        /// The post of theirs that it answers or favorites.
+        /// The person's post that the action answers or favorites.
         package var about: String
         package var text: String?
         /// The web page of the bot's post; nil if unknown.

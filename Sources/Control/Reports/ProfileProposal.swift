@@ -26,9 +26,9 @@ package struct ProfileProposal: Codable, Sendable {
     /// The bot's name.
     package var bot: String
     package var network: NetworkName
-    /// Nil if the network's API does not return it.
+    /// The present text; nil if the network's API does not return it.
     package var present: Text?
-    /// Nil if no change is needed, or if only a person can make it.
+    /// The proposed text; nil if no change is needed, or if only a person can make it.
     package var proposed: Text?
     /// The line for the bio, to be pasted if only a person can write it.
     package var line: String

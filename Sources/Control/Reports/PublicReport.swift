@@ -23,9 +23,9 @@ package struct PublicReport: Codable, Equatable, Sendable {
 
     package private(set) var schema = "mirror-bot/public/1"
     package let mirror: String
-    /// Nil while no account of the human is known.
+    /// The human's account; nil while none is known.
     package let human: Face?
-    /// Nil while no account of the bot is known.
+    /// The bot's account; nil while none is known.
     package let bot: Face?
     /// The display name of the bot's network.
     package let network: String
@@ -50,13 +50,13 @@ package struct PublicReport: Codable, Equatable, Sendable {
     package let areRepliesApproved: Bool
     package let arePostsApproved: Bool
     package let favorites: FavoriteRule
-    /// Favorites a day at most.
+    /// The most favorites a day.
     package let favoritesPerDay: Int
     /// The most posts of the human that are stored.
     package let archiveLimit: Int
-    /// Days for which posts of others are stored.
+    /// The number of days for which posts of others are stored.
     package let exampleDays: Int
-    /// Days for which decisions are stored.
+    /// The number of days for which decisions are stored.
     package let historyDays: Int
     /// The operator's contact: a mail address, a URL or a handle; nil if none is set.
     package let contact: String?

@@ -9,17 +9,17 @@ package struct ReportedAction: Codable, Equatable, Sendable {
     package var id: String
     package var kind: ActionKind
     package var state: ActionState
-    /// When it changed last.
+    /// The time of the action's last change.
     package var at: Date
     /// The planned time; nil in reports of earlier versions.
     package var due: Date?
     /// The name of the slot of a post, as `2026-11-24#2`; nil for a reply or a favorite.
     package var slot: String?
-    /// The person that it is about; `nil` for a post, and for an action without a target.
+    /// The person whom the action concerns; `nil` for a post, and for an action without a target.
     package var person: ReportedPerson?
     /// The web page of the answered or favorited post.
     package var target: String?
-    /// The text of that post, as far as it is stored.
+    /// The text of the answered or favorited post, as far as it is stored.
     package var about: String?
     package var reason: ReasonCode?
     /// The reason in plain words.

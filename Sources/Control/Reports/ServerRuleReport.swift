@@ -12,7 +12,7 @@ import Settings
 package struct ServerRuleReport: Codable, Equatable, Sendable {
     /// A proposal to comply with a limit in a sentence.
     package struct Proposal: Codable, Equatable, Sendable {
-        /// In words, without a full stop.
+        /// The proposal in words, without a full stop.
         package let text: String
         /// The command for it; nil if no setting is needed.
         package let command: String?
@@ -21,10 +21,10 @@ package struct ServerRuleReport: Codable, Equatable, Sendable {
     /// One sentence.
     package struct Rule: Codable, Equatable, Sendable {
         package enum State: String, Codable, Sendable {
-            /// The operator has seen it before.
+            /// The operator has seen the sentence before.
             case known
             case new
-            /// The server no longer has it.
+            /// The server no longer has the sentence.
             case gone
         }
 
@@ -34,11 +34,11 @@ package struct ServerRuleReport: Codable, Equatable, Sendable {
         /// address to read.
         package let kinds: [String]
         package let proposals: [Proposal]
-        /// When it was first read.
+        /// The time when the sentence was first read.
         package let since: Date
     }
 
-    /// The host that was asked.
+    /// The host whose rules were read.
     package let host: String
     package let rules: [Rule]
     /// The network-wide policy on bots; `nil` if each server has rules of its own.

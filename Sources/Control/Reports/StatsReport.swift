@@ -13,7 +13,7 @@ import Storage
 
 /// The habits of human and bot in numbers, the left-out items by reason, and the stored data.
 package struct StatsReport: Codable, Sendable {
-    /// When posts come.
+    /// The numbers of posts by hour and weekday.
     package struct Rhythm: Codable, Equatable, Sendable {
         package var posts: Int
         /// The posts of each hour of the day.
@@ -46,7 +46,7 @@ package struct StatsReport: Codable, Sendable {
         package var expected: Double?
     }
 
-    /// When human and bot post.
+    /// The times at which human and bot post.
     package struct Times: Equatable, Sendable {
         package var human: Rhythm
         package var bot: Rhythm
@@ -122,7 +122,7 @@ package struct StatsReport: Codable, Sendable {
         }
 
         package var part: Part
-        /// The state in which it ended; `nil` if it never became an action.
+        /// The state in which the item ended; `nil` if it never became an action.
         package var state: String?
         package var count: Int
         package var reason: ReportedReason
@@ -141,7 +141,7 @@ package struct StatsReport: Codable, Sendable {
     package var human: String?
     package var bot: String?
     package var timeZone: String
-    /// When the numbers were computed.
+    /// The time when the numbers were computed.
     package var made: Date
     package var humanPosts: Rhythm
     package var botPosts: Rhythm
@@ -150,7 +150,7 @@ package struct StatsReport: Codable, Sendable {
     package var humanUntil: LocalDay?
     /// The day of the bot's first post; nil without posts.
     package var botSince: LocalDay?
-    /// Nil in reports of earlier versions.
+    /// The likeness of the hours of human and bot; nil in reports of earlier versions.
     package var likeness: Likeness?
     /// The last weeks, oldest day first.
     package var days: [Day]
@@ -170,7 +170,7 @@ package struct StatsReport: Codable, Sendable {
     /// The names of the weekdays, Monday first.
     package static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
-    /// The part of it that says when human and bot post.
+    /// The part of the report about the times at which human and bot post.
     package var times: Times {
         Times(
             human: humanPosts, bot: botPosts, humanSince: humanSince, humanUntil: humanUntil,
@@ -183,7 +183,8 @@ package struct StatsReporter: Sendable {
     private static let daysShown = 28
     private static let authorsShown = 10
     private static let wordsShown = 10
-    /// A word in fewer posts is not meaningful, even if they are of one category.
+    /// The least number of posts with a word that is shown: a word in fewer is not meaningful, even
+    /// if all of them are of one category.
     private static let fewestPosts = 2
 
     let mirror: HumanMirror
@@ -343,7 +344,8 @@ package struct StatsReporter: Sendable {
 
     /// The authors with the most favorites, of the human or of the bot.
     ///
-    /// The learned ones with the most, and those with favorites of the bot.
+    /// These are the learned authors with the most favorites of the human, and the authors with
+    /// favorites of the bot.
     private func authors(_ learned: Learned?) async throws -> [StatsReport.Author] {
         var authors: [String: StatsReport.Author] = [:]
         func add(_ name: String, given: Int) {

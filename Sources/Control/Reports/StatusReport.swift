@@ -25,7 +25,7 @@ package struct StatusReport: Codable, Sendable {
 
     /// The cost of calls on X this month, in US dollars.
     package struct SpendingState: Codable, Sendable {
-        /// As `2026-11`, in UTC.
+        /// The month in UTC, as `2026-11`.
         package var month: String
         package var budget: Double
         package var spent: Double
@@ -49,19 +49,19 @@ package struct StatusReport: Codable, Sendable {
 
     /// The rest of trainings that the monthly budget interrupted.
     package struct TrainingState: Codable, Equatable, Sendable {
-        /// Older posts of the human that are still to be read, at most; 0 for none.
+        /// The most older posts of the human that are still to be read; 0 for none.
         package var postsLeft: Int
-        /// Favorites that are still to be read, at most.
+        /// The most favorites that are still to be read.
         package var favoritesLeft: Int
-        /// Posts to compare them with that are still to be read, at most.
+        /// The most posts of others, for comparison with the favorites, that are still to be read.
         package var comparedLeft: Int
         /// The months in which the worker reads all of them by itself; nil if the budget never
         /// suffices.
         package var monthsLeft: Int?
-        /// When the worker continues.
+        /// The time at which the worker continues.
         package var goesOn: Date
 
-        /// Nil if nothing is left.
+        /// Creates the state of a training; nil if nothing is left to read.
         init?(
             _ left: TrainingLeft, _ plan: MonthPlan, now: Date,
             _ price: @escaping (Int, Feed) -> Money?
@@ -84,7 +84,7 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
-    /// How soon a deletion by the human is noticed, if each check of a post costs money.
+    /// The time in which a deletion by the human is noticed, if each check of a post costs money.
     package struct FollowingState: Codable, Equatable, Sendable {
         /// The human's posts of which copies exist.
         package var originals: Int
@@ -147,14 +147,14 @@ package struct StatusReport: Codable, Sendable {
     /// Counts of the requests to undo that are not completed.
     package struct UndoState: Codable, Equatable, Sendable {
         package var waiting: Int
-        /// It is unknown whether they happened.
+        /// The number of undos of which it is unknown whether they happened.
         package var unknown: Int
-        /// The network refuses it permanently.
+        /// The number of undos that the network refuses permanently.
         package var refused: Int
         /// Copies of posts that the human deleted or edited, about which a person must decide.
         package var proposed: Int
 
-        /// Nil if there are none.
+        /// Creates the counts; nil if there are no requests.
         init?(_ tally: UndoTally) {
             guard tally != UndoTally() else { return nil }
             waiting = tally.waiting
@@ -179,18 +179,18 @@ package struct StatusReport: Codable, Sendable {
 
     /// Counts of the posts without replies, by their use under the setting `FITNESS`.
     package struct TextState: Codable, Equatable, Sendable {
-        /// Used at any time.
+        /// The number of texts that are used at any time.
         package var fit: Int
-        /// The plain ones of these, which are preferred; nil in reports of earlier versions, and if
-        /// none are preferred.
+        /// The number of plain ones of these, which are preferred; nil in reports of earlier
+        /// versions, and if none are preferred.
         package var plain: Int?
-        /// Used on some days or at some hours only.
+        /// The number of texts that are used only on some days or at some hours.
         package var sometimes: Int
-        /// Never used.
+        /// The number of texts that are never used.
         package var unfit: Int
-        /// The numbers of those by rule, the most frequent first.
+        /// The numbers of unfit texts by rule, the most frequent first.
         package var reasons: [ReasonCount]
-        /// Not judged yet; the worker does it soon.
+        /// The number of texts that are not judged yet; the worker judges them soon.
         package var unjudged: Int
         /// When the plain ones are used up; nil if unknown, and in reports of earlier versions.
         package var forecast: TextForecast?
@@ -245,7 +245,7 @@ package struct StatusReport: Codable, Sendable {
         /// The number of counts, one for each feature and category; nil if they cannot be read, or
         /// were not counted.
         package var counts: Int?
-        /// Why favorites wait; nil if they do not.
+        /// The reason why favorites wait; nil if they do not.
         package var waiting: String?
         /// The weights of words and authors; nil while all count alike.
         package var weights: ReportedWeights?
@@ -348,7 +348,7 @@ package struct StatusReport: Codable, Sendable {
     package var archive: ArchiveState
     /// Nil if the dictionary or the counts are unreachable; `idle` says why.
     package var classifier: ClassifierState?
-    /// Favorites and other actions that wait for a person.
+    /// The number of favorites and other actions that wait for a person.
     package var suggestions = 0
     /// Nil if there are no requests to undo.
     package var undo: UndoState?
@@ -432,7 +432,7 @@ package struct StatusReporter: Sendable {
         reading.facts.classifierLack = lack
         reading.facts.isSilentDay = plan.map { $0.isStored && $0.slots.isEmpty } ?? false
         if !reading.facts.setup.isEmpty {
-            // With a proposal for the time zone, for which the archive is read.
+            // The steps include a proposal for the time zone, for which the archive is read.
             reading.facts.setup = try await mirror.setupSteps(
                 record, reading.accounts, posts: numbers.posts)
         }
@@ -485,7 +485,7 @@ package struct StatusReporter: Sendable {
             feeds: reading.facts.feeds, idle: health.obstacles.map(\.sentence))
     }
 
-    /// The archive alone, as in ``report(now:)``.
+    /// Reads only the archive's part of ``report(now:)``.
     ///
     /// - Parameter zone: The human's time zone; nil if unknown.
     /// - Throws: The store's error.
@@ -511,8 +511,8 @@ package struct StatusReporter: Sendable {
         return texts
     }
 
-    /// The classifier alone, as in ``report(now:)``; nil if the dictionary or the counts are
-    /// unreachable.
+    /// Reads only the classifier's part of ``report(now:)``; nil if the dictionary or the counts
+    /// are unreachable.
     ///
     /// - Throws: The store's error.
     package func classifier() async throws -> StatusReport.ClassifierState? {
@@ -532,7 +532,7 @@ package struct StatusReporter: Sendable {
         }
     }
 
-    /// How far the budget for checks reaches, if the human's network charges for reading.
+    /// Returns the reach of the budget for checks, if the human's network charges for reading.
     private func following(
         _ accounts: FoundAccounts, _ outbox: OutboxStore, now: Date
     ) async throws -> StatusReport.FollowingState? {
@@ -608,7 +608,7 @@ struct ReportNumbers {
     private(set) var posts = 0
     /// When the oldest and the newest post of the archive were made; nil without any.
     private(set) var span: (oldest: Date, newest: Date)?
-    /// Spans of other zones that are noted.
+    /// The number of stored times in other zones.
     private(set) var zones = 0
     private(set) var undo = UndoTally()
     private(set) var examination: LastExamination?

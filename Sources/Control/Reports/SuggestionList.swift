@@ -30,20 +30,21 @@ package struct SuggestionList: Codable, Sendable {
         package let threshold: Double?
         /// The words and the author with the most weight for or against a favorite.
         package let features: [String]
-        /// The ones among ``features`` with positive weight.
+        /// The features among ``features`` with positive weight.
         package let words: [String]
-        /// How it was chosen, in one sentence.
+        /// The way in which the action was chosen, in one sentence.
         package let why: String?
         package let created: Date
         package let due: Date
-        /// When it expires.
+        /// The time at which the suggestion expires.
         package let expires: Date
         /// The maximum cost of approval, in dollars; `nil` on free networks.
         package let cost: Double?
         /// Whether only a person can do it, in a browser, because the network does not let the bot
         /// favorite.
         package let isByHand: Bool
-        /// Why it cannot be approved, in words; nil if it can, and in reports of earlier versions.
+        /// The reason why the suggestion cannot be approved, in words; nil if it can, and in
+        /// reports of earlier versions.
         package let obstacle: String?
         /// Whether a decision about it is learned; nil in reports of earlier versions.
         package let isLearned: Bool?
@@ -63,14 +64,14 @@ extension SuggestionList {
     /// Search criteria; a result matches all that are given.
     package struct Search: Codable, Equatable, Sendable {
         package var order = OutboxStore.SuggestionPlace.Order.newest
-        /// Empty for all.
+        /// The kinds of actions; empty for all.
         package var kinds: [ActionKind] = []
         /// Words in the suggested text, in the answered or favorited post, or in a name; ignores
         /// case, width and accents.
         package var words: String?
         /// The cursor of the page; nil for the first.
         package var cursor: String?
-        /// The most to list.
+        /// The most suggestions to list.
         package var limit = 20
 
         package init(limit: Int = 20) { self.limit = limit }

@@ -11,7 +11,7 @@ import Settings
 ///
 /// It assumes that the bot continues to post as often as in its last plans.
 package struct TextForecast: Codable, Equatable, Sendable {
-    /// Plain texts that may be used now.
+    /// The number of plain texts that may be used now.
     package var free: Int
     /// The assumed number of posts a day.
     package var perDay: Double
@@ -27,7 +27,7 @@ package struct TextForecast: Codable, Equatable, Sendable {
         self.then = then
     }
 
-    /// One line for people, without a full stop.
+    /// The forecast in one line for people, without a full stop.
     ///
     /// - Parameter today: The current day of the human.
     package func sentence(today: LocalDay?) -> String {
@@ -101,10 +101,10 @@ extension HumanMirror {
     private static let ratedDays = 28
     /// The days that determine the gain of texts a day.
     private static let gainedDays = 60
-    /// With more plain texts than this, they are not listed if they certainly last.
+    /// The number of plain texts above which they are not listed, if they certainly last.
     private static let listed = 4_000
 
-    /// When the plain texts are used up.
+    /// Returns the forecast of the day on which the plain texts are used up.
     ///
     /// The texts are listed only if there are few, or if they may run out.
     ///

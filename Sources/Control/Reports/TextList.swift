@@ -6,22 +6,21 @@ package import Mirroring
 import Outbox
 package import Posts
 
-/// The human's archived texts, the newest first: a page of all, or of those that a person looks
-/// for.
+/// A page of the human's archived texts, the newest first: of all, or of those that match a search.
 package struct TextList: Codable, Equatable, Sendable {
     /// An archived post.
     package struct Text: Codable, Equatable, Sendable {
         /// The bot's judgement of a text.
         package enum Fitness: String, Codable, CaseIterable, Sendable {
-            /// Posted at any time.
+            /// The text may be posted at any time.
             case fit
-            /// Posted on some days or at some hours only.
+            /// The text may be posted only on some days or at some hours.
             case sometimes
             /// The bot does not post the text by itself.
             case unfit
             /// The text is not judged yet; the worker does it soon.
             case unjudged
-            /// An answer to somebody, which may be sent to them again.
+            /// The text is an answer to a person, which may be sent to them again.
             case answer
         }
 
@@ -32,47 +31,48 @@ package struct TextList: Codable, Equatable, Sendable {
             package let due: Date
         }
 
-        /// Its id, by which operations name it.
+        /// The id of the slot's post, by which operations find it.
         package let post: String
-        /// Where a browser shows the original.
+        /// The web page of the original; nil if unknown.
         package let address: String?
         package let created: Date
         package let text: String
         /// A BCP 47 language tag, if it is known.
         package let language: String?
-        /// The account that it answers, as a person types it; `nil` where it answers nobody, or
-        /// nobody that is known.
+        /// The account that the post answers, in the form that people type; `nil` if it answers
+        /// nobody, or an unknown person.
         package let answers: String?
         package let fitness: Fitness
-        /// Whether the bot may post it by itself, at some times at least; nil for an answer, and
-        /// for what the rules have not judged yet.
+        /// Whether the bot may post the text by itself, at some times at least; nil for an answer,
+        /// and for a text that is not judged yet.
         package let isFit: Bool?
-        /// The stable code of why it may not; nil where it may.
+        /// The stable code of the reason why the bot may not post the text; nil if it may.
         package let unfit: String?
         /// ``unfit`` in plain words.
         package let unfitText: String?
-        /// When it is posted and why only then, in plain words; nil for what is posted at any time
-        /// or never.
+        /// The times at which the text is posted, and the reason, in plain words; nil for a text
+        /// that is posted at any time or never.
         package let sometimes: String?
-        /// Why it comes after others that are as fit, in plain words; nil for one that does not.
+        /// The reason why the text is chosen only after others that are equally fit, in plain
+        /// words; nil if it is not.
         package let demoted: String?
         /// The label from a person's decision; `nil` for none.
         package let label: PersonLabel?
-        /// Whether a person said that it is never to be sent.
+        /// Whether a person decided that the text is never to be sent.
         package let isNever: Bool
-        /// How often it was posted, or is planned to be.
+        /// The number of times that the text was posted or is planned.
         package let uses: Int
-        /// When it was, or will be, posted last.
+        /// The last time at which the text was posted, or will be.
         package let lastUse: Date?
-        /// The first slot that is planned with it; nil if none is.
+        /// The first slot with the text; nil if none is planned.
         package let planned: Planned?
-        /// The digest of what is shown here, for who changes it.
+        /// The digest of the shown facts, to be sent with a change.
         package let seen: Seen
     }
 
     package private(set) var schema = "mirror-bot/texts/1"
     package let texts: [Text]
-    /// Where the next page begins; nil where nothing follows.
+    /// The cursor of the next page; nil for the last page.
     package let next: String?
 
     package init(texts: [Text], next: String?) {
@@ -82,16 +82,16 @@ package struct TextList: Codable, Equatable, Sendable {
 }
 
 extension TextList {
-    /// Search criteria; a result meets every one that is given.
+    /// Search criteria; a result matches all that are given.
     package struct Search: Codable, Equatable, Sendable {
-        /// Which texts.
+        /// The kinds of texts by which texts are found.
         package enum Kind: String, Codable, CaseIterable, Sendable {
             case all
             /// Texts that the bot may post by itself at any time.
             case fit
-            /// Texts that it may post only on some days or at some hours.
+            /// Texts that the bot may post only on some days or at some hours.
             case sometimes
-            /// Texts that it may not post by itself, except answers.
+            /// Texts that the bot may not post by itself, except answers.
             case unfit
             /// Texts that a person has excluded.
             case never
@@ -100,20 +100,19 @@ extension TextList {
         }
 
         package var kind = Kind.all
-        /// The stable code of the rule that leaves them out, or lets them be posted at some times
-        /// only.
+        /// The stable code of the rule that excludes the texts, or restricts them to some times.
         package var reason: String?
         /// Words in the text; case, width and accents make no difference.
         package var words: String?
-        /// Where the page begins; nil for the newest.
+        /// The cursor of the page; nil for the newest texts.
         package var cursor: String?
-        /// The most to list.
+        /// The most texts to list.
         package var limit = 20
 
         package init(limit: Int = 20) { self.limit = limit }
     }
 
-    /// Looks for texts.
+    /// Searches the texts.
     ///
     /// - Throws: `ChangeRefusal` for an invalid cursor; the store's error.
     package init(of mirror: HumanMirror, _ search: Search) async throws {
@@ -136,11 +135,11 @@ extension TextList {
 }
 
 extension TextList.Text {
-    /// The archived text that a person names.
+    /// Finds the archived text with a typed name.
     ///
-    /// - Parameter word: The address or id of an archived post, or what names a slot that has its
+    /// - Parameter word: The address or id of an archived post, or the name of a slot with its
     ///   text.
-    /// - Throws: `ChangeRefusal` if it names none, or several; the store's error.
+    /// - Throws: `ChangeRefusal` if the word names no text, or several; the store's error.
     package init(of mirror: HumanMirror, named word: String, zone: TimeZone) async throws {
         let post = try await NameResolver(mirror: mirror, zone: zone).text(
             named: word, now: mirror.clock.now)
@@ -150,7 +149,8 @@ extension TextList.Text {
         self = try await Self.all([archived], of: mirror)[0]
     }
 
-    /// Archived texts with what is planned, learned and was said of them.
+    /// Returns archived texts with their planned slots, the learned judgement and the label from a
+    /// person.
     static func all(_ kept: [Archive.Kept], of mirror: HumanMirror) async throws -> [Self] {
         let planned = try await mirror.plannedTexts()
         let labels = try await mirror.labels.labels()
@@ -198,8 +198,8 @@ extension TextList.Text {
 }
 
 extension TextList.Text {
-    /// Whether a person may have it posted: whatever the rules for texts that do not stand for
-    /// themselves say.
+    /// Whether a person may have the text posted, regardless of the rules for texts that cannot be
+    /// understood by themselves.
     package var isForPersonToPost: Bool {
         guard !isNever else { return false }
         return switch fitness {
@@ -211,7 +211,7 @@ extension TextList.Text {
 }
 
 extension HumanMirror {
-    /// The first slot that is planned with each text, by the post that the text is from.
+    /// The first planned slot with each text, by the post that the text is from.
     fileprivate func plannedTexts() async throws -> [PostID: TextList.Text.Planned] {
         let waiting = try await outbox(lease: nil).waitingPosts().sorted { $0.due < $1.due }
         let texts = waiting.compactMap { action in

@@ -5,10 +5,11 @@ import Foundation
 package import Mirroring
 import Posts
 
-/// Texts for which a person is asked whether the bot may post them, from which it first learns.
+/// Texts of which a person is asked whether the bot may post them; the bot first learns from the
+/// answers.
 ///
-/// They are the texts that are posted first, in an order that differs by mirror but is stable. A
-/// text with a label is not asked for again, so that a review continues where the last one ended.
+/// These are the texts that are posted first, in an order that differs by mirror but is stable. A
+/// text with a label is not shown again, so that a review continues where the last one ended.
 package struct TextReview: Codable, Equatable, Sendable {
     /// The number of texts in a first review.
     package static let first = 20

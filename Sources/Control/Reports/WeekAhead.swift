@@ -5,12 +5,12 @@ import Posts
 import Schedule
 import Settings
 
-/// The coming week of a mirror: the plan of today, and what the other days are expected to be.
+/// The coming week of a mirror: the plan of today, and the expected posts of the other days.
 package struct WeekAhead: Sendable {
     /// The number of days, today included.
     package static let length = 7
 
-    /// From today on; empty if there is no archive to plan from.
+    /// The days from today on; empty if there is no archive to plan from.
     package let days: [PlanReport]
     /// The share of the human's posts in each hour of each weekday, Monday first; all 0 without
     /// any.

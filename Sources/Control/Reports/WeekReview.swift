@@ -6,8 +6,8 @@ package import Posts
 import Schedule
 import Settings
 
-/// The last seven days of a mirror: what it said, how alike the days were, its most answered reply,
-/// and the post that stands out.
+/// The last seven days of a mirror: its posts, the likeness of its hours to the human's, its most
+/// answered reply, and the post that stands out.
 package struct WeekReview: Equatable, Sendable {
     /// The number of days, today included.
     package static let length = 7
@@ -20,7 +20,7 @@ package struct WeekReview: Equatable, Sendable {
         package let usual: Double?
     }
 
-    /// A reply with the number of answers to it that the bot heard.
+    /// A reply with the number of answers to it that the bot has read.
     package struct AnsweredReply: Equatable, Sendable {
         package let reply: ReportedAction
         package let answers: Int
@@ -41,23 +41,23 @@ package struct WeekReview: Equatable, Sendable {
         package let reason: Reason
     }
 
-    /// Oldest first.
+    /// The days, oldest first.
     package let days: [Day]
-    /// The likeness of the hours of these posts to the human's.
+    /// The likeness of the hours of the week's posts to the human's.
     package let likeness: StatsReport.Likeness
     /// The posts, oldest first.
     package let posts: [ReportedAction]
     /// The number of replies and favorites that were sent.
     package let replies: Int
     package let favorites: Int
-    /// `nil` if the bot heard no answer to a reply of this week.
+    /// The reply with the most answers; `nil` if the bot read no answer to a reply of this week.
     package let mostAnswered: AnsweredReply?
-    /// `nil` if no post stands out.
+    /// The post that stands out; `nil` if none does.
     package let odd: OddPost?
 }
 
 extension WeekReview {
-    /// The most replies that are looked at.
+    /// The most replies that are read.
     private static let repliesRead = 500
 
     /// Reads the last seven days.
@@ -115,7 +115,7 @@ extension WeekReview {
         _ replies: [Action], since start: Date, of mirror: HumanMirror
     ) async throws -> AnsweredReply? {
         let answers = try await mirror.outbox(lease: nil).answers(toRepliesSince: start)
-        // The latest come first, and win a draw.
+        // The latest replies come first, and win a tie.
         guard let most = replies.compactMap({ answers[$0.id] }).max(),
             let best = replies.first(where: { answers[$0.id] == most })
         else { return nil }
@@ -128,18 +128,21 @@ extension WeekReview {
 
 /// A post of the week, with the times that are compared.
 private struct SaidPost {
-    /// A text is odd if it was written at least this far from the time of day of its post.
+    /// The least distance, in minutes, of the time of day when a text was written from that of its
+    /// post for the post to be odd.
     static let farMinutes = 180
-    /// An hour with less of the human's posts than this share is odd, if that many are known.
+    /// The share of the human's posts in an hour below which the hour is odd, if enough posts are
+    /// known.
     static let rareShare = 0.01
     static let fewestOfHuman = 100
-    /// Fewer posts than these have nothing in common from which one could differ.
+    /// The least number of posts among which one may be odd: fewer have nothing in common from
+    /// which one could differ.
     static let fewest = 3
 
     let action: ReportedAction
-    /// When it was sent, on the human's clock.
+    /// The time when the post was sent, on the human's clock.
     let time: LocalTime
-    /// When its text was written, on the human's clock of that time; `nil` if that is not known.
+    /// The time when its text was written, on the human's clock of that time; `nil` if unknown.
     let written: LocalTime?
 
     init(
@@ -173,7 +176,7 @@ private struct SaidPost {
 
     private var distance: Int { written?.minute.circularDistance(to: time.minute) ?? 0 }
 
-    /// The only post in its language, where all others share one.
+    /// Returns the only post in its language, if all others share one language.
     private static func lonely(among posts: [SaidPost]) -> WeekReview.OddPost? {
         let languages = Dictionary(grouping: posts) { $0.action.language ?? "" }
         guard languages.count == 2, languages[""] == nil,

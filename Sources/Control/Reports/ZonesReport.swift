@@ -26,14 +26,14 @@ package struct ZonesReport: Codable, Equatable, Sendable {
                 separator: " ")
         }
 
-        /// A day by which the time can be named.
+        /// A day by which a person can name this time in another zone.
         package var anyDay: String { (from ?? to ?? .earliest).description }
     }
 
     package private(set) var schema = "mirror-bot/zones/1"
     /// The zone of all other times.
     package var timeZone: String
-    /// In order of time.
+    /// The times in other zones, in order of time.
     package var zones: [Line]
     /// The digest of all entries, for changing them; nil if unknown.
     package var seen: Seen?
