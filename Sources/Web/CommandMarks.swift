@@ -1,19 +1,16 @@
 import Posts
 import Settings
 
-/// A sentence of the program, cut into text and code: the commands and settings that it names.
+/// A sentence of the program, divided into text and code; the code is the commands and settings
+/// that it names.
 ///
-/// Only for sentences of the program. What stands between quotation marks in them was typed or
-/// written by somebody, and stays text.
-/// ```swift
-/// CommandMarks("run mirror-bot train scheduler first").parts.map(\.text)
-/// // ["run ", "mirror-bot train scheduler", " first"]
-/// ```
+/// Only for sentences of the program. A text in quotation marks in them was typed or written by
+/// somebody, and is not searched for code.
 package struct CommandMarks: Equatable, Sendable {
-    /// A stretch of the sentence.
+    /// A part of the sentence.
     package struct Part: Equatable, Sendable {
         package let text: Substring
-        /// Whether it is a command, a setting, or a setting with its value.
+        /// Whether the part is a command, a setting, or a setting with its value.
         package let isCode: Bool
     }
 
@@ -36,9 +33,9 @@ package struct CommandMarks: Equatable, Sendable {
             found.append(Part(text: sentence[start..<end], isCode: isCode))
         }
         for code in codes {
-            add(place..<code.outer.lowerBound, isCode: false)
-            add(code.inner, isCode: true)
-            place = code.outer.upperBound
+            add(place..<code.rangeWithBackticks.lowerBound, isCode: false)
+            add(code.ownRange, isCode: true)
+            place = code.rangeWithBackticks.upperBound
         }
         add(place..<sentence.utf8.count, isCode: false)
         parts = found
@@ -54,7 +51,7 @@ package struct CommandMarks: Equatable, Sendable {
 
     // MARK: Known names
 
-    /// The words that name each command of the program, behind its own name.
+    /// The words of each command after the name of the program.
     package static let commands = [
         "backup", "config", "demo", "doctor", "evaluate", "evaluate classifier",
         "evaluate scheduler", "evaluate texts", "explain", "forget", "forget list", "forget text",
@@ -73,39 +70,41 @@ package struct CommandMarks: Equatable, Sendable {
 
     private static let knownCommands = Set(commands)
 
-    /// The variables of the settings, and of the files that hold secret ones.
+    /// The names of the settings, and of the variables for files with secret ones.
     private static let settings = Set(
         AnySetting.all.flatMap { $0.isSecret ? [$0.name, $0.name + "_FILE"] : [$0.name] })
     private static let shortestSetting = settings.map(\.utf8.count).min() ?? 0
 
-    /// Arguments in plain words, which would else be taken for words of the sentence.
+    /// The arguments that are plain words, which would otherwise be taken for words of the
+    /// sentence.
     private static let plainArguments = Set(
         ["everything", "last", "next", "proposed"] + NetworkName.known.map(\.rawValue))
     /// The options whose value may be a plain word.
-    private static let valued: Set = [
+    private static let optionsWithValue: Set = [
         "--as", "--home", "--mirror", "--mirrors", "--role", "--server",
     ]
 }
 
 extension CommandMarks {
-    /// Finds code among bytes.
+    /// Finds the code in the bytes of a sentence.
     private struct Reader {
-        /// Code, and the stretch that it stands for: with the backticks around it, if it has any.
+        /// A piece of code: its own range, and the range that includes the backticks around it, if
+        /// it has any.
         struct Code {
-            let inner: Range<Int>
-            let outer: Range<Int>
+            let ownRange: Range<Int>
+            let rangeWithBackticks: Range<Int>
         }
 
         let bytes: UnsafeBufferPointer<UInt8>
 
         private static let program = Array("mirror-bot ".utf8)
-        /// Signs that arguments have, and words of a sentence have not.
-        private static let signs = Array("@#/:=*".utf8)
-        /// Signs that end a word wherever they stand.
-        private static let stops = Array(" \n\t;)`\"".utf8)
-        /// Signs with which a name goes on.
-        private static let links = Array("_-@/".utf8)
-        /// Signs behind a word that belong to the sentence.
+        /// The signs that arguments may have, and words of a sentence do not.
+        private static let argumentSigns = Array("@#/:=*".utf8)
+        /// The signs that end a word wherever they are.
+        private static let wordEnds = Array(" \n\t;)`\"".utf8)
+        /// The signs that continue a name.
+        private static let nameSigns = Array("_-@/".utf8)
+        /// The signs after a word that belong to the sentence.
         private static let punctuation = Array(",.:?!".utf8)
 
         func codes() -> [Code] {
@@ -129,7 +128,7 @@ extension CommandMarks {
             return codes
         }
 
-        /// Whether `“` (0x9C) or `”` (0x9D) stands there.
+        /// Whether the sign at a place is `“` (0x9C) or `”` (0x9D).
         private func isSign(_ last: UInt8, at place: Int) -> Bool {
             place + 2 < bytes.count && bytes[place + 1] == 0x80 && bytes[place + 2] == last
         }
@@ -149,8 +148,9 @@ extension CommandMarks {
                 range.lowerBound > 0 && bytes[range.lowerBound - 1] == backtick
                 && range.upperBound < bytes.count && bytes[range.upperBound] == backtick
             return Code(
-                inner: range,
-                outer: hasBackticks ? range.lowerBound - 1..<range.upperBound + 1 : range)
+                ownRange: range,
+                rangeWithBackticks: hasBackticks
+                    ? range.lowerBound - 1..<range.upperBound + 1 : range)
         }
 
         private func endOfCode(_ place: Int) -> Int? {
@@ -184,29 +184,32 @@ extension CommandMarks {
             guard endsWord(end), CommandMarks.knownCommands.contains(text(start..<end)) else {
                 return nil
             }
-            if let next = wordBehind(end) {
+            if let next = nextWord(after: end) {
                 let second = self.end(of: next, while: isLower)
                 if endsWord(second), CommandMarks.knownCommands.contains(text(start..<second)) {
                     end = second
                 }
             }
-            while let next = wordBehind(end), let argument = endOfArgument(next) { end = argument }
+            while let next = nextWord(after: end), let argument = endOfArgument(next) {
+                end = argument
+            }
             return end
         }
 
-        /// Where the next word begins, if only a space stands before it.
-        private func wordBehind(_ end: Int) -> Int? {
+        /// Returns the start of the next word, if exactly one space precedes it.
+        private func nextWord(after end: Int) -> Int? {
             end + 1 < bytes.count && bytes[end] == UInt8(ascii: " ") ? end + 1 : nil
         }
 
-        /// Where an argument of a command ends; nil for a word of the sentence.
+        /// Returns the end of an argument of a command; nil for a word of the sentence.
         private func endOfArgument(_ place: Int) -> Int? {
             if bytes[place] == UInt8(ascii: "'") { return endOfQuotation(place) }
             let end = endOfWord(place)
             guard end > place else { return nil }
             let word = text(place..<end)
             if word.hasPrefix("--") {
-                guard CommandMarks.valued.contains(word), let value = wordBehind(end) else {
+                guard CommandMarks.optionsWithValue.contains(word), let value = nextWord(after: end)
+                else {
                     return end
                 }
                 return bytes[value] == UInt8(ascii: "'")
@@ -216,13 +219,16 @@ extension CommandMarks {
                 ? end : nil
         }
 
-        /// Whether a word can be none of a sentence: a placeholder, a time, a name with a sign.
+        /// Whether a word cannot be part of a sentence, because it is a placeholder, a time, or a
+        /// name with a sign.
         private func isArgument(_ word: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-            if word.contains(where: { isDigit($0) || Self.signs.contains($0) }) { return true }
+            if word.contains(where: { isDigit($0) || Self.argumentSigns.contains($0) }) {
+                return true
+            }
             return word.count > 1 && word.allSatisfy { isUpper($0) || $0 == UInt8(ascii: "_") }
         }
 
-        /// Where a text in single quotation marks ends; nil without the second mark.
+        /// Returns the end of a text in single quotation marks; nil without the second mark.
         private func endOfQuotation(_ place: Int) -> Int? {
             bytes[(place + 1)...].firstIndex(of: UInt8(ascii: "'")).map { $0 + 1 }
         }
@@ -235,18 +241,20 @@ extension CommandMarks {
             return end
         }
 
-        /// Where a word ends, without the signs of the sentence behind it.
+        /// Returns the end of a word, without the punctuation after it.
         private func endOfWord(_ place: Int) -> Int {
-            var end = self.end(of: place) { !Self.stops.contains($0) && $0 < 0x80 }
+            var end = self.end(of: place) { !Self.wordEnds.contains($0) && $0 < 0x80 }
             while end > place, Self.punctuation.contains(bytes[end - 1]) { end -= 1 }
             return end
         }
 
-        /// Whether no name goes on there, such as that of an account.
+        /// Whether a word ends at this place, because no name, such as that of an account,
+        /// continues there.
         private func endsWord(_ end: Int) -> Bool {
             guard end < bytes.count else { return true }
             let byte = bytes[end]
-            return !isUpper(byte) && !isLower(byte) && !isDigit(byte) && !Self.links.contains(byte)
+            return !isUpper(byte) && !isLower(byte) && !isDigit(byte)
+                && !Self.nameSigns.contains(byte)
         }
 
         private func isUpper(_ byte: UInt8) -> Bool {

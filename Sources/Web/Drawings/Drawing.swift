@@ -8,10 +8,10 @@ import Foundation
 struct Drawing: Sendable {
     /// How the width of the drawing is determined.
     enum Size: Sendable {
-        /// As wide as the page, with a height in pixels; its horizontal coordinates are
-        /// percentages.
+        /// The drawing is as wide as the page and has a height in pixels; its horizontal
+        /// coordinates are percentages.
         case stretched(height: Int)
-        /// Scaled as a whole; the box is `minX minY width height`.
+        /// The drawing is scaled as a whole; the box is `minX minY width height`.
         case scaled(box: String)
     }
 
@@ -55,7 +55,7 @@ struct Drawing: Sendable {
         """
     }
 
-    /// A coordinate with at most one decimal, as short as possible.
+    /// Formats a coordinate with at most one decimal, as short as possible.
     static func short(_ number: Double) -> String {
         let tenths = (number * 10).rounded() / 10
         return tenths == tenths.rounded() ? String(Int(tenths)) : String(tenths)

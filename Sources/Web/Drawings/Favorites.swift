@@ -12,10 +12,11 @@ struct StepBars: Sendable {
     /// A row of the table.
     struct Row: Sendable {
         let name: String
-        /// `31 / 14`: favorites and other posts with it; empty if not recorded.
+        /// The numbers of favorites and of other posts with the word, as `31 / 14`; empty if not
+        /// recorded.
         let counts: String
         let bar: Markup
-        /// `+1.22`.
+        /// The amount that the row adds, as `+1.22`.
         let adds: String
     }
 
@@ -75,7 +76,7 @@ struct StepBars: Sendable {
         sum = ends.last ?? 0
     }
 
-    /// `+1.22`, `−0.65`.
+    /// Formats a number with its sign, as `+1.22` or `−0.65`.
     static func signed(_ number: Double, digits: Int = 2) -> String {
         guard number.isFinite else { return "–" }
         let text = String(format: "%.\(digits)f", abs(number))
@@ -120,7 +121,7 @@ struct CalibrationPlot: Sendable {
 
     let measure: ClassifierMeasure
 
-    /// The chance above which the bot favorites: a rate r is r of r + 1.
+    /// The probability above which the bot favorites: for odds of r to one it is r of r + 1.
     var limit: Double { measure.threshold / (measure.threshold + 1) }
 
     var drawing: Drawing {

@@ -88,7 +88,7 @@ struct Dial: Sendable {
 
     private var top: Double { max(human.shares.max() ?? 0, bot.shares.max() ?? 0) }
 
-    /// Thin circles at half and at the whole of the longest spoke, on both sides.
+    /// Thin circles that mark half and the whole length of the longest spoke, on both sides.
     private var circles: [Markup] {
         [
             Self.outer + Self.length / 2, Self.outer + Self.length, Self.inner - Self.length / 2,
@@ -143,7 +143,7 @@ struct Dial: Sendable {
         return Drawing.short(x) + " " + Drawing.short(y)
     }
 
-    /// Noon is on top, and time runs clockwise.
+    /// Returns the point at an hour of the dial, on which noon is on top and time runs clockwise.
     private static func place(_ radius: Double, hour: Double) -> (x: Double, y: Double) {
         let angle = (hour - 12) * .pi / 12
         return (radius * sin(angle), -radius * cos(angle))
@@ -204,7 +204,7 @@ struct WeekGrid: Sendable {
         }
     }
 
-    /// One path for the strokes of each side and strength.
+    /// The cells: one path for the strokes of each side and strength.
     private var cells: Markup {
         var paths: [Markup] = []
         for (side, week, y) in [("hl", human.week, 6), ("bl", bot.week, 19)] {
@@ -242,7 +242,7 @@ struct DayBars: Sendable {
     private static let highestBar = 56.0
 
     let days: [StatsReport.Day]
-    /// A day as a heading, and as a short label.
+    /// Formats a day as a heading, and as a short label.
     let words: Words
 
     var drawing: Drawing {

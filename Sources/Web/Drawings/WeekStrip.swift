@@ -1,34 +1,35 @@
 import Control
 import Posts
 
-/// The coming week as one drawing: a lane of 24 hours for each day, in it the human's hours above
-/// the line and the bot's posts below.
+/// The coming week as one drawing: each day has a lane of 24 hours, with the human's hours above
+/// its line and the bot's posts below.
 ///
-/// `week.js` lays handles over the posts; ``top``, ``lane``, ``left`` and ``below`` tell it where.
+/// `week.js` places handles over the posts; ``top``, ``laneHeight``, ``left`` and ``postDepth``
+/// tell it where.
 struct WeekStrip: Sendable {
     /// The top of the first lane and the height of each, in pixels.
     static let top = 16
-    static let lane = 44
+    static let laneHeight = 44
     /// The left edge of the hours, in per cent of the width.
     static let left = 14.0
-    /// The middle of the posts, below the top of their lane.
-    static let below = 32
-    /// The line between human and bot, below the top of its lane.
-    private static let axis = 22
-    /// The most posts of a day that are drawn; a number tells of the others.
-    static let drawn = 12
+    /// The distance of the posts' middle from the top of their lane, in pixels.
+    static let postDepth = 32
+    /// The distance of the line between human and bot from the top of its lane, in pixels.
+    private static let lineDepth = 22
+    /// The most posts of a day that are drawn; a number stands for the others.
+    static let mostShown = 12
     /// The height of the human's highest bar.
-    private static let highest = 20.0
+    private static let highestBar = 20.0
 
     let week: WeekAhead
     let words: Words
 
-    /// A minute of the day, in per cent of the width.
+    /// Returns the horizontal place of a minute of the day, in per cent of the width.
     static func place(of minute: Int) -> Double {
         left + (100 - left) * Double(minute) / Double(MinuteOfDay.count)
     }
 
-    private var height: Int { Self.top + week.days.count * Self.lane }
+    private var height: Int { Self.top + week.days.count * Self.laneHeight }
 
     var drawing: Drawing {
         Drawing(
@@ -71,24 +72,24 @@ struct WeekStrip: Sendable {
 
     private var lanes: [Markup] {
         week.days.enumerated().flatMap { index, day in
-            let top = Self.top + index * Self.lane
+            let top = Self.top + index * Self.laneHeight
             let label: Markup = """
-                <text\(index == 0 ? " class=\"strong\"" as Markup : "") x="0" y="\(top + Self.axis - 4)">\
-                \(StatsReport.weekdays[day.day.weekday - 1])</text><text x="0" y="\(top + Self.axis + 12)">\
+                <text\(index == 0 ? " class=\"strong\"" as Markup : "") x="0" y="\(top + Self.lineDepth - 4)">\
+                \(StatsReport.weekdays[day.day.weekday - 1])</text><text x="0" y="\(top + Self.lineDepth + 12)">\
                 \(words.shortDay(day.day))</text>
                 """
             let line: Markup = """
-                <line class="axis" x1="\(Self.left)%" x2="100%" y1="\(top + Self.axis)" y2="\(top + Self.axis)"/>
+                <line class="axis" x1="\(Self.left)%" x2="100%" y1="\(top + Self.lineDepth)" y2="\(top + Self.lineDepth)"/>
                 """
-            let marks = day.slots.prefix(Self.drawn).map { slot in
+            let marks = day.slots.prefix(Self.mostShown).map { slot in
                 SlotState(slot).mark(
                     x: Self.place(of: LocalTime(slot.due, in: words.zone).minute.value),
-                    y: top + Self.below)
+                    y: top + Self.postDepth)
             }
-            let others = day.slots.count - Self.drawn
+            let others = day.slots.count - Self.mostShown
             let rest: Markup =
                 others > 0
-                ? "<text x=\"100%\" y=\"\(top + Self.axis + 12)\" text-anchor=\"end\">+\(others)</text>"
+                ? "<text x=\"100%\" y=\"\(top + Self.lineDepth + 12)\" text-anchor=\"end\">+\(others)</text>"
                 : ""
             return [label, bars(of: day.day, top: top), line] + marks + [rest]
         }
@@ -101,7 +102,7 @@ struct WeekStrip: Sendable {
         guard most > 0 else { return "" }
         let strokes = shares.enumerated().compactMap { hour, share -> Markup? in
             guard share > 0 else { return nil }
-            let tip = Self.highest - max(1, share / most * Self.highest)
+            let tip = Self.highestBar - max(1, share / most * Self.highestBar)
             return "M\(Double(hour) + 0.5) 20V\(tip.rounded())"
         }
         return """
@@ -114,7 +115,7 @@ struct WeekStrip: Sendable {
         guard week.days.first?.day == words.today else { return [] }
         let x = Self.place(of: LocalTime(words.now, in: words.zone).minute.value)
         return [
-            "<line class=\"now\" x1=\"\(x)%\" x2=\"\(x)%\" y1=\"\(Self.top)\" y2=\"\(Self.top + Self.lane)\"/>"
+            "<line class=\"now\" x1=\"\(x)%\" x2=\"\(x)%\" y1=\"\(Self.top)\" y2=\"\(Self.top + Self.laneHeight)\"/>"
         ]
     }
 }

@@ -19,7 +19,7 @@ enum DevicesPage: MirrorPage {
         PushDeviceTable(of: request.mirror.name, in: request.mirror.installation)
     }
 
-    /// Where browsers find the page; nil if nobody has said so.
+    /// The address of the page in browsers; nil if it is not configured.
     private static func address(_ request: MirrorRequest) -> String? {
         request.mirror.installation.process.web.address
     }
@@ -62,7 +62,7 @@ enum DevicesPage: MirrorPage {
         ]
     }
 
-    /// Why no device can be added; nil if one can.
+    /// The reason why no device can be added; nil if one can.
     private static func lack(isAddressed: Bool, hasKey: Bool) -> String? {
         if !isAddressed {
             return "To add a device, set WEB_ADDRESS to the address of this page, with https."

@@ -135,7 +135,7 @@ enum FavoritesPage: MirrorPage {
     ///
     /// - Parameters:
     ///   - wordsFor: The words that speak for a favorite.
-    ///   - wordsAgainst: Those that speak against one.
+    ///   - wordsAgainst: The words that speak against a favorite.
     ///   - hasExamples: Whether each has a post of somebody with it.
     static func tables(
         _ wordsFor: [StatsReport.Word], _ wordsAgainst: [StatsReport.Word], hasExamples: Bool

@@ -27,7 +27,7 @@ enum HealthPage: MirrorPage {
     private static let toldShown = 8
     private static let obstaclesShown = 4
     private static let partsShown = 12
-    /// Bytes of a sentence.
+    /// The most bytes of a sentence.
     private static let textSize = 240
 
     // MARK: The page
@@ -284,7 +284,7 @@ enum HealthPage: MirrorPage {
 
 /// The words of the page Health.
 enum HealthWords {
-    /// Which kinds of work are done, and when every part was looked at.
+    /// Returns which kinds of work are done, and when every part was examined.
     static func works(_ obstacles: [Obstacle], last: Date?, _ words: Words) -> String {
         let stopped = Set(
             obstacles.filter { [.stops, .wanted].contains($0.weight) }.flatMap(\.stops))
@@ -367,7 +367,7 @@ enum HealthWords {
         ]
     }
 
-    /// Whether and when the mirror ends.
+    /// Returns whether and when the mirror ends, in words.
     static func retirement(_ retirement: Retirement?, at now: Date, _ words: Words) -> String {
         guard let retirement else {
             return

@@ -17,7 +17,7 @@ enum SettingsPage: MirrorPage {
 
     private static let rows = 24
 
-    /// Which settings are listed.
+    /// The settings that are listed.
     enum Tab: String, CaseIterable, Sendable {
         case often, set, all
 

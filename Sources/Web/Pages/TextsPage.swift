@@ -24,9 +24,9 @@ enum TextsPage: MirrorPage {
     private static let rows = 10
     private static let reasonsShown = 6
     private static let mutedShown = 4
-    /// Bytes of the markup of a muted word.
-    private static let mutedSize = 99
-    /// Limit of each search field, in Unicode scalars.
+    /// The most bytes of the markup of a muted word.
+    private static let mutedSize = 120
+    /// The longest text of a search field, in Unicode scalars.
     private static let longestWords = 100
     private static let slotsShown = 8
     /// The most bytes of markup of one excerpt, and of all excerpts of a page.

@@ -11,7 +11,7 @@ import NIOCore
 struct Compression: RouterMiddleware {
     typealias Context = WebContext
 
-    /// Bytes below which a packet is sent anyway.
+    /// The smallest text that is compressed, in bytes: smaller ones fit into one packet anyway.
     private static let leastCompressed = 1_024
 
     func handle(

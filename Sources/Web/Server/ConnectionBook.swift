@@ -4,7 +4,7 @@ import Settings
 
 /// The limits of connections and of waits for their clients.
 struct ConnectionLimits: Sendable {
-    /// Limit of all connections.
+    /// The limit of all connections.
     var all = 1_000
     /// The limit for other machines; the rest is for this machine and for listed proxies.
     var fromElsewhere = 900
@@ -98,7 +98,7 @@ final class ConnectionBook: @unchecked Sendable {
                 channel: channel, share: share, number: lastNumber, turn: ClientTurn(at: now))
             return (true, replacedChannel)
         }
-        // Outside the lock, because closing calls the book.
+        // The connection is closed outside the lock, because closing calls the book.
         pushedOut?.close(promise: nil)
         guard isAdmitted else { return false }
         channel.closeFuture.whenComplete { [self] _ in
@@ -181,17 +181,17 @@ struct ClientTurn {
         case partHasLeft
     }
 
-    /// Requests whose heads were received and whose responses have not ended.
+    /// The number of requests whose heads were received and whose responses have not ended.
     private var requests = 0
     private var isFirst = true
     private(set) var isBodyOpen = false
     private var isReading = true
-    /// How long the client was waited for before ``waitingSince``, for the current part of the
-    /// request.
+    /// The time that the server waited for the client before ``waitingSince``, for the current part
+    /// of the request.
     private var waited: Duration = .zero
-    /// Nil while the server does not wait for the client.
+    /// The time since which the server waits for the client; nil while it does not wait.
     private var waitingSince: Duration?
-    /// Parts of responses that are not sent yet.
+    /// The number of parts of responses that are not sent yet.
     private var writes = 0
     private var writingSince: Duration = .zero
 
@@ -235,7 +235,7 @@ struct ClientTurn {
         waited + (waitingSince.map { now - $0 } ?? .zero)
     }
 
-    /// Whether the client was waited for too long.
+    /// Whether the server has waited too long for the client.
     func isOverdue(_ limits: ConnectionLimits, at now: Duration) -> Bool {
         if writes > 0, now - writingSince > limits.answer { return true }
         guard waitingSince != nil else { return false }

@@ -1,11 +1,11 @@
 /// The progress of a demo, shown in the band on its pages.
 package enum DemoMoment: Equatable, Sendable {
-    /// It simulates a day, counted from 1, in this many seconds.
+    /// The demo simulates a day, counted from 1, in this many seconds.
     case living(day: Int, of: Int, seconds: Int)
-    /// It is the evening of its last day, and its clock runs at the normal speed.
+    /// The demo has reached the evening of its last day, and its clock runs at the normal speed.
     case over(days: Int)
 
-    /// Whether its clock runs faster than real time.
+    /// Whether the demo's clock runs faster than real time.
     var isFast: Bool { if case .living = self { true } else { false } }
 
     /// The progress of the demo as a sentence for the band.

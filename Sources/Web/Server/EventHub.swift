@@ -12,7 +12,7 @@ import Storage
 struct StreamOwner: Sendable {
     /// The id of the session.
     let session: String
-    /// ``Caller/share``.
+    /// The address range that shares a limit, as ``Caller/share``.
     let share: NetworkRange?
 }
 
@@ -30,7 +30,7 @@ actor EventHub {
         var known: String?
     }
 
-    /// Limit of the open streams.
+    /// The limit of the open streams.
     static let most = 500
     /// The limit of streams from other machines; the rest is for this one.
     static let mostFromElsewhere = 400
@@ -88,7 +88,8 @@ actor EventHub {
     ) throws -> Response {
         try requireRoom(for: owner)
         let (id, stream) = open(mirror, since: known, owner: owner)
-        // Otherwise a closed connection would be noticed only with the next event.
+        // The stream ends when its connection is closed, which would otherwise be noticed only with
+        // the next event.
         connection.closeFuture.whenComplete { [self] _ in
             stream.continuation.finish()
             Task { await close(id) }
@@ -173,7 +174,7 @@ actor EventHub {
                 sent = .now
             }
             let isFast = isFast()
-            // Once more when the fast clock has ended, because the page changes then.
+            // One more event is sent when the fast clock has ended, because the page changes then.
             if isFast || wasFast {
                 for stream in streams.values { stream.continuation.yield(Self.passed) }
             }

@@ -11,7 +11,7 @@ import Settings
 struct Guard: RouterMiddleware {
     typealias Context = WebContext
 
-    /// Bytes of a form, at most.
+    /// The largest accepted form, in bytes.
     private static let formLimit = 64 * 1_024
 
     /// The header fields of every answer.
@@ -24,8 +24,8 @@ struct Guard: RouterMiddleware {
         .referrerPolicy: "same-origin",
         .openerPolicy: "same-origin",
         .resourcePolicy: "same-origin",
-        // Also for responses other than HTML; pages have a meta element too, which a saved copy
-        // keeps.
+        // The header is also for responses other than HTML; pages have a meta element too, which a
+        // saved copy keeps.
         .robotsTag: "noindex",
     ]
 
@@ -44,7 +44,7 @@ struct Guard: RouterMiddleware {
         } catch {
             let problem = WebProblem(error)
             if problem.status.code >= 500 {
-                // Never the text of an error, because it may contain text of other people.
+                // The text of the error is not logged, because it may contain text of other people.
                 site.logger.error(
                     "Page not made",
                     metadata: ["type": "\(type(of: error))", "status": "\(problem.status.code)"])
@@ -52,8 +52,8 @@ struct Guard: RouterMiddleware {
             response = site.answer(problem, to: request.uri.path)
         }
         var secured = Self.secured(response)
-        // A page of ntfy may read that its button worked. Who has the address may use it, and no
-        // cookie counts.
+        // A page of ntfy may read whether its button worked. Anyone with the one-time address may
+        // use it, and no cookie counts.
         if WebSite.isOnce(request.uri.path) { secured.headers[.accessControlAllowOrigin] = "*" }
         return secured
     }
@@ -74,7 +74,8 @@ struct Guard: RouterMiddleware {
         guard context.channel.isActive else { throw WebProblem.gone }
         let path = request.uri.path
         try requireOneHost(request)
-        // Reveals and changes nothing; load balancers probe with it (`OPTIONS / HTTP/1.0`).
+        // The request reveals and changes nothing; load balancers probe with it (`OPTIONS /
+        // HTTP/1.0`).
         if request.method == .options { return Self.methods(of: path) }
         if !site.isForAnyName(request) {
             try requireOwnHost(request)
@@ -98,7 +99,7 @@ struct Guard: RouterMiddleware {
         }
         if !isRead, site.isReadOnly, path != "/logout" { throw WebProblem.readOnly }
         if isRead, let page = site.reloadPage(for: request) { return page }
-        // Nothing is read of a form before it is known who sends it.
+        // A form is not read before its sender is known.
         guard var session = try await site.session(of: request, context) else {
             guard isRead else { throw WebProblem.foreignForm }
             return site.loginPage(next: request.uri.string, request, status: .unauthorized)
@@ -234,7 +235,8 @@ struct Guard: RouterMiddleware {
         }
     }
 
-    /// Plain text, because the style sheet and every link of a page would lead elsewhere.
+    /// The answer to a request with a path prefix: plain text, because the style sheet and every
+    /// link of a page would lead elsewhere.
     private static var belowAPath: Response {
         WebSite.plain(
             "could not show the page below a path: its addresses begin at /; give it a name of its own in the "

@@ -17,10 +17,10 @@ actor LoginGate {
     /// The result of a try.
     enum Outcome: Equatable, Sendable {
         case right
-        /// The number of further free tries.
+        /// The password is wrong; `left` is the number of further free attempts.
         case wrong(left: Int)
-        /// Not compared, or the last free attempt was wrong: the next is allowed after this many
-        /// seconds.
+        /// The password was not compared, or the last free attempt was wrong: the next is allowed
+        /// after this many seconds.
         case tooMany(seconds: Int)
     }
 
@@ -91,7 +91,7 @@ actor LoginGate {
         .tooMany(seconds: max(1, Int(end.timeIntervalSince(now).rounded(.up))))
     }
 
-    /// When unknown addresses may try again; nil for now.
+    /// The time when unknown addresses may try again; nil if they may now.
     private func endOfFlood(_ now: Date) -> Date? {
         let end = wrongs.since + Self.pause
         guard wrongs.count >= Self.wrongOfAll, now >= wrongs.since, now < end else { return nil }

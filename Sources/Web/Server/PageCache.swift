@@ -12,7 +12,7 @@ import NIOCore
 final class PageCache: @unchecked Sendable {
     /// The time of a page, and the state that it was made from.
     struct Moment: Equatable, Sendable {
-        /// Seconds since 1970.
+        /// The time of the page, in seconds since 1970.
         let second: Int
         /// The state of the database, read before the page.
         let state: String

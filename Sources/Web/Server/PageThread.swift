@@ -26,14 +26,16 @@ struct PageThread: RouterMiddleware {
                 try await next(request, context)
             }
         }
-        // Before they wait for the thread, so that only few can wait there.
+        // The limit is checked before a request waits for the thread, so that only few can wait
+        // there.
         let share = site.caller(of: request, context).share
         guard shares.enter(share) else { return Guard.secured(Self.busy) }
         defer { shares.leave(share) }
         return try await withTaskExecutorPreference(executor) { try await next(request, context) }
     }
 
-    /// A page would take time of the shared threads.
+    /// The answer if too many requests wait: plain text, because a page would take time of the
+    /// shared threads.
     private static var busy: Response {
         var response = WebSite.plain("too many requests at once\n", status: .tooManyRequests)
         response.headers[.retryAfter] = "2"

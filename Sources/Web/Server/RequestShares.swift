@@ -5,7 +5,8 @@ import Settings
 final class RequestShares: @unchecked Sendable {
     /// The limit for one address.
     static let ofAddress = 10
-    /// The limit for all addresses of other machines; and for this machine.
+    /// The limit for all addresses of other machines together, and another one of the same size for
+    /// this machine.
     static let ofAll = 60
 
     // Sendable because the counts are only touched under `lock`.

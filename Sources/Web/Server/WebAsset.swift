@@ -9,14 +9,14 @@ struct WebAsset: Sendable {
     static let style = WebAsset("style.css", type: "text/css; charset=utf-8")
     static let script = WebAsset("live.js", type: "text/javascript; charset=utf-8")
     static let upload = WebAsset("upload.js", type: "text/javascript; charset=utf-8")
-    /// Adds this browser to the devices that get notices.
+    /// The script that adds this browser to the devices that get notices.
     static let push = WebAsset("push.js", type: "text/javascript; charset=utf-8")
     /// The service worker that shows notices (W3C Service Workers, Push API); its scope is that of
     /// its folder, which is the whole page.
     static let worker = WebAsset("worker.js", type: "text/javascript; charset=utf-8")
     static let week = WebAsset("week.js", type: "text/javascript; charset=utf-8")
     static let icon = WebAsset("icon.svg", type: "image/svg+xml")
-    /// Lets a browser keep the page as an app (W3C Web Application Manifest).
+    /// The manifest by which a browser installs the page as an app (W3C Web Application Manifest).
     static let manifest = WebAsset("app.webmanifest", type: "application/manifest+json")
     /// The icon of the app in the forms that ``manifest`` names, and the one that Apple's phones
     /// ask for.
@@ -42,10 +42,10 @@ struct WebAsset: Sendable {
         self.bytes = ByteBuffer(bytes: bytes)
     }
 
-    /// Its size in bytes.
+    /// The size of the file in bytes.
     var size: Int { bytes.readableBytes }
 
-    /// With the hash; browsers cache it for a year.
+    /// The address, with the hash of the contents; browsers cache it for a year.
     var address: String { "\(path)?v=\(hash)" }
 
     func response(to request: Request) -> Response {

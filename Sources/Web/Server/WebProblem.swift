@@ -45,11 +45,11 @@ struct WebProblem: Error, Sendable {
 
     /// The error for a form that came from another address than the page's.
     ///
-    /// Both are named, because only by them a proxy that passes another Host can be distinguished
+    /// The text names both addresses: by them a proxy that passes another Host can be distinguished
     /// from an attack.
     ///
     /// - Parameters:
-    ///   - origin: As the browser sent it.
+    ///   - origin: The origin that the browser sent.
     ///   - page: Scheme and authority by which the page was called.
     static func foreignOrigin(_ origin: String, of page: String) -> WebProblem {
         WebProblem(
@@ -85,7 +85,8 @@ struct WebProblem: Error, Sendable {
         status: .badRequest, title: "The request could not be read",
         text: "It names more than one host.")
 
-    /// For a connection that was closed while the request waited for its turn; nobody reads it.
+    /// The error for a connection that was closed while the request waited for its turn; nobody
+    /// reads it.
     static let gone = WebProblem(
         status: .requestTimeout, title: "The connection was closed", text: "Nothing was done.")
 

@@ -109,7 +109,7 @@ package struct WebServer: Service {
         }
         do {
             try await application.run()
-            // The data that it has read stays stored.
+            // The data that a training has read stays stored.
             await setup.end()
         } catch {
             await setup.end()

@@ -9,7 +9,7 @@ import Storage
 ///
 /// It is not stored, so a form that was open during a restart of the server is still accepted.
 struct WebSession: Sendable {
-    /// 22 characters of the system's generator of random numbers, 132 bits.
+    /// The identifier: 22 random characters, 132 bits, from the system's generator.
     let id: String
     /// Whether the response must set the cookie.
     var isNew = false
@@ -202,7 +202,7 @@ final class SaidSentences: @unchecked Sendable {
         lock.withLock { sentences.contains { $0.session == session } }
     }
 
-    /// Returns the sentence once.
+    /// Returns the sentence, and removes it, so that it is shown once.
     func take(for session: String) -> Said? {
         lock.withLock {
             guard let index = sentences.firstIndex(where: { $0.session == session }) else {

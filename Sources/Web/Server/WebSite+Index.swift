@@ -55,7 +55,7 @@ extension WebSite {
         return .page(CachedPage(TemplateLibrary.standard.render(.index, frame), tokenAt: token))
     }
 
-    /// Makes a mirror to set up, and redirects to its first step.
+    /// Creates a mirror to set up, and redirects to its first step.
     func makeMirror(_ context: WebContext) async throws -> Response {
         let name = context.form.typed("name") ?? installation.namedMirror
         guard MirrorSettings.isName(name) else {
@@ -120,7 +120,7 @@ extension WebSite {
         ]
     }
 
-    /// The sentence above the list, which says the same as ``MirrorsStatus/Check``.
+    /// The sentence above the list; it has the same content as ``MirrorsStatus/Check``.
     private static func title(_ status: MirrorsStatus, of all: Int) -> String {
         func part(_ count: Int, _ one: String, _ many: String) -> String {
             "\(Words.number(count)) of \(Words.number(all)) \(count == 1 ? one : many)."
@@ -149,7 +149,7 @@ extension WebSite {
         ]
     }
 
-    /// The listed mirrors, those with one reason under a heading with their number.
+    /// The listed mirrors; those with the same reason are under a heading with their number.
     private func groups(_ status: MirrorsStatus) -> [PageContext] {
         let counts = Dictionary(
             (status.shared ?? []).map { ($0.text, $0.count) }, uniquingKeysWith: max)
@@ -170,7 +170,7 @@ extension WebSite {
         }
     }
 
-    /// - Parameter isGrouped: Whether a heading says the verdict.
+    /// - Parameter isGrouped: Whether the verdict is in a heading above the mirror.
     private func line(_ mirror: MirrorsStatus.Line, isGrouped: Bool) -> PageContext {
         let when =
             switch mirror.state {

@@ -91,11 +91,12 @@ extension WebSite {
             parameters: try Self.parameters(of: route.pattern, context), query: query,
             form: context.form,
             access: try await access(token: visit.token, request),
-            // The guard has compared it with this server's.
+            // The guard has checked that the origin is this server's.
             origin: request.method == .post ? request.headers[.origin]?.lowercased() : nil,
             kept: kept,
             setup: setup)
-        // Read before the page, so that a change meanwhile is reported twice rather than never.
+        // The stamp is read before the page, so that a change in between is reported twice rather
+        // than never.
         let stamps =
             visit.isGet
             ? try await MirrorStamps(of: [mirror.name], in: installation.storage, now: now) : nil
@@ -109,7 +110,7 @@ extension WebSite {
         let session: WebSession
         /// The token of its forms.
         let token: String
-        /// Whether the request only looks, so that the same page can be asked for again.
+        /// Whether the request changes nothing, so that the same page can be requested again.
         let isGet: Bool
         /// Whether a person sees the response: the script requests pages too, and shows parts of
         /// them.

@@ -7,8 +7,8 @@ import Outbox
 
 /// The one-time addresses of notices, which need no log-in and no session.
 ///
-/// A GET only shows what the address would do, because programs that look at links call it too; a
-/// POST does it. Nothing is logged about either, and no line of the log holds an address.
+/// A GET only shows the effect of the address, because programs that check links request it too; a
+/// POST carries it out. Neither is logged, and no line of the log contains an address.
 extension WebSite {
     /// Whether a path is a one-time address.
     static func isOnce(_ path: String) -> Bool { path.hasPrefix(OnceAddresses.root) }
@@ -19,7 +19,7 @@ extension WebSite {
         router.post(path) { request, context in try await self.useOnce(request, context) }
     }
 
-    /// A visit of an address that still may be used.
+    /// A request for an address that may still be used.
     private struct Visit {
         let address: OnceAddress
         let text: String
@@ -29,7 +29,7 @@ extension WebSite {
         let zone: TimeZone?
         let now: Date
 
-        /// As "the post of 20:13".
+        /// Returns the subject of an address in words, as "the post of 20:13".
         func subject(_ action: Action?) -> String {
             guard let action else { return mirror.name }
             let time = Words(zone: zone ?? .gmt, now: now).moment(action.due)
@@ -37,8 +37,8 @@ extension WebSite {
         }
     }
 
-    /// - Throws: ``WebProblem`` for an address that does nothing. Of a mirror nothing is told
-    ///   before the address was found to be right.
+    /// - Throws: ``WebProblem`` for an address without an effect. Nothing about the mirror is
+    ///   revealed before the address was found to be valid.
     private func visit(_ context: WebContext) async throws -> Visit {
         let name = try context.parameter("mirror")
         let text = try context.parameter("address")
@@ -64,7 +64,7 @@ extension WebSite {
             [
                 "title": .text("\(deed.verb) \(visit.subject(action))?"),
                 "lead": .text(deed == .pause ? "Nothing is sent until you resume it." : nil),
-                // Who may approve a text may read it; no text of another person is shown.
+                // A person who may approve a text may read it; texts of other people are not shown.
                 "text": .text(deed == .approve ? action?.text : nil),
                 "verb": .text(isReadOnly ? nil : deed.verb),
             ], of: visit.mirror, request)
@@ -85,7 +85,7 @@ extension WebSite {
             ], of: visit.mirror, request)
     }
 
-    /// Runs `body`; why an address does nothing becomes its page.
+    /// Runs `body`; an error because the address has no effect becomes its page.
     private func told<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

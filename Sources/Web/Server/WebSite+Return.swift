@@ -2,28 +2,28 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// The way back from the page of a network to the set-up.
+/// The redirect from the page of a network back to the set-up.
 ///
-/// A browser sends no session cookie with a request that another site leads to, because the cookie
-/// is `SameSite=Strict`. The first such request is answered with a page that loads the same address
-/// again; that request comes from this site, and has the cookie.
+/// The session cookie is `SameSite=Strict`, so a browser does not send it with a request from
+/// another site. The first such request is answered with a page that loads the same address again;
+/// that second request comes from this site, and has the cookie.
 extension WebSite {
-    /// The parameters of a way back (RFC 6749, section 4.1.2).
+    /// The parameters of the redirect (RFC 6749, section 4.1.2).
     private static let returnFields = ["code", "state", "error"]
     /// The parameter that marks the second request, so that there is no third.
     private static let reloadMark = "again"
 
-    /// Whether a path is that of a way back.
+    /// Whether a path is that of such a redirect.
     private static func isReturn(_ path: String) -> Bool {
         let parts = path.split(separator: "/")
         return parts.count == 4 && parts[0] == "m"
             && "/\(parts[2])/\(parts[3])" == SetupPage.returnPath
     }
 
-    /// The page that loads the address of a way back again; `nil` for a request with a
-    /// session cookie, for the second request, and for every other path.
+    /// The page that loads the address of a redirect again; `nil` for a request with a session
+    /// cookie, for the second request, and for every other path.
     ///
-    /// It tells nothing of this server, and nothing is changed.
+    /// The page reveals nothing about this server, and the request changes nothing.
     func reloadPage(for request: Request) -> Response? {
         guard Self.isReturn(request.uri.path),
             sessions.sessions(of: request.headers, now: now).isEmpty

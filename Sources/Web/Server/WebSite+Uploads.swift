@@ -14,10 +14,10 @@ import Storage
 /// `upload.js` sends a file in pieces. The response to each contains the number of received bytes,
 /// from which it continues, or `done`.
 extension WebSite {
-    /// The path after `/m/NAME`.
+    /// The path of uploads after `/m/NAME`.
     static let uploadPath = SetupPage.path + "/upload"
 
-    /// Whether a request may hold a piece of a file in the place of a form.
+    /// Whether the body of a request may be a piece of a file instead of a form.
     static func isUpload(_ request: Request) -> Bool {
         request.method == .post && request.uri.path.hasPrefix("/m/")
             && request.uri.path.hasSuffix(uploadPath)

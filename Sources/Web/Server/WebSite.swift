@@ -31,7 +31,7 @@ final class WebSite: Sendable {
     /// The placeholder for form tokens in cached ``pages``; random, so that no stored text contains
     /// it.
     private let tokenPlace = WebSession.new().csrf
-    /// Nil without a password.
+    /// Compares passwords; nil without a password.
     private let gate: LoginGate?
 
     init(
@@ -370,7 +370,7 @@ final class WebSite: Sendable {
     }
 
     private func metrics(_ request: Request, _ context: WebContext) async throws -> Response {
-        // Programs send the password, for which no database is needed.
+        // Programs send the password with each request, which needs no database to be checked.
         let isProgram = gate != nil && request.headers[.authorization] != nil
         let isOpened = isProgram ? false : try await session(of: request, context) != nil
         if !isOpened {

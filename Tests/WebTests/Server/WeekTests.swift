@@ -87,7 +87,7 @@ import Testing
             #expect(page.body.contains("Expected, as far as one can tell: "))
             #expect(!page.body.contains("Planned: "))
             let marks = page.body.components(separatedBy: "class=\"hollow expected\"").count - 1
-            #expect(marks == week.days.reduce(0) { $0 + min(WeekStrip.drawn, $1.slots.count) })
+            #expect(marks == week.days.reduce(0) { $0 + min(WeekStrip.mostShown, $1.slots.count) })
             let ahead = week.days.flatMap(\.slots).filter { $0.due > WebStand.now }
             try expect(options(page).count, equals: min(WeekAheadPage.offered, ahead.count))
             try await #expect(

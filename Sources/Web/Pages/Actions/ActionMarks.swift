@@ -10,7 +10,7 @@ struct ActionMarks: Sendable {
     let symbol: String
     /// A class of `style.css`.
     let mark: String
-    /// Such as `Reply to `, to be followed by the name.
+    /// The action in words that precede the name, such as `Reply to `.
     let what: String
     /// The person's name; empty for none.
     let whom: String
@@ -110,7 +110,7 @@ enum ListWords {
         return kept + "…"
     }
 
-    /// Bytes of `&quot;`.
+    /// The length of the longest escape, `&quot;`, in bytes.
     private static let longestEscape = 6
 
     /// `18:52` today, else `2 Dec`, or `2 Dec 2027`.

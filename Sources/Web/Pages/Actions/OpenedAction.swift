@@ -15,7 +15,7 @@ struct OpenedAction: Sendable {
     private static let textSize = 2_400
     private static let aboutSize = 1_200
     private static let partSize = 500
-    /// Bytes of a sentence.
+    /// The most bytes of a sentence.
     private static let sentenceSize = 240
 
     init(_ report: ExplainReport, _ request: MirrorRequest, _ query: ActionQuery) {
@@ -249,7 +249,7 @@ struct OpenedAction: Sendable {
         }
     }
 
-    /// Why it cannot be changed here.
+    /// The reason why the action cannot be changed here.
     private var unchangeable: String? {
         switch state {
         case .undone: "It was taken back, and never comes again."

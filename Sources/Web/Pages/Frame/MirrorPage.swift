@@ -35,9 +35,9 @@ package struct MirrorRoute: Sendable {
     package typealias Handler = @Sendable (MirrorRequest) async throws -> WebReply
 
     let method: HTTPRequest.Method
-    /// As `/slots/:id/skip`; empty for `/m/NAME` itself.
+    /// The pattern of the path, as `/slots/:id/skip`; empty for `/m/NAME` itself.
     let pattern: String
-    /// Whether a request changes something, so that its answer is made anew each time.
+    /// Whether a request changes something, so that its answer is never cached.
     let isChange: Bool
     let answer: Handler
 
@@ -45,9 +45,9 @@ package struct MirrorRoute: Sendable {
         MirrorRoute(method: .get, pattern: pattern, isChange: false, answer: answer)
     }
 
-    /// Answers a GET to which another site leads, and which changes something.
+    /// Answers a GET to which another site redirects, and which changes something.
     ///
-    /// `answer` has to check a secret of the query. HEAD is refused, and every request where the
+    /// `answer` must check a secret in the query. HEAD is refused, and so is every request if the
     /// server is read-only.
     package static func comingBack(_ pattern: String, _ answer: @escaping Handler) -> MirrorRoute {
         MirrorRoute(method: .get, pattern: pattern, isChange: true, answer: answer)

@@ -21,14 +21,14 @@ package struct MirrorRequest: Sendable {
     /// The form; after a refusal it contains the typed values.
     package let form: WebFields
     package let access: Access
-    /// Scheme, host and port by which the browser opened the page of a form, checked to be this
-    /// server's; `nil` for a GET, and where the browser did not say.
+    /// The scheme, host and port by which the browser opened the page of a form, checked to be this
+    /// server's; `nil` for a GET, and if the browser did not send them.
     package let origin: String?
     /// The report values that this process caches.
     package let kept: KeptReports
-    /// The state of set-ups in this process.
+    /// The logins and trainings of set-ups in this process.
     package let setup: SetupWork
-    /// Why the preceding POST did nothing; nil for a GET.
+    /// The reason why the preceding POST did nothing; nil for a GET.
     ///
     /// The frame shows it, and sets the status.
     package private(set) var refusal: Refusal?
@@ -136,11 +136,12 @@ package struct MirrorRequest: Sendable {
     }
 }
 
-/// Why nothing was done, for the top of a page.
+/// The reason why nothing was done, for the top of a page.
 package struct Refusal: Sendable {
-    /// 400 for invalid input, 409 for an item that differs from what was seen.
+    /// Whether the input was invalid (status 400), rather than the item different from the shown
+    /// one (409).
     package let isMisuse: Bool
-    /// A sentence, as "20:13 is being sent".
+    /// The reason as a sentence, as "20:13 is being sent".
     package let text: String
 
     package init(isMisuse: Bool, _ text: String) {
@@ -160,7 +161,7 @@ package struct Access: Sendable {
 
     /// The token for forms.
     package let csrf: String
-    /// No form is shown, and each POST is answered with 403.
+    /// Whether no form is shown, and each POST is answered with 403.
     package let isReadOnly: Bool
     package let theme: Theme?
     /// Whether a logout is possible.

@@ -11,7 +11,8 @@ struct OperationForm {
         self.fields = fields
     }
 
-    /// - Returns: Nil for an operation that reverts no other one, or for which no page has a form.
+    /// - Returns: Nil for an operation that does not revert another one, or for which no page has a
+    ///   form.
     init?(_ operation: any PersonOperation) {
         switch operation {
         case let skip as SkipSlot: self.init(slot: skip.slot, "skip")

@@ -21,7 +21,8 @@ package enum PageValue: Sendable {
     package static func text(_ text: String?) -> PageValue { text.map { .text($0) } ?? .none }
     /// A sentence of the program, with the commands and settings in it as code.
     ///
-    /// Not for anything that another person wrote: texts of posts, names and handles are `.text`.
+    /// It is not for texts that another person wrote: texts of posts, names and handles are
+    /// `.text`.
     package static func sentence(_ sentence: String) -> PageValue {
         let marks = CommandMarks(sentence)
         return marks.parts.contains { $0.isCode } ? .markup(marks.markup) : .text(sentence)
@@ -35,7 +36,7 @@ package enum PageValue: Sendable {
     package static func markup(_ markup: Markup?) -> PageValue {
         markup.map { .markup($0) } ?? .none
     }
-    /// The name of an account, for elements: it holds a mark, which no attribute may have.
+    /// The name of an account, for elements only: it contains a tag, which no attribute may have.
     package static func account(_ name: String) -> PageValue { .markup(Markup.account(name)) }
     package static func account(_ name: String?) -> PageValue {
         name.map { .account($0) } ?? .none

@@ -5,9 +5,9 @@ import Posts
 package struct Said: Sendable {
     /// A button that posts to an operation's route.
     package struct Button: Sendable {
-        /// The verb on it.
+        /// The text of the button, a verb.
         package let verb: String
-        /// A path of this server.
+        /// The path to which the button posts, on this server.
         package let action: String
         package let fields: [(String, String)]
 
@@ -29,12 +29,12 @@ package struct Said: Sendable {
 }
 
 extension MirrorRequest {
-    /// Returns the button that sends the way back from a change.
+    /// Returns the button that reverts a change.
     ///
     /// - Parameters:
-    ///   - verb: The words on the button.
-    ///   - wayBack: The operation that reverts the change, as its outcome gives it.
-    /// - Returns: Nil without a way back, and for an operation without a form.
+    ///   - verb: The text of the button.
+    ///   - wayBack: The operation that reverts the change, as the change's outcome contains it.
+    /// - Returns: Nil for a change that cannot be reverted, and for an operation without a form.
     func button(_ verb: String, _ wayBack: WayBack?) -> Said.Button? {
         guard let wayBack, let form = OperationForm(wayBack.operation) else { return nil }
         let seen = wayBack.seen.map { [("seen", $0.description)] } ?? []

@@ -18,7 +18,7 @@ package enum WebReply: Sendable {
 /// A page: a template, its context, and the values for the frame.
 package struct PageContent: Sendable {
     package let template: PageTemplate
-    /// As in "Today · mika · mirror-bot".
+    /// The title of the window, as in "Today · mika · mirror-bot".
     package let title: String
     package let section: PageSection
     /// The page's path after `/m/NAME`.
@@ -26,7 +26,7 @@ package struct PageContent: Sendable {
     package let context: PageContext
     /// Whether the page shows the verdict itself, so that the frame does not.
     package let showsVerdict: Bool
-    /// Why nothing was done; set by ``MirrorRequest/attempt(refusedBy:_:)``.
+    /// The reason why nothing was done; set by ``MirrorRequest/attempt(refusedBy:_:)``.
     var refusal: Refusal?
 
     package init(
@@ -50,7 +50,7 @@ package struct Confirmation: Sendable {
         package var at: Date?
         /// The id of a symbol, such as `a-favorite`; nil for none.
         package var symbol: String?
-        /// As "Favorite for ".
+        /// The item in words that precede the name, as "Favorite for ".
         package var what: String
         /// The name of the person concerned.
         package var whom: String?
@@ -75,7 +75,7 @@ package struct Confirmation: Sendable {
     /// A text to type as a confirmation; the operation compares it.
     package struct Typed: Sendable {
         package let field: String
-        /// As "Type the account to say yes: tom@social.example".
+        /// The label of the field, as "Type the account to say yes: tom@social.example".
         package let label: String
 
         package init(_ field: String, _ label: String) {
@@ -118,7 +118,7 @@ package struct Confirmation: Sendable {
     package var inputs: [Input] = []
     /// The link for not doing it, such as "Keep them".
     package let otherWay: String
-    /// The path of that link below `/m/NAME`.
+    /// The path of the link for not doing it, below `/m/NAME`.
     package let back: String
 
     package init(

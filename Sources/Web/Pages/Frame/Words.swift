@@ -40,7 +40,8 @@ package struct Words: Sendable {
         return year == today.components.year ? words : "\(words) \(year)"
     }
 
-    /// Tells when an original was written, and whether that was on this day of another year.
+    /// Returns a sentence that says when an original was written, and whether that was on this day
+    /// of another year.
     ///
     /// As `Written on Saturday, 30 November 2019, 20:11, seven years ago today.`
     ///
@@ -134,7 +135,7 @@ package struct Words: Sendable {
         return "$" + digits
     }
 
-    /// The first letter large, unless the text begins with a command.
+    /// Returns the text with a capital first letter, unless it begins with a command.
     package static func capitalized(_ text: String) -> String {
         text.hasPrefix("mirror-bot ") ? text : text.prefix(1).uppercased() + text.dropFirst()
     }

@@ -172,7 +172,7 @@ enum PeoplePage: MirrorPage {
     /// The most rows of each part of a person's page, and the most accounts.
     static let partShown = 8
     static let accountsShown = 6
-    /// Bytes of a text on a person's page.
+    /// The most bytes of a text on a person's page.
     static let textSize = 240
 
     static func personPage(_ request: MirrorRequest) async throws -> WebReply {
@@ -468,7 +468,7 @@ enum PeoplePage: MirrorPage {
                 throw ChangeRefusal(
                     .unusable, "the form does not say what the page showed; reload the page")
             }
-            // As the command line reads an account.
+            // The typed account is parsed as on the command line.
             guard let typed = request.form.typed("sure"), try book.account(typed) == account else {
                 throw ChangeRefusal(
                     .unusable, "nothing was forgotten: the account that was typed is another one")

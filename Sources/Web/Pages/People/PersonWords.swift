@@ -23,7 +23,7 @@ enum PersonWords {
             : name(line.account, handle: line.handle)
     }
 
-    /// Returns the account, where its ``name(_:handle:)`` does not say it.
+    /// Returns the account, unless its ``name(_:handle:)`` shows it already.
     static func account(_ account: String, named name: String) -> String? {
         name == self.name(account) ? nil : account
     }

@@ -18,7 +18,7 @@ struct PublicPage {
     /// The stored data about the owner of the proven account.
     let person: PersonReport?
     let now: Date
-    /// `/public/NAME`.
+    /// The path of the public page, `/public/NAME`.
     let base: String
     let csrf: String
     let isReadOnly: Bool

@@ -9,15 +9,14 @@ extension PageTemplate {
     fileprivate static let setup = PageTemplate("setup")
 }
 
-/// The page that leads from nothing to the first post: one step at a time, the same ones as
-/// `mirror-bot setup`.
+/// The page that sets up a mirror, one step at a time, with the same steps as `mirror-bot setup`.
 enum SetupPage: MirrorPage {
     static let section = PageSection.today
     static let templates: [PageTemplate] = [.setup]
     static let liveParts = ["setup-learning"]
-    /// Behind `/m/NAME`.
+    /// The path after `/m/NAME`.
     static let path = "/setup"
-    /// Where the page of a network leads back, behind `/m/NAME`.
+    /// The path after `/m/NAME` to which the page of a network redirects the browser.
     static let returnPath = path + "/return"
 
     static let routes: [MirrorRoute] = [
@@ -77,7 +76,7 @@ enum SetupPage: MirrorPage {
         ]
     }
 
-    /// Whether a step that is done can be done again in another way.
+    /// Whether a completed step can be repeated in another way.
     private static func isRepeatable(_ kind: SetupStep.Kind) -> Bool {
         switch kind {
         case .human, .bot, .consent, .timeZone, .posts, .favorites: true
@@ -99,7 +98,8 @@ enum SetupPage: MirrorPage {
             let answers = try await answers(of: steps, request)
             let name = request.mirror.name
             let page = returnAddress(request)
-            // A login that leads back to another address of this page is another one.
+            // The return address counts as an answer, because a login that redirects to another
+            // address of this page is a different one.
             var given = answers
             given[returnPath] = page
             guard !request.setup.isPending(role, of: name, on: network, given, now: request.now)
@@ -115,9 +115,9 @@ enum SetupPage: MirrorPage {
         }
     }
 
-    /// The answers that were typed into the fields of a login.
+    /// Returns the answers that were typed into the fields of a login.
     ///
-    /// - Throws: `ChangeRefusal` for one that is missing.
+    /// - Throws: `ChangeRefusal` for a missing answer.
     private static func answers(of steps: LoginSteps, _ request: MirrorRequest) async throws
         -> [String: String]
     {
@@ -158,15 +158,16 @@ enum SetupPage: MirrorPage {
     private static let isOver = ChangeRefusal(
         .changed, "that login waits for nothing any more; begin it again")
 
-    /// The address to which the page of a network leads back; `nil` where the browser did not say
-    /// by which address it opened this page.
+    /// The address to which the page of a network redirects the browser; `nil` if the browser did
+    /// not send the address by which it opened this page.
     private static func returnAddress(_ request: MirrorRequest) -> String? {
         request.origin.map { $0 + request.base + returnPath }
     }
 
-    /// Finishes the login with whose `state` the page of a network led the browser back.
+    /// Finishes the login whose `state` is in the request with which the page of a network
+    /// redirected the browser here.
     ///
-    /// Every answer leads on to a step, so that the code stays neither in the address bar nor in
+    /// Every answer redirects to a step, so that the code stays neither in the address bar nor in
     /// the history.
     @Sendable private static func comeBack(_ request: MirrorRequest) async throws -> WebReply {
         let name = request.mirror.name
@@ -190,8 +191,7 @@ enum SetupPage: MirrorPage {
         }
     }
 
-    /// Gives the code of a login to its network; a login that the network does not grant waits
-    /// again.
+    /// Sends the code of a login to its network; if the network refuses it, the login waits again.
     private static func finished(
         _ login: SetupWork.ClaimedLogin, code: String, _ request: MirrorRequest
     ) async throws -> GrantedLogin {
@@ -208,7 +208,7 @@ enum SetupPage: MirrorPage {
         Words.capitalized(refusal.text.page) + "."
     }
 
-    /// Keeps a login, or asks first where another account gives way to it.
+    /// Stores a login; asks first if it replaces the login of another account.
     private static func keep(_ login: GrantedLogin, _ request: MirrorRequest) async throws
         -> WebReply
     {
@@ -224,7 +224,7 @@ enum SetupPage: MirrorPage {
             }
             return try await keep(opened, request)
         } catch {
-            // Nobody has the token that the network has issued.
+            // The token that the network issued is revoked, because nothing will use it.
             _ = await login.withdraw()
             throw error
         }
@@ -238,7 +238,8 @@ enum SetupPage: MirrorPage {
         return next(request, saying: sentences.map(Words.capitalized).joined(separator: ". ") + ".")
     }
 
-    /// The answer to whether an account gives way, or whether a login that waits is forgotten.
+    /// Handles the answer to the question whether the login of an account is replaced, or whether a
+    /// waiting login is dropped.
     @Sendable private static func decideOnAccount(_ request: MirrorRequest) async throws -> WebReply
     {
         try await attempt(request) {
@@ -285,7 +286,7 @@ enum SetupPage: MirrorPage {
 
     // MARK: Answers that are settings
 
-    /// The settings that a step may set; each is asked for by a step of its own.
+    /// The settings that a step may change; each has a step of its own.
     private static let settings =
         [
             Setting.humanConsent.name, Setting.memorial.name, Setting.trustArchive.name,
@@ -368,12 +369,12 @@ enum SetupPage: MirrorPage {
 
     // MARK: What they share
 
-    /// Goes on with the first open step.
+    /// Redirects to the first open step.
     private static func next(_ request: MirrorRequest, saying text: String? = nil) -> WebReply {
         .seeOther(request.base + path, saying: text.map { Said($0) })
     }
 
-    /// Runs a step; what a person can mend stands above the same step.
+    /// Runs a step; an error that the person can correct is shown above the same step.
     private static func attempt(
         _ request: MirrorRequest, _ body: () async throws -> WebReply
     ) async throws -> WebReply {
@@ -387,7 +388,7 @@ enum SetupPage: MirrorPage {
         }
     }
 
-    /// The refusal that stands for an error that a person can mend; `nil` for another error.
+    /// Returns an error that the person can correct as a refusal; `nil` for another error.
     private static func refusal(of error: any Error) -> ChangeRefusal? {
         if let refusal = error as? LoginRefusal {
             return ChangeRefusal(.unusable, saying: refusal.text)

@@ -7,9 +7,9 @@ import Settings
 
 /// The present step of a set-up: its question, and the forms that answer it.
 struct SetupStepView {
-    /// The network or the way that a person chose behind the tabs of an account.
+    /// The tab for an archive, beside the tabs for the networks of an account.
     private static let onArchive = "archive"
-    /// How many posts of tomorrow are shown.
+    /// The most posts of tomorrow that are shown.
     private static let shown = 12
 
     private let step: SetupStep
@@ -18,7 +18,7 @@ struct SetupStepView {
 
     /// - Parameters:
     ///   - step: The step.
-    ///   - position: Where the set-up stands.
+    ///   - position: The state of the set-up.
     ///   - request: The request, with the answers that were typed.
     init(_ step: SetupStep, _ position: SetupPosition, _ request: MirrorRequest) {
         self.step = step
@@ -57,7 +57,7 @@ struct SetupStepView {
         return context
     }
 
-    /// The address of the next open step, where this one can wait.
+    /// The address of the next open step, if this one can be postponed.
     private var later: String? {
         guard [.consent, .favorites, .profile].contains(step.kind), !step.isDone else { return nil }
         let kinds = position.open.map(\.kind)
@@ -125,7 +125,7 @@ struct SetupStepView {
                         "name": .text(question.name), "label": .text(question.label),
                         "hint": .sentence(question.hint),
                         "type": .text(question.isSecret ? "password" : "text"),
-                        // A secret never comes back.
+                        // A secret is never sent back to the browser.
                         "value": .text(
                             question.isSecret ? "" : request.typed(question.name, or: "")),
                         "isRequired": .flag(!question.isOptional),
@@ -187,7 +187,7 @@ struct SetupStepView {
         ]
     }
 
-    /// The box beside the statement of heirs.
+    /// The checkbox below the statement of heirs.
     private var memorial: PageContext {
         [
             "name": .text(Setting.memorial.name), "value": "yes",
@@ -216,7 +216,7 @@ struct SetupStepView {
         ]
     }
 
-    /// A form of one button, with a box to tick before it or not.
+    /// A form with one button, and perhaps a checkbox before it.
     private func form(
         _ verb: String, _ fields: [(String, String)], to action: String = "/setup/set",
         also box: PageContext? = nil

@@ -6,33 +6,33 @@ import Posts
 import Settings
 import Synchronization
 
-/// The parts of set-ups that live in the process of the page: logins that wait for a person, and
-/// trainings that run.
+/// The parts of set-ups that are in the memory of this process: logins that wait for a person, and
+/// running trainings.
 ///
-/// Nothing of them outlives the process; a person begins such a step anew.
+/// They end with the process; then a person begins such a step anew.
 package final class SetupWork: Sendable {
-    /// A login between two pages.
+    /// The state of a login between two requests.
     enum Login: Sendable {
-        /// A page of the network shows a code.
+        /// The network shows a code, or will redirect the browser with one.
         case code(PendingLogin)
-        /// The login opens another account than the last one, and a person has to agree.
+        /// The login is for another account than the last one, and a person has to agree.
         case replacement(OpenedLogin)
     }
 
     /// The state of a training.
     enum Training: Sendable {
         case running(TrainingProgress?)
-        /// A sentence for each thing that was read or left out.
+        /// The training has ended; each sentence is about something that was read or left out.
         case done([String])
         /// The error, in words for a page.
         case failed(String)
     }
 
-    /// The part of the human that is learned.
+    /// The subject of a training.
     enum Subject: String, Sendable {
         case posts, favorites
 
-        /// The step that learns it.
+        /// The step of the set-up with this training.
         var step: SetupStep.Kind {
             switch self {
             case .posts: .posts
@@ -41,7 +41,7 @@ package final class SetupWork: Sendable {
         }
     }
 
-    /// A login that waited for a code, and is being finished.
+    /// A login whose code has arrived, and that is being finished.
     struct ClaimedLogin: Sendable {
         let role: AccountRole
         let network: NetworkName
@@ -57,7 +57,7 @@ package final class SetupWork: Sendable {
 
     private struct WaitingLogin {
         let network: NetworkName
-        /// A digest of the answers, which hold secrets.
+        /// A digest of the answers; these contain secrets.
         let answers: Seen
         let since: Date
         var login: Login
@@ -69,30 +69,31 @@ package final class SetupWork: Sendable {
         var tasks: [String: Task<Void, Never>] = [:]
     }
 
-    /// Limit of the logins that wait; beyond it the oldest is forgotten.
+    /// The most waiting logins; beyond this number the oldest is dropped.
     private static let mostLogins = 100
-    /// Seconds after which a code is no longer waited for.
+    /// Seconds after which a login no longer waits for its code.
     private static let patience: TimeInterval = 3_600
 
     private let state = Mutex(State())
-    /// Lets a worker of this process begin with a mirror, and returns whether one does; nil where
-    /// it runs none.
+    /// Starts the work for a mirror in a worker of this process, and returns whether there is one;
+    /// nil if this process runs no worker.
     let begin: (@Sendable (_ mirror: String) -> Bool)?
 
-    /// - Parameter begin: Lets a worker of this process begin with a mirror, and returns whether
-    ///   one does.
+    /// - Parameter begin: Starts the work for a mirror in a worker of this process, and returns
+    ///   whether there is one.
     package init(begin: (@Sendable (_ mirror: String) -> Bool)? = nil) { self.begin = begin }
 
     // MARK: Logins
 
-    /// The login that waits, with its network.
+    /// The waiting login, with its network.
     func login(of role: AccountRole, in mirror: String, now: Date) -> (
         network: NetworkName, login: Login
     )? {
         waiting(role, mirror, now).map { ($0.network, $0.login) }
     }
 
-    /// Whether a login of the same answers waits for its code, so that nothing is asked for twice.
+    /// Whether a login with the same answers waits for its code, so that the network is not asked
+    /// again.
     func isPending(
         _ role: AccountRole, of mirror: String, on network: NetworkName,
         _ answers: [String: String], now: Date
@@ -112,7 +113,7 @@ package final class SetupWork: Sendable {
         }
     }
 
-    /// Keeps a login until the person comes back.
+    /// Stores a login until the person continues it.
     func keep(
         _ login: Login, of role: AccountRole, in mirror: String, on network: NetworkName,
         _ answers: [String: String] = [:], now: Date
@@ -128,15 +129,15 @@ package final class SetupWork: Sendable {
         }
     }
 
-    /// Puts a new state in the place of a login that waits; the answers stay.
+    /// Replaces the state of a waiting login; its answers stay.
     func update(_ login: Login, of role: AccountRole, in mirror: String) {
         state.withLock { $0.logins[LoginKey(mirror: mirror, role: role)]?.login = login }
     }
 
-    /// Takes out the login to which a network's page leads back with this `state`, so that its code
-    /// is given to the network once.
+    /// Removes and returns the login with this `state`, so that its code is sent to the network
+    /// only once.
     ///
-    /// - Returns: `nil` if no login of the mirror waits with this state.
+    /// - Returns: `nil` if no login of the mirror waits with this `state`.
     func claimLogin(state text: String, in mirror: String, now: Date) -> ClaimedLogin? {
         state.withLock { state in
             for role in AccountRole.allCases {
@@ -153,7 +154,7 @@ package final class SetupWork: Sendable {
         }
     }
 
-    /// Lets a login wait again that was not finished, unless another one waits for its account.
+    /// Returns an unfinished login to the waiting ones, unless another one waits for its account.
     func putBack(_ login: ClaimedLogin, in mirror: String) {
         state.withLock { state in
             let key = LoginKey(mirror: mirror, role: login.role)
@@ -179,14 +180,14 @@ package final class SetupWork: Sendable {
         state.withLock { $0.trainings[mirror] }
     }
 
-    /// Begins a training beside the pages, unless one of the mirror runs.
+    /// Starts a training in the background, unless one of the mirror runs.
     ///
     /// - Parameters:
-    ///   - subject: The part that is learned.
-    ///   - source: Where it is read.
+    ///   - subject: The subject of the training.
+    ///   - source: The source of the posts.
     ///   - mirror: The mirror that learns.
-    ///   - end: Runs after it, also after an error.
-    /// - Returns: False if one runs.
+    ///   - end: Runs after the training, also after an error.
+    /// - Returns: False if a training of the mirror runs.
     func train(
         _ subject: Subject, from source: TrainingSource, for mirror: HumanMirror,
         afterwards end: @escaping @Sendable () async -> Void = {}
@@ -230,11 +231,11 @@ package final class SetupWork: Sendable {
         }
     }
 
-    /// Why a training ended, for a page.
+    /// Returns the reason why a training failed, for a page.
     private static func words(_ error: any Error, of mirror: HumanMirror) -> String {
         if error is CancellationError { return "It was stopped." }
         guard SetupPosition.isMendable(error) else {
-            // Never the text of an error: it may hold what somebody wrote.
+            // The text of the error is not logged, because it may contain texts of people.
             mirror.logger.error(
                 "Training on the page failed", metadata: ["type": "\(type(of: error))"])
             let problem = WebProblem(error)
@@ -260,8 +261,8 @@ package final class SetupWork: Sendable {
 }
 
 extension String {
-    /// The sentence without the clauses that name a command: the set-up leads through the steps
-    /// itself.
+    /// The sentence without the clauses that name a command, because the set-up itself leads
+    /// through the steps.
     var withoutCommands: String {
         let clauses = components(separatedBy: "; ")
         let kept = clauses.prefix(1) + clauses.dropFirst().filter { !$0.contains("mirror-bot ") }
@@ -270,7 +271,7 @@ extension String {
 }
 
 extension TrainingReading {
-    /// The posts that were read and left out, a sentence each.
+    /// Sentences about the posts that were read and left out.
     fileprivate var sentences: [String] {
         archive.map { Words.capitalized($0) + "." }
             + ["\(Words.count(read, "post")) read, \(Words.number(learned)) of them new."]

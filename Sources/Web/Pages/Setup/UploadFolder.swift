@@ -6,16 +6,17 @@ import Storage
 
 /// Archives that browsers send in pieces, each in a folder of its own until it is read.
 ///
-/// The pieces of a file come one after the other, and each names where it begins, so that an upload
-/// that broke goes on where it was, also after the page or this process was started again.
+/// The pieces of a file arrive one after the other, and each states its offset. So an interrupted
+/// upload continues where it ended, also after the page was reloaded or this process was restarted.
 struct UploadFolder: Sendable {
     /// A file as a browser describes it.
     struct File: Equatable, Sendable {
         let mirror: String
         let name: String
-        /// Bytes.
+        /// The size of the file, in bytes.
         let size: Int64
-        /// When it was changed last, in milliseconds since 1970; tells it from another of the name.
+        /// The time of the file's last change, in milliseconds since 1970, which distinguishes it
+        /// from another file with the same name.
         let modified: Int64
 
         /// Nil for a file without a name or bytes, and for one that is too large.
@@ -30,14 +31,14 @@ struct UploadFolder: Sendable {
             self.modified = modified
         }
 
-        /// The name of its folder.
+        /// The name of the folder for this file.
         fileprivate var folder: String {
             StableHash.digest(of: "upload", mirror, name, "\(size)", "\(modified)").prefix(12)
                 .hexadecimal
         }
 
-        /// Its name on this machine: its own, as far as a name of a file can be that; what is read
-        /// depends on how it ends.
+        /// The name of the file on this machine: its own name, as far as that is valid, because the
+        /// extension decides how the file is read.
         fileprivate var place: String {
             let plain = name.suffix(80).map { sign -> Character in
                 sign.isASCII && (sign.isLetter || sign.isNumber || "-_.".contains(sign))
@@ -49,21 +50,21 @@ struct UploadFolder: Sendable {
 
     /// The state of a file after a piece.
     enum Outcome: Equatable, Sendable {
-        /// So many bytes of the file are there.
+        /// This number of bytes of the file was received.
         case partial(Int64)
-        /// All of it is there.
+        /// The whole file was received.
         case whole(path: String)
         /// The disk is full.
         case full
     }
 
-    /// Limit of the bytes of a file.
+    /// The largest accepted file, in bytes.
     static let mostBytes: Int64 = 16 << 30
-    /// Limit of the bytes of a piece.
+    /// The largest accepted piece, in bytes.
     static let mostOfPiece = 8 << 20
-    /// Bytes of the disk that stay free.
+    /// The number of bytes of the disk that an upload leaves free.
     private static let reserve: Int64 = 256 << 20
-    /// Seconds after which an upload that did not go on is removed.
+    /// Seconds without a new piece after which an upload is removed.
     private static let patience: TimeInterval = 86_400
 
     private let path: String
@@ -76,13 +77,13 @@ struct UploadFolder: Sendable {
         case .sqlite(let path):
             self.path = (path as NSString).deletingLastPathComponent + "/uploads"
         case .postgres:
-            // A name that nobody can have made before.
+            // The name is random, so that nobody can have created such a folder before.
             let temporary = FileManager.default.temporaryDirectory.path
             self.path = "\(temporary)/mirror-bot-uploads-\(UUID().uuidString.lowercased())"
         }
     }
 
-    /// How many bytes of a file are there.
+    /// Returns the number of received bytes of a file.
     func received(_ file: File) async throws -> Int64 {
         try await executor.run { [self] in size(of: place(of: file)) }
     }
@@ -128,29 +129,30 @@ struct UploadFolder: Sendable {
 
     /// The bytes of a file; 0 for none.
     private func size(of path: String) -> Int64 {
-        // One that is not there has none.
+        // A missing file has no attributes.
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
     }
 
-    /// The free bytes of the disk; where nobody can tell, enough.
+    /// The number of free bytes of the disk; if it is unknown, a number that is large enough.
     private func free() -> Int64 {
-        // A disk that tells nothing says itself when it is full.
+        // If the disk does not report its free space, an error of a write will show that it is
+        // full.
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: path)
         return (attributes?[.systemFreeSize] as? NSNumber)?.int64Value ?? .max
     }
 
     private func removeLeftovers(_ now: Date) {
         let files = FileManager.default
-        // A folder that cannot be read has nothing that can be removed.
+        // A folder that cannot be read has no files to remove.
         for name in (try? files.contentsOfDirectory(atPath: path)) ?? [] {
             let place = "\(path)/\(name)"
-            // What cannot be looked at or removed stays.
+            // A file that cannot be examined or removed stays.
             guard let attributes = try? files.attributesOfItem(atPath: place),
                 let changed = attributes[.modificationDate] as? Date,
                 changed < now - Self.patience
             else { continue }
-            // As above.
+            // A folder that cannot be removed stays.
             try? files.removeItem(atPath: place)
         }
     }

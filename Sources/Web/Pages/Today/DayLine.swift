@@ -41,7 +41,7 @@ struct DayLine {
 
     // MARK: Ground
 
-    /// Quiet hours and a pause, hatched.
+    /// The quiet hours and a pause, as hatched areas.
     private var spans: [Markup] {
         (report.quiet + [report.pause].compactMap(\.self)).map { span in
             """
@@ -202,11 +202,11 @@ enum SlotState: String, Sendable {
         }
     }
 
-    /// The shape in a drawing of days, with its middle at a place.
+    /// The shape in a drawing of days.
     ///
     /// - Parameters:
-    ///   - x: In per cent of the width.
-    ///   - y: In pixels.
+    ///   - x: The horizontal place, in per cent of the width.
+    ///   - y: The vertical place, in pixels.
     func mark(x: Double, y: Int) -> Markup {
         let path: Markup
         switch self {

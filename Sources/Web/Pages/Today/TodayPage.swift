@@ -32,7 +32,8 @@ package enum TodayPage: MirrorPage {
             "reroll": confirmReroll, "pause": confirmPause,
         ]
 
-    /// The most slots with a form to change them; that of the others is on a page of their own.
+    /// The most slots that have a form to change them in the list; the form of each other slot is
+    /// on a page of its own.
     private static let withControls = 8
     /// The most slots in the list.
     private static let listed = 40
@@ -79,7 +80,7 @@ package enum TodayPage: MirrorPage {
         let day = report.day
         let isToday = day == words.today
         let slots = report.plan?.slots ?? []
-        // Divided by time alone; skipped slots are marked on either side.
+        // The slots are divided by time alone; skipped slots are marked on either side.
         let ahead = slots.filter { $0.due > request.now || SlotState($0) == .sending }
         let past = slots.filter { slot in !ahead.contains { $0.id == slot.id } }.reversed()
         let next =

@@ -21,7 +21,8 @@ enum WeekAheadPage: MirrorPage {
     /// The most bytes of a text in the list.
     private static let textSize = 70
 
-    /// The most slots of a day in the list: few where there are many, so that the page stays light.
+    /// Returns the most slots of a day in the list: few if there are many, so that the page stays
+    /// small.
     static func listed(of days: [PlanReport]) -> Int {
         days.reduce(0) { $0 + $1.slots.count } <= 4 * WeekAhead.length ? 6 : 2
     }
@@ -53,8 +54,8 @@ enum WeekAheadPage: MirrorPage {
                     ? "Nobody knows yet by which clock the human lives."
                     : "There is no post of the human’s to plan from yet."),
             "strip": .markup(week.map { WeekStrip(week: $0, words: words).drawing.element }),
-            "top": .number(WeekStrip.top), "lane": .number(WeekStrip.lane),
-            "left": .text(Drawing.short(WeekStrip.left)), "below": .number(WeekStrip.below),
+            "top": .number(WeekStrip.top), "lane": .number(WeekStrip.laneHeight),
+            "left": .text(Drawing.short(WeekStrip.left)), "below": .number(WeekStrip.postDepth),
             "hasQuiet": .flag(week?.quiet.isEmpty == false),
             "canMove": .flag(open.contains { !$0.isEmpty }),
             "token": .markup(request.hidden()),

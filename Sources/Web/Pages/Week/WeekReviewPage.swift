@@ -113,7 +113,7 @@ enum WeekReviewPage: MirrorPage {
 
     private static func odd(_ odd: WeekReview.OddPost, _ request: MirrorRequest) -> PageContext {
         var context = post(odd.post, request)
-        // Its time is part of the reason.
+        // The reason contains the time when the text was written, so it is not shown twice.
         if case .written = odd.reason { context["written"] = PageValue.none }
         context["reason"] = .text(sentence(odd.reason))
         context["never"] = .text(
