@@ -19,42 +19,45 @@ package struct BotOrHuman: Equatable, Sendable {
         }
     }
 
-    /// With fewer days of either kind every figure is chance.
+    /// The fewest days of the human, and of the bot, for a measure; with fewer every figure is
+    /// chance.
     package static let fewestDays = 30
+    /// The number of parts of the days; each part is tested by a classifier that learned the
+    /// others.
     private static let folds = 5
 
-    /// How many people there are.
+    /// The number of people whose days were classified.
     package let people: Int
     /// The number of days that were classified, half of them the human's.
     package let days: Int
-    /// The probability that, of a day of the bot and one of the human, the bot's gets the higher
-    /// score (area under the curve).
+    /// The probability that a day of the bot gets a higher score than a day of the human (area
+    /// under the curve).
     ///
-    /// The area under the receiver operating characteristic: 0.5 is guessing, 1 is certain; nil for
-    /// too few days.
+    /// This is the area under the receiver operating characteristic: 0.5 is guessing, 1 is certain;
+    /// nil for too few days.
     package let all: Double?
     /// The same probability for days of at least two posts.
     package let several: Double?
-    /// The same for these days by their shape alone, without the number of posts and the first and
-    /// last minute.
+    /// The same probability for days of at least two posts, judged by their shape alone: without
+    /// the number of posts and the first and last minute.
     package let shape: Double?
 
-    /// - Parameter people: The days of each.
+    /// - Parameter people: The days of each person, and of their bot.
     package init(_ people: [Days]) {
         let days = people.enumerated().flatMap { person, days in
             Self.labelled(days.human, isBot: false, people.count > 1 ? person : nil)
                 + Self.labelled(days.bot, isBot: true, people.count > 1 ? person : nil)
         }
-        let several = days.filter { $0.look.posts > 1 }
+        let several = days.filter { $0.features.posts > 1 }
         self.people = people.count
         self.days = days.count
-        all = Self.area(days, \.look.all)
-        self.several = Self.area(several, \.look.all)
-        shape = Self.area(several, \.look.shape)
+        all = Self.areaUnderCurve(days, \.features.all)
+        self.several = Self.areaUnderCurve(several, \.features.all)
+        shape = Self.areaUnderCurve(several, \.features.shape)
     }
 
     private struct LabelledDay {
-        let look: DayLook
+        let features: DayFeatures
         let isBot: Bool
         let fold: Int
     }
@@ -63,26 +66,27 @@ package struct BotOrHuman: Equatable, Sendable {
         -> [LabelledDay]
     {
         days.enumerated().map { index, minutes in
+            // All days of one person are in one fold. A single person's days are divided by time.
             LabelledDay(
-                look: DayLook(minutes), isBot: isBot,
+                features: DayFeatures(minutes), isBot: isBot,
                 fold: person.map { $0 % folds } ?? index * folds / days.count)
         }
     }
 
-    private static func area(_ days: [LabelledDay], _ features: (LabelledDay) -> [Double])
+    private static func areaUnderCurve(_ days: [LabelledDay], _ valuesOf: (LabelledDay) -> [Double])
         -> Double?
     {
-        let bots = days.count { $0.isBot }
-        guard min(bots, days.count - bots) >= fewestDays else { return nil }
-        let rows = ClassedRows(days.map(features))
+        let botDays = days.count { $0.isBot }
+        guard min(botDays, days.count - botDays) >= fewestDays else { return nil }
+        let rows = ClassedRows(days.map(valuesOf))
         let labels = days.map(\.isBot)
         var scored: [(score: Double, isPositive: Bool)] = []
         for fold in 0..<folds {
-            let asked = days.indices.filter { days[$0].fold == fold }
-            let learned = days.indices.filter { days[$0].fold != fold }
-            guard !asked.isEmpty, !learned.isEmpty else { continue }
-            let stumps = BoostedStumps(rows, learned, labels)
-            scored += asked.map { (stumps.score(of: $0, in: rows), labels[$0]) }
+            let testedRows = days.indices.filter { days[$0].fold == fold }
+            let learnedRows = days.indices.filter { days[$0].fold != fold }
+            guard !testedRows.isEmpty, !learnedRows.isEmpty else { continue }
+            let stumps = BoostedStumps(rows, learnedRows, labels)
+            scored += testedRows.map { (stumps.score(of: $0, in: rows), labels[$0]) }
         }
         return Ranking(scored).rocAUC
     }
@@ -107,44 +111,52 @@ extension BotOrHuman: Encodable {
 }
 
 /// The features of one day of posts.
-private struct DayLook {
+private struct DayFeatures {
     let posts: Int
-    /// The span, the smallest, the middle and the largest gap, the share of gaps of at most half an
-    /// hour, the number of hours with a post, and how evenly the posts spread over them.
+    /// The minutes from the first to the last post, the smallest, the middle and the largest gap,
+    /// the share of gaps of at most half an hour, the number of hours with a post, and how evenly
+    /// the posts spread over these hours.
     let shape: [Double]
-    private let place: [Double]
+    private let countAndEnds: [Double]
 
     init(_ minutes: [MinuteOfDay]) {
         // A plan has no two slots in one minute, so posts in one minute, which only a human has,
         // are spread apart.
-        let values = minutes.reduce(into: [Int]()) { $0.append(max($1.value, ($0.last ?? -1) + 1)) }
-        let gaps = zip(values, values.dropFirst()).map { $1 - $0 }.sorted()
-        let hours = Dictionary(values.map { ($0 / 60, 1.0) }, uniquingKeysWith: +).values.sorted()
-        let entropy = hours.reduce(0) {
-            $0 - $1 / Double(values.count) * log($1 / Double(values.count))
+        let distinctMinutes = minutes.reduce(into: [Int]()) {
+            $0.append(max($1.value, ($0.last ?? -1) + 1))
         }
-        let first = values.first ?? 0
-        let last = values.last ?? 0
-        let close = gaps.isEmpty ? 0 : Double(gaps.count { $0 <= 30 }) / Double(gaps.count)
-        posts = values.count
+        let gaps = zip(distinctMinutes, distinctMinutes.dropFirst()).map { $1 - $0 }.sorted()
+        let hours = Dictionary(distinctMinutes.map { ($0 / 60, 1.0) }, uniquingKeysWith: +).values
+            .sorted()
+        let evenness = hours.reduce(0.0) { entropy, count in
+            let share = count / Double(distinctMinutes.count)
+            return entropy - share * log(share)
+        }
+        let first = distinctMinutes.first ?? 0
+        let last = distinctMinutes.last ?? 0
+        let shareOfShortGaps =
+            gaps.isEmpty ? 0 : Double(gaps.count { $0 <= 30 }) / Double(gaps.count)
+        posts = distinctMinutes.count
         shape = [
             Double(last - first), Double(gaps.first ?? 0),
             Double(gaps.isEmpty ? 0 : gaps[gaps.count / 2]),
-            Double(gaps.last ?? 0), close, Double(hours.count), entropy,
+            Double(gaps.last ?? 0), shareOfShortGaps, Double(hours.count), evenness,
         ]
-        place = [Double(posts), Double(first), Double(last)]
+        countAndEnds = [Double(posts), Double(first), Double(last)]
     }
 
-    /// All features: ``shape``, the number of posts, and the times of the first and the last.
-    var all: [Double] { shape + place }
+    /// All features: ``shape``, the number of posts, and the minutes of the first and the last
+    /// post.
+    var all: [Double] { shape + countAndEnds }
 }
 
-/// Rows of numbers, each replaced by its class: at most 32 classes for each column, with about as
-/// many rows each.
+/// A table of numbers, each replaced by its class: a column has at most 32 classes, with about as
+/// many rows in each class.
 struct ClassedRows {
-    static let most = 32
+    /// The most classes of a column.
+    static let mostClasses = 32
 
-    /// The class of each row, by column.
+    /// For each column, the class of each row.
     let columns: [[UInt8]]
 
     init(_ rows: [[Double]]) {
@@ -152,45 +164,56 @@ struct ClassedRows {
             let values = rows.map { $0[column] }
             let sorted = values.sorted()
             // The lower bound of each class but the lowest.
-            var cuts: [Double] = []
-            for part in 1..<Self.most {
-                let cut = sorted[part * sorted.count / Self.most]
-                if cut > cuts.last ?? sorted[0] { cuts.append(cut) }
+            var lowerBounds: [Double] = []
+            for part in 1..<Self.mostClasses {
+                let bound = sorted[part * sorted.count / Self.mostClasses]
+                if bound > lowerBounds.last ?? sorted[0] { lowerBounds.append(bound) }
             }
-            return values.map { value in UInt8(cuts.prefix { $0 <= value }.count) }
+            return values.map { value in UInt8(lowerBounds.prefix { $0 <= value }.count) }
         }
     }
 }
 
-/// A sum of many small decisions, each of which corrects the errors of those before it.
+/// A classifier that adds the scores of many small decisions, each of which corrects the errors of
+/// those before it.
 ///
-/// Gradient boosting of the log loss (Friedman 2001) with trees of one split each; it is
+/// This is gradient boosting of the log loss (Friedman 2001) with trees of one split each; it is
 /// deterministic.
 struct BoostedStumps {
-    private static let rounds = 60
-    private static let rate = 0.2
-    /// Regularization: keeps the effect of few rows small.
+    private static let mostStumps = 60
+    /// The share of the best score that each stump adds.
+    private static let learningRate = 0.2
+    /// The regularization, which keeps the effect of few rows small.
     private static let ridge = 1.0
 
+    /// A decision by one column: rows with lower classes get one score, all others another.
     private struct Stump {
         var column = 0
-        var cut = UInt8(0)
-        var below = 0.0
-        var above = 0.0
+        /// The highest class of the lower rows.
+        var highestLower = UInt8(0)
+        var lowerScore = 0.0
+        var upperScore = 0.0
+        /// How much the stump reduces the loss.
         var gain = 0.0
+
+        func score(ofClass number: UInt8) -> Double {
+            number <= highestLower ? lowerScore : upperScore
+        }
     }
 
     private var stumps: [Stump] = []
 
+    /// Learns from some of the rows.
+    ///
     /// - Parameters:
     ///   - rows: All rows.
-    ///   - learned: The rows to learn from.
+    ///   - learned: The indices of the rows to learn from.
     ///   - labels: For each row, whether it is positive.
     init(_ rows: ClassedRows, _ learned: [Int], _ labels: [Bool]) {
         let columns = rows.columns.map { column in learned.map { column[$0] } }
         let targets = learned.map { labels[$0] ? 1.0 : 0 }
         var scores = Array(repeating: 0.0, count: learned.count)
-        for _ in 0..<Self.rounds {
+        for _ in 0..<Self.mostStumps {
             let chances = scores.map { 1 / (1 + exp(-$0)) }
             var best = Stump()
             for column in columns.indices {
@@ -199,7 +222,7 @@ struct BoostedStumps {
             }
             guard best.gain > 0 else { return }
             for index in scores.indices {
-                scores[index] += columns[best.column][index] <= best.cut ? best.below : best.above
+                scores[index] += best.score(ofClass: columns[best.column][index])
             }
             stumps.append(best)
         }
@@ -207,36 +230,40 @@ struct BoostedStumps {
 
     /// The log odds that a row is positive.
     func score(of row: Int, in rows: ClassedRows) -> Double {
-        stumps.reduce(0) { $0 + (rows.columns[$1.column][row] <= $1.cut ? $1.below : $1.above) }
+        stumps.reduce(0) { $0 + $1.score(ofClass: rows.columns[$1.column][row]) }
     }
 
-    /// The best split of one column.
+    /// The stump of one column that reduces the loss most.
     private static func stump(
         _ column: Int, _ classes: [UInt8], _ targets: [Double], _ chances: [Double]
     ) -> Stump {
-        var slopes = Array(repeating: 0.0, count: ClassedRows.most)
-        var bends = slopes
-        for (index, place) in classes.enumerated() {
+        var gradients = Array(repeating: 0.0, count: ClassedRows.mostClasses)
+        var curvatures = gradients
+        for (index, classNumber) in classes.enumerated() {
             let chance = chances[index]
-            slopes[Int(place)] += targets[index] - chance
-            bends[Int(place)] += chance * (1 - chance)
+            gradients[Int(classNumber)] += targets[index] - chance
+            curvatures[Int(classNumber)] += chance * (1 - chance)
         }
-        let whole = (slope: slopes.reduce(0, +), bend: bends.reduce(0, +))
-        let gainOfNone = whole.slope * whole.slope / (whole.bend + ridge)
+        let wholeGradient = gradients.reduce(0, +)
+        let wholeCurvature = curvatures.reduce(0, +)
+        let gainUnsplit = wholeGradient * wholeGradient / (wholeCurvature + ridge)
         var best = Stump()
-        var slope = 0.0
-        var bend = 0.0
-        for cut in 0..<ClassedRows.most - 1 {
-            slope += slopes[cut]
-            bend += bends[cut]
-            let rest = whole.slope - slope
-            let restBend = whole.bend - bend + ridge
-            let gain = slope * slope / (bend + ridge) + rest * rest / restBend - gainOfNone
+        var lowerGradient = 0.0
+        var lowerCurvature = 0.0
+        for highestLower in 0..<ClassedRows.mostClasses - 1 {
+            lowerGradient += gradients[highestLower]
+            lowerCurvature += curvatures[highestLower]
+            let upperGradient = wholeGradient - lowerGradient
+            let lowerWeight = lowerCurvature + ridge
+            let upperWeight = wholeCurvature - lowerCurvature + ridge
+            let gain =
+                lowerGradient * lowerGradient / lowerWeight
+                + upperGradient * upperGradient / upperWeight - gainUnsplit
             guard gain > best.gain else { continue }
             best = Stump(
-                column: column, cut: UInt8(cut), below: rate * slope / (bend + ridge),
-                above: rate * rest / restBend,
-                gain: gain)
+                column: column, highestLower: UInt8(highestLower),
+                lowerScore: learningRate * lowerGradient / lowerWeight,
+                upperScore: learningRate * upperGradient / upperWeight, gain: gain)
         }
         return best
     }

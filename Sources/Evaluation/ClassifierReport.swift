@@ -10,7 +10,7 @@ import Settings
 package struct ClassifierReport: Sendable {
     /// A file that was read.
     package struct File: Sendable {
-        /// The path as it was given.
+        /// The path of the file, as it was given.
         package let path: String
         /// The numbers of items left out, by reason, and the items that could not be read.
         package let summary: TrainingSummary
@@ -20,29 +20,29 @@ package struct ClassifierReport: Sendable {
             summary = file.summary
         }
 
-        /// Lines that were left out or could not be read.
+        /// The number of lines that were left out or could not be read.
         package var leftOut: Int { summary.leftOut.values.reduce(summary.problemCount, +) }
     }
 
     package let scores: FavoriteScores
-    /// One for each tested post, in the order in which they were predicted.
+    /// The prediction for each tested post, in the order in which the posts were predicted.
     package let predictions: [Prediction]
-    /// The same posts with and without learned weights.
+    /// The quality of the predictions for the same posts with plain and with learned weights.
     package let comparison: WeightComparison
-    /// The same posts judged by content words alone; nil unless there are other features.
+    /// The same comparison for content words alone; nil unless there are other features.
     package let wordsAlone: WeightComparison?
     package let words: FeatureWords
     /// Whether each post was learned after it was predicted.
     package let isPrequential: Bool
-    /// Whether the posts were predicted in the order of their times, not of the file.
+    /// Whether the posts were predicted in the order of their times, not in that of the file.
     package let isInTimeOrder: Bool
-    /// Nil if nothing was learned before.
+    /// The file that was learned before the first prediction; nil if there was none.
     package let training: File?
     package let testing: File
     /// The file whose last posts determine the base rate; nil if it is the rate of the learned
     /// posts.
     package let baseRateFile: String?
-    /// Tested posts that were also learned before, which makes them easier to predict.
+    /// The number of tested posts that had also been learned, which makes them easier to predict.
     package let repeated: Int
 
     init(
@@ -73,7 +73,7 @@ extension ClassifierReport: Encodable {
         case leftOutOfTesting = "left_out_test"
     }
 
-    /// The keys of ``scores``, of ``comparison`` and a few of its own.
+    /// Encodes the keys of ``scores``, those of ``comparison``, and a few of the report itself.
     package func encode(to encoder: any Encoder) throws {
         try scores.encode(to: encoder)
         try comparison.encode(to: encoder)
@@ -94,9 +94,9 @@ extension ClassifierReport: Encodable {
 package struct ClassifierEvaluator: Sendable {
     /// The posts from which the human's rate of favorites is estimated.
     package struct BaseRateSource: Sendable {
-        /// The path of another file than that of the learned posts.
+        /// The path of the file; nil for that of the learned posts.
         package var path: String?
-        /// Only the last lines of the file; nil for all.
+        /// The number of lines at the end of the file that count; nil for all lines.
         package var tail: Int?
 
         package init(path: String? = nil, tail: Int? = nil) {
@@ -105,7 +105,8 @@ package struct ClassifierEvaluator: Sendable {
         }
     }
 
-    /// The timeline that is looked for beside a file that has no order of its own.
+    /// The name of the timeline that is looked for beside a training set, which lists favorites
+    /// first.
     static let timelineName = "train.jsonl"
 
     private let words: FeatureWords
@@ -113,7 +114,7 @@ package struct ClassifierEvaluator: Sendable {
     private let configuration: FavoriteConfiguration
 
     /// - Parameters:
-    ///   - words: Which words are features.
+    ///   - words: The kinds of words that are features.
     ///   - dictionary: A value of `MECAB_DICTIONARY`.
     ///   - configuration: The threshold, and the number of posts that must be learned before
     ///     anything is a favorite.
@@ -126,12 +127,12 @@ package struct ClassifierEvaluator: Sendable {
     /// Learns the posts of one file and predicts those of another, on a thread of its own.
     ///
     /// - Parameters:
-    ///   - training: The path of the posts to learn; nil to begin with nothing.
+    ///   - training: The path of the posts to learn first; nil for none.
     ///   - testing: The path of the posts to predict.
     ///   - source: The posts for the base rate; by default the learned ones.
     ///   - isPrequential: Whether each post is learned after it was predicted, in the order of
     ///     time.
-    /// - Returns: The measures and what they are based on.
+    /// - Returns: The measures and the files on which they are based.
     /// - Throws: `ImportError` for a file that cannot be used, `MeCabError` without a dictionary.
     package func evaluate(
         training: String?, testing: String, baseRate source: BaseRateSource = BaseRateSource(),
@@ -154,24 +155,26 @@ package struct ClassifierEvaluator: Sendable {
         let tested = try LabelledFile(path: testing)
         let timeline = try self.timeline(source, learned: learned)
         let baseRate = timeline.map { file in BaseRate(of: file.posts.suffix(source.tail ?? .max)) }
-        let before = learned?.posts ?? []
+        let learnedPosts = learned?.posts ?? []
         func outcome(_ words: FeatureWords) -> FavoriteEvaluation.Outcome {
             let evaluation = FavoriteEvaluation(
                 extractor: FeatureExtractor(tokenizer: tokenizer, words: words),
                 configuration: configuration)
             return isPrequential
                 ? evaluation.prequential(
-                    training: before, testing: tested.postsInTime, baseRate: baseRate)
-                : evaluation.split(training: before, testing: tested.posts, baseRate: baseRate)
+                    training: learnedPosts, testing: tested.postsInTime, baseRate: baseRate)
+                : evaluation.split(
+                    training: learnedPosts, testing: tested.posts, baseRate: baseRate)
         }
-        let known = Set(before.map(\.id))
+        let learnedIDs = Set(learnedPosts.map(\.id))
         return ClassifierReport(
             outcome: outcome(words),
             wordsAlone: words.isOfWordsAlone ? nil : outcome(.content).comparison,
             words: words, isPrequential: isPrequential,
             isInTimeOrder: isPrequential && tested.isTimed,
             training: learned.map { .init($0) }, testing: .init(tested),
-            baseRateFile: timeline?.path, repeated: tested.posts.count { known.contains($0.id) })
+            baseRateFile: timeline?.path,
+            repeated: tested.posts.count { learnedIDs.contains($0.id) })
     }
 
     /// The file whose posts determine the base rate; nil for the rate of the learned posts.

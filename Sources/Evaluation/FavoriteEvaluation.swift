@@ -5,8 +5,8 @@ import Posts
 /// Measures the classifier on posts with known labels, with the extractor and the model that a
 /// mirror uses.
 ///
-/// Nothing is stored and no server is asked: the counts are kept in memory.
-/// Runs on the calling thread, for some ten microseconds a post.
+/// Nothing is stored and no server is asked: the counts are kept in memory. It runs on the calling
+/// thread, for some ten microseconds a post.
 package struct FavoriteEvaluation: Sendable {
     /// The number of posts after which a favorite becomes known, if each post is learned after it
     /// was predicted.
@@ -14,19 +14,20 @@ package struct FavoriteEvaluation: Sendable {
     /// A person favorites some time after a post appeared, and a bot notices even later.
     package static let favoriteDelay = 50
     /// The number of newly known labels after which the weights are fitted again.
-    static let renewal = 200
+    static let labelsBetweenFits = 200
 
     /// The results of an evaluation.
     package struct Outcome: Equatable, Sendable {
         package let scores: FavoriteScores
-        /// One for each tested post, in the order in which they were predicted.
+        /// The prediction for each tested post, in the order in which the posts were predicted.
         package let predictions: [Prediction]
-        /// The same posts with and without learned weights.
+        /// The quality of the predictions for the same posts with plain and with learned weights.
         package let comparison: WeightComparison
     }
 
     private let extractor: FeatureExtractor
     private let configuration: FavoriteConfiguration
+    /// The logarithm of the favorite rate that must be exceeded.
     private let threshold: Double
 
     /// - Parameters:
@@ -68,7 +69,7 @@ package struct FavoriteEvaluation: Sendable {
     /// mirror does.
     ///
     /// - Parameters:
-    ///   - training: Posts that are learned before; may be empty.
+    ///   - training: The posts that are learned before the first prediction; may be empty.
     ///   - testing: The posts in the order in which they appeared.
     ///   - baseRate: The human's rate of favorites before the first prediction; nil for the rate in
     ///     `training`.
@@ -76,10 +77,10 @@ package struct FavoriteEvaluation: Sendable {
     package func prequential(
         training: [LabelledPost], testing: [LabelledPost], baseRate: BaseRate? = nil
     ) -> Outcome {
-        let start = trained(on: training, baseRate)
-        var classifier = start
+        let initialClassifier = trained(on: training, baseRate)
+        var classifier = initialClassifier
         var predictions = Predictions(testing.count)
-        var unknown = UnknownFavorites()
+        var unknownFavorites = UnknownFavorites()
         var elapsed = Duration.zero
         for post in testing {
             guard post.state.isSeen else {
@@ -87,20 +88,24 @@ package struct FavoriteEvaluation: Sendable {
                 continue
             }
             let started = ThreadTime.now
-            let found = Found(example: post.example.stored, extractor)
-            predict(post, found.features, classifier, in: &predictions)
+            let prepared = ExampleWithFeatures(example: post.example.stored, extractor)
+            predict(post, prepared.features, classifier, in: &predictions)
             elapsed += ThreadTime.now - started
-            classifier.learn([.seen(found.example)], found.features(of:))
-            if post.isFavorite { unknown.add(found, due: predictions.count + Self.favoriteDelay) }
-            for favorite in unknown.take(at: predictions.count) {
+            classifier.learn([.seen(prepared.example)], prepared.features(of:))
+            if post.isFavorite {
+                unknownFavorites.add(prepared, due: predictions.count + Self.favoriteDelay)
+            }
+            for favorite in unknownFavorites.takeKnown(after: predictions.count) {
                 classifier.learn([.favorited(favorite.example)], favorite.features(of:))
             }
-            let known = predictions.count - Self.favoriteDelay
-            if known > 0 && known % Self.renewal == 0 || classifier.weights.isPlain {
+            let labelCount = predictions.count - Self.favoriteDelay
+            if labelCount > 0 && labelCount % Self.labelsBetweenFits == 0
+                || classifier.weights.isPlain
+            {
                 fitWeights(of: &classifier)
             }
         }
-        return outcome(predictions, from: start, to: classifier, elapsed)
+        return outcome(predictions, from: initialClassifier, to: classifier, elapsed)
     }
 
     private func trained(on training: [LabelledPost], _ baseRate: BaseRate?) -> MemoryClassifier {
@@ -120,6 +125,7 @@ package struct FavoriteEvaluation: Sendable {
         classifier.fitWeights(extractor.features)
     }
 
+    /// Why the classifier would not make any post a favorite yet; nil if enough was learned.
     private func waiting(_ classifier: MemoryClassifier) -> WaitReason? {
         WaitReason(classifier.categories, needed: configuration.minimumPerCategory)
     }
@@ -142,26 +148,29 @@ package struct FavoriteEvaluation: Sendable {
     }
 
     private func outcome(
-        _ predictions: Predictions, from start: MemoryClassifier, to end: MemoryClassifier,
+        _ predictions: Predictions, from initialClassifier: MemoryClassifier,
+        to finalClassifier: MemoryClassifier,
         _ elapsed: Duration
     ) -> Outcome {
-        let learned = start.categories
+        let learned = initialClassifier.categories
         let seconds = elapsed / .seconds(1)
-        let used = configuration.weighting == .plain ? predictions.plain : predictions.weighted
-        let weights = end.weights.isPlain ? nil : end.weights
+        let usedPredictions =
+            configuration.weighting == .plain ? predictions.plain : predictions.weighted
+        let weights = finalClassifier.weights.isPlain ? nil : finalClassifier.weights
         let scores = FavoriteScores(
-            predictions: used, threshold: configuration.threshold,
+            predictions: usedPredictions, threshold: configuration.threshold,
             weights: configuration.weighting == .plain ? nil : weights,
             training: .init(
                 favorites: Int(learned.favorites), normals: Int(learned.normals),
                 baseRate: BaseRate(posts: Int(learned.seen), favorites: Int(learned.seenFavorites)),
-                distinctFeatures: start.distinctFeatures,
+                distinctFeatures: initialClassifier.distinctFeatures,
                 waiting: WaitReason(learned, needed: configuration.minimumPerCategory)),
-            postsPerSecond: seconds > 0 && !used.isEmpty ? Double(used.count) / seconds : nil)
+            postsPerSecond: seconds > 0 && !usedPredictions.isEmpty
+                ? Double(usedPredictions.count) / seconds : nil)
         let comparison = WeightComparison(
             plain: predictions.plain, weighted: predictions.weighted, mayFire: predictions.mayFire,
             weights: weights)
-        return Outcome(scores: scores, predictions: used, comparison: comparison)
+        return Outcome(scores: scores, predictions: usedPredictions, comparison: comparison)
     }
 }
 
@@ -169,7 +178,7 @@ package struct FavoriteEvaluation: Sendable {
 private struct Predictions {
     private(set) var plain: [Prediction] = []
     private(set) var weighted: [Prediction] = []
-    /// Whether enough had been learned for each to become a favorite.
+    /// For each post, whether enough had been learned for it to be favorited.
     private(set) var mayFire: [Bool] = []
 
     init(_ number: Int) {
@@ -187,8 +196,9 @@ private struct Predictions {
     }
 }
 
-/// An example with its features, which are needed again when it is learned.
-private struct Found {
+/// An example with its features, which are found when it is predicted and needed again when it is
+/// learned.
+private struct ExampleWithFeatures {
     let example: Example
     let features: FeatureSet
     private let extractor: FeatureExtractor
@@ -207,13 +217,13 @@ private struct Found {
 
 /// Favorites that the classifier does not know yet, in the order in which they become known.
 private struct UnknownFavorites {
-    private var waiting: [(due: Int, favorite: Found)] = []
+    private var waiting: [(due: Int, favorite: ExampleWithFeatures)] = []
 
-    mutating func add(_ favorite: Found, due: Int) { waiting.append((due, favorite)) }
+    mutating func add(_ favorite: ExampleWithFeatures, due: Int) { waiting.append((due, favorite)) }
 
-    /// Removes those that become known after a number of predictions.
-    mutating func take(at predicted: Int) -> [Found] {
-        let known = waiting.prefix { $0.due <= predicted }.map(\.favorite)
+    /// Removes and returns the favorites that are known once a number of posts has been predicted.
+    mutating func takeKnown(after predictedPosts: Int) -> [ExampleWithFeatures] {
+        let known = waiting.prefix { $0.due <= predictedPosts }.map(\.favorite)
         waiting.removeFirst(known.count)
         return known
     }

@@ -10,9 +10,9 @@ package import Posts
 package struct FavoriteScores: Equatable, Sendable {
     /// The training data known before the first prediction.
     package struct Training: Equatable, Sendable {
-        /// Posts learned as favorites.
+        /// The number of posts learned as favorites.
         package let favorites: Int
-        /// Posts learned as normal ones.
+        /// The number of posts learned as normal ones.
         package let normals: Int
         /// The human's rate of favorites, as far as it was known.
         package let baseRate: BaseRate
@@ -36,24 +36,24 @@ package struct FavoriteScores: Equatable, Sendable {
     }
 
     package let training: Training
-    /// The posts that were predicted, and the favorites among them.
+    /// The number of posts that were predicted, and of the favorites among them.
     package let testing: BaseRate
 
-    /// ``Ranking/rocAUC``.
+    /// The area under the receiver operating characteristic, as ``Ranking/rocAUC``.
     package let rocAUC: Double?
-    /// ``Ranking/averagePrecision``.
+    /// The area under the curve of precision over recall, as ``Ranking/averagePrecision``.
     package let averagePrecision: Double?
-    /// The F1 at the best threshold; nil without a favorite.
+    /// The highest F1 at any threshold; nil without a favorite.
     package let bestF1: Double?
-    /// The lowest favorite rate that must count as a favorite for ``bestF1``; nil without a
+    /// The lowest rate that counts as a favorite at the threshold of ``bestF1``; nil without a
     /// favorite, or if the rate exceeds a `Double`.
     package let bestF1Rate: Double?
 
-    /// The favorite rate that must be exceeded.
+    /// The rate that a post must exceed to be favorited.
     package let threshold: Double
     /// The decisions that the bot would have made at the threshold.
     package let decisions: DecisionCounts
-    /// The probabilities.
+    /// How well the predicted probabilities agree with the human's favorites.
     package let calibration: Calibration
     /// The weight of each kind of evidence in the end; nil if all counted alike.
     package let weights: EvidenceWeights?
@@ -65,8 +65,8 @@ package struct FavoriteScores: Equatable, Sendable {
     ///   - predictions: The predictions, in any order.
     ///   - threshold: The favorite rate that had to be exceeded.
     ///   - weights: The weight of each kind of evidence in the end; nil if all counted alike.
-    ///   - training: The training data known before.
-    ///   - postsPerSecond: The measured speed.
+    ///   - training: The training data known before the first prediction.
+    ///   - postsPerSecond: The number of posts that one thread predicted in a second.
     package init(
         predictions: [Prediction], threshold: Double, weights: EvidenceWeights? = nil,
         training: Training,
@@ -121,9 +121,10 @@ extension FavoriteScores: Encodable {
         try container.encode(training.distinctFeatures, forKey: .distinctFeatures)
         try container.encode(training.waiting?.description, forKey: .waiting)
         try container.encode(weights.map { ReportedWeights($0) }, forKey: .weights)
-        try container.encode(calibration.told, forKey: .calibration)
+        try container.encode(calibration.binsWithPosts, forKey: .calibration)
     }
 
+    /// The figures that may have no value, with their keys.
     private var figures: [(Key, Double?)] {
         [
             (.rocAUC, rocAUC), (.averagePrecision, averagePrecision), (.bestF1, bestF1),
@@ -139,19 +140,19 @@ extension FavoriteScores: Encodable {
 extension ClassifierMeasure {
     /// - Parameters:
     ///   - scores: The measured scores.
-    ///   - date: When.
+    ///   - date: The time of the measurement.
     package init(_ scores: FavoriteScores, at date: Date) {
         self.init(
             measured: date, posts: scores.testing.posts, favorites: scores.testing.favorites,
             threshold: scores.threshold, fired: scores.decisions.fired, hits: scores.decisions.hits,
             precision: scores.decisions.precision, recall: scores.decisions.recall,
-            calibration: scores.calibration.told)
+            calibration: scores.calibration.binsWithPosts)
     }
 }
 
 extension Calibration {
     /// The bins that have posts.
-    fileprivate var told: [ClassifierMeasure.Bin] {
+    fileprivate var binsWithPosts: [ClassifierMeasure.Bin] {
         bins.compactMap { bin in
             guard let predicted = bin.predicted, let observed = bin.observed else { return nil }
             return ClassifierMeasure.Bin(predicted: predicted, observed: observed, posts: bin.posts)
@@ -167,9 +168,9 @@ package struct Prediction: Equatable, Sendable {
     /// P(favorite), from 0 to 1.
     package let probability: Double
     /// Whether the bot would have favorited the post: its rate is above the threshold, and enough
-    /// was learned before.
+    /// had been learned.
     package let isFired: Bool
-    /// Whether the human favorited it.
+    /// Whether the human favorited the post.
     package let isFavorite: Bool
 
     package init(id: PostID, logRate: Double, probability: Double, isFired: Bool, isFavorite: Bool)
@@ -184,13 +185,13 @@ package struct Prediction: Equatable, Sendable {
 
 /// The numbers of the bot's decisions, and of the right ones.
 package struct DecisionCounts: Equatable, Sendable {
-    /// Posts that were judged.
+    /// The number of posts that were judged.
     package let posts: Int
-    /// Those that the human favorited.
+    /// The number of posts that the human favorited.
     package let favorites: Int
-    /// Those that the bot would have favorited.
+    /// The number of posts that the bot would have favorited.
     package let fired: Int
-    /// Those that both favorited.
+    /// The number of posts that both the human and the bot favorited.
     package let hits: Int
 
     package init(_ predictions: [Prediction]) {
@@ -207,7 +208,8 @@ package struct DecisionCounts: Equatable, Sendable {
     /// The harmonic mean of precision and recall, 2 · hits / (fired + favorites); nil if neither
     /// has favorites.
     ///
-    /// Computed from counts, it is 0, not undefined, if only one of the two has favorites.
+    /// Because it is computed from counts, it is 0, not undefined, if only one of the two has
+    /// favorites.
     package var f1: Double? { Self.ratio(2 * hits, fired + favorites) }
 
     private static func ratio(_ part: Int, _ whole: Int) -> Double? {
@@ -226,7 +228,7 @@ package struct Ranking: Sendable {
         var others = 0
     }
 
-    /// The highest rate first.
+    /// The posts by rate, the highest first.
     private let ties: [Tie]
     private let favorites: Int
     private let others: Int
@@ -235,7 +237,7 @@ package struct Ranking: Sendable {
         self.init(predictions.map { ($0.logRate, $0.isFavorite) })
     }
 
-    /// Ranks any scored items.
+    /// Ranks items other than posts by their scores.
     ///
     /// - Parameter scored: The score of each item, and whether it is positive.
     init(_ scored: [(score: Double, isPositive: Bool)]) {
@@ -261,20 +263,20 @@ package struct Ranking: Sendable {
     /// without another post.
     package var rocAUC: Double? {
         guard favorites > 0, others > 0 else { return nil }
-        var below = Double(others)
+        var othersBelow = Double(others)
         var wins = 0.0
         for tie in ties {
-            below -= Double(tie.others)
-            wins += Double(tie.favorites) * (below + Double(tie.others) / 2)
+            othersBelow -= Double(tie.others)
+            wins += Double(tie.favorites) * (othersBelow + Double(tie.others) / 2)
         }
         return wins / (Double(favorites) * Double(others))
     }
 
     /// The area under the curve of precision over recall, as steps.
     ///
-    /// Σ (Rᵢ − Rᵢ₋₁) Pᵢ over the rates in falling order, without interpolation:
-    /// scikit-learn's `average_precision_score`. By chance it is the share of
-    /// favorites. Nil without a favorite.
+    /// It is Σ (Rᵢ − Rᵢ₋₁) Pᵢ over the rates in falling order, without interpolation:
+    /// scikit-learn's `average_precision_score`. By chance it is the share of favorites. Nil
+    /// without a favorite.
     package var averagePrecision: Double? {
         guard favorites > 0 else { return nil }
         var hits = 0
@@ -306,30 +308,29 @@ package struct Ranking: Sendable {
     }
 }
 
-/// Whether probabilities are calibrated: of the posts that get 30 %, three of ten should be
-/// favorites.
+/// The calibration of probabilities: of the posts that get 30 %, three of ten should be favorites.
 package struct Calibration: Equatable, Sendable {
     /// Posts whose probabilities are close to each other.
     package struct Bin: Equatable, Sendable {
         /// The number of posts.
         package fileprivate(set) var posts = 0
-        /// Those of them that the human favorited.
+        /// The number of these posts that the human favorited.
         package fileprivate(set) var favorites = 0
-        fileprivate var probabilities = 0.0
+        fileprivate var probabilitySum = 0.0
 
         /// The mean of the probabilities; nil for an empty bin.
-        package var predicted: Double? { posts > 0 ? probabilities / Double(posts) : nil }
+        package var predicted: Double? { posts > 0 ? probabilitySum / Double(posts) : nil }
         /// The share of favorites; nil for an empty bin.
         package var observed: Double? { posts > 0 ? Double(favorites) / Double(posts) : nil }
     }
 
-    /// The number of bins, each a tenth wide; 1 belongs to the last.
+    /// The number of bins, each a tenth wide; the probability 1 belongs to the last.
     ///
-    /// With ten of equal width the reference's predictions give the reference's errors to the last
-    /// digit.
+    /// With ten bins of equal width the reference's predictions give the reference's errors to the
+    /// last digit.
     package static let binCount = 10
 
-    /// From the lowest probabilities to the highest.
+    /// The bins, from the lowest probabilities to the highest.
     package let bins: [Bin]
     /// The mean squared distance of the probability from the outcome, 1 or 0 (Brier 1950); nil
     /// without posts.
@@ -349,7 +350,7 @@ package struct Calibration: Equatable, Sendable {
             let probability = min(max(0, prediction.probability), 1)
             let index = min(Int(probability * Double(Self.binCount)), Self.binCount - 1)
             bins[index].posts += 1
-            bins[index].probabilities += probability
+            bins[index].probabilitySum += probability
             if prediction.isFavorite { bins[index].favorites += 1 }
             let distance = probability - (prediction.isFavorite ? 1 : 0)
             squares += distance * distance
@@ -363,12 +364,11 @@ package struct Calibration: Equatable, Sendable {
 
     /// The expected calibration error; nil without posts.
     ///
-    /// The distance of each bin's mean probability from its share of
-    /// favorites, weighted by the posts in the bin (Naeini, Cooper and
-    /// Hauskrecht 2015).
+    /// It is the mean distance of a bin's mean probability from its share of favorites, weighted by
+    /// the posts in the bin (Naeini, Cooper and Hauskrecht 2015).
     package var expectedError: Double? {
         let posts = bins.reduce(0) { $0 + $1.posts }
         guard posts > 0 else { return nil }
-        return bins.reduce(0) { $0 + abs($1.probabilities - Double($1.favorites)) } / Double(posts)
+        return bins.reduce(0) { $0 + abs($1.probabilitySum - Double($1.favorites)) } / Double(posts)
     }
 }

@@ -8,7 +8,7 @@ import Storage
 /// A post of another person, labelled with the human's reaction.
 package struct LabelledPost: Equatable, Sendable {
     package let example: Example
-    /// Whether it was seen on the timeline, favorited, or both.
+    /// Whether the post was seen on the timeline, favorited, or both.
     package let state: ExampleState
 
     package init(_ example: Example, state: ExampleState) {
@@ -16,16 +16,16 @@ package struct LabelledPost: Equatable, Sendable {
         self.state = state
     }
 
-    /// A post that the human saw, and favorited or not.
+    /// Labels a post that the human saw and either favorited or not.
     package init(_ example: Example, isFavorite: Bool) {
         self.init(example, state: isFavorite ? .seenFavorite : .seen)
     }
 
     package var id: PostID { example.id }
-    /// Whether the human favorited it.
+    /// Whether the human favorited the post.
     package var isFavorite: Bool { state.category == .favorite }
 
-    /// The events of the post: it was seen, it was favorited, or one after the other.
+    /// The events of the post: it was seen, it was favorited, or it was seen and then favorited.
     var events: [FavoriteEvent] {
         (state.isSeen ? [.seen(example)] : []) + (isFavorite ? [.favorited(example)] : [])
     }
@@ -33,9 +33,9 @@ package struct LabelledPost: Equatable, Sendable {
 
 /// The human's rate of favorites among the posts of the timeline.
 package struct BaseRate: Equatable, Sendable, Encodable {
-    /// Posts seen on the timeline.
+    /// The number of posts seen on the timeline.
     package let posts: Int
-    /// Those of them that the human favorited.
+    /// The number of these posts that the human favorited.
     package let favorites: Int
 
     package init(posts: Int, favorites: Int) {
@@ -43,35 +43,37 @@ package struct BaseRate: Equatable, Sendable, Encodable {
         self.favorites = min(max(0, favorites), self.posts)
     }
 
-    /// The rate among those of the posts that were seen.
+    /// Counts the posts that were seen, and the favorites among them.
     package init(of posts: some Collection<LabelledPost>) {
         let seen = posts.lazy.filter(\.state.isSeen)
         self.init(posts: seen.count, favorites: seen.count { $0.isFavorite })
     }
 
-    /// Favorites per post, from 0 to 1; nil without posts.
+    /// The number of favorites per post, from 0 to 1; nil without posts.
     package var share: Double? { posts > 0 ? Double(favorites) / Double(posts) : nil }
 }
 
 /// The posts of a file of JSON Lines, labelled as favorites or not.
 package struct LabelledFile: Sendable {
-    /// The most that is held in memory, in bytes of text and identities.
+    /// The most bytes of texts and identities that are held in memory.
     static let maximumBytes = 1 << 30
 
-    /// The path as it was given.
+    /// The path of the file, as it was given.
     package let path: String
-    /// In the order of the file; every line was on the human's timeline.
+    /// The posts in the order of the file; every line was on the human's timeline.
     package let posts: [LabelledPost]
     /// The numbers of items left out, by reason, and the items that could not be read.
     package let summary: TrainingSummary
+    /// For each post, when it was made; nil if the file does not say it.
     private let times: [Date?]
 
     /// Reads a file to its end; blocks the thread.
     ///
     /// - Parameters:
     ///   - path: A path, or `-` for standard input.
-    ///   - maximumBytes: A larger file is refused.
-    /// - Throws: `ImportError` if it cannot be read, has no line with a label, or is too large.
+    ///   - maximumBytes: The largest accepted number of bytes of texts and identities.
+    /// - Throws: `ImportError` if the file cannot be read, has no line with a label, or is too
+    ///   large.
     init(path: String, maximumBytes: Int = Self.maximumBytes) throws {
         var posts: [LabelledPost] = []
         var times: [Date?] = []
@@ -113,7 +115,7 @@ package struct LabelledFile: Sendable {
         self.times = times
     }
 
-    /// The posts from the oldest to the newest; in the order of the file if one of them has no
+    /// The posts from the oldest to the newest, or in the order of the file if one of them has no
     /// time.
     var postsInTime: [LabelledPost] {
         guard isTimed else { return posts }
@@ -154,9 +156,9 @@ extension ExampleTable {
     /// The newest examples of the mirror with their labels, the oldest of them first.
     ///
     /// - Parameters:
-    ///   - limit: The most examples.
-    ///   - start: Examples that were last decided before it are left out.
-    ///   - end: Examples that were last decided at or after it are left out.
+    ///   - limit: The largest number of examples.
+    ///   - start: The earliest last decision about an example.
+    ///   - end: The time before which an example was last decided.
     /// - Returns: The posts in the order in which they were last decided.
     /// - Throws: `StorageError` or `CancellationError`.
     package func labelledPosts(

@@ -6,21 +6,21 @@ package struct RehearsedYear: Encodable, Sendable {
     /// A post of the human or the bot.
     package struct Entry: Equatable, Sendable {
         package let minute: MinuteOfDay
-        /// Nil for a text of the human that a person has excluded.
+        /// The text; nil for a text of the human that a person has excluded.
         package let text: String?
         package let language: String?
         /// The explanation of the bot's choice; nil for the human's posts.
         package let why: String?
     }
 
-    /// One day of both.
+    /// One day of the human and of the bot.
     package struct Day: Equatable, Sendable {
         package let day: LocalDay
         /// The human's posts without replies, in the order of time.
         package let human: [Entry]
         /// The bot's posts, in the order of time, without slots for which no text was found.
         package let bot: [Entry]
-        /// Slots of the bot for which no text was found.
+        /// The number of the bot's slots for which no text was found.
         package let withoutText: Int
     }
 
@@ -35,8 +35,8 @@ package struct RehearsedYear: Encodable, Sendable {
         }
     }
 
-    /// The similarity of two series of days, each part from 0 to 1 for equal ones; nil where there
-    /// is nothing to compare.
+    /// The similarity of two series of days, each part from 0 for nothing in common to 1 for equal
+    /// days; nil where there is nothing to compare.
     package struct Likeness: Encodable, Equatable, Sendable {
         package let hours: Double?
         package let postsPerDay: Double?
@@ -59,19 +59,20 @@ package struct RehearsedYear: Encodable, Sendable {
     package let timeZone: String
     /// The seed of another simulated life; nil for the mirror's own.
     package let seed: UInt64?
-    /// The human's posts before the year, which the mirror had learned when it began.
+    /// The number of the human's posts before the year, which the mirror had learned when the year
+    /// began.
     package let postsBefore: Int
     package let days: [Day]
     package let human: Tally
     package let bot: Tally
-    /// Slots of the bot for which no text was found.
+    /// The number of the bot's slots for which no text was found.
     package let withoutText: Int
     /// The similarity of the bot's days to the human's.
     package let likeness: Likeness
-    /// The similarity of the human's days to as many just before the year, which is less than 1 by
-    /// chance and change.
+    /// The similarity of the human's days to as many days just before the year, which is less than
+    /// 1 by chance and change.
     package let ownLikeness: Likeness
-    /// How often a stranger guesses right; nil for a year of too few weeks.
+    /// How often a stranger guesses right whose week it is; nil for a year of too few weeks.
     package let judge: WeekJudge?
     package let replies: ScoreReport.Part<RehearsedReplies>
     package let favorites: ScoreReport.Part<RehearsedFavorites>
@@ -137,31 +138,32 @@ package struct RehearsedReplies: Encodable, Equatable, Sendable {
         package let time: Date
         package let mention: String
         package let human: String
-        /// `nil` for silence.
+        /// The mirror's reply; `nil` if it would have sent none.
         package let bot: String?
-        /// Whether the bot's text is the human's.
+        /// Whether the bot's reply has the text of the human's.
         package let isSame: Bool
-        /// Whether it is of the same kind; nil if its kinds are unknown, or without a reply.
+        /// Whether both replies are of the same kind; nil if the kinds are unknown, or the bot sent
+        /// no reply.
         package let isOfKind: Bool?
-        /// Whether it hardly fitted, so that `REPLIES` decides whether it is sent.
+        /// Whether the chosen reply hardly fitted, so that `REPLIES` decides whether it is sent.
         package let isDoubtful: Bool
     }
 
-    /// The human's replies to others in the year.
+    /// The number of the human's replies to others in the year.
     package let answers: Int
-    /// Those of them whose mention is known and that were simulated.
-    package let looked: [Answer]
+    /// The replies whose mention is known, and for which the mirror's were simulated.
+    package let simulated: [Answer]
 
-    /// The number of mentions that the mirror would have answered by itself.
-    package var answered: Int { looked.count { $0.bot != nil } }
+    /// The number of mentions that the mirror would have answered without a person's decision.
+    package var answered: Int { simulated.count { $0.bot != nil } }
     /// The number of replies with the human's own text.
-    package var same: Int { looked.count { $0.isSame } }
+    package var same: Int { simulated.count { $0.isSame } }
     /// The number of replies in a language with known kinds.
-    package var kindKnown: Int { looked.count { $0.isOfKind != nil } }
+    package var kindKnown: Int { simulated.count { $0.isOfKind != nil } }
     /// The number of replies of the same kind as the human's.
-    package var sameKind: Int { looked.count { $0.isOfKind == true } }
-    /// The mentions to which the best old reply hardly fitted.
-    package var doubtful: Int { looked.count { $0.isDoubtful } }
+    package var sameKind: Int { simulated.count { $0.isOfKind == true } }
+    /// The number of mentions to which the best old reply hardly fitted.
+    package var doubtful: Int { simulated.count { $0.isDoubtful } }
 
     private enum CodingKeys: String, CodingKey {
         case answers, lookedAt, answered, same, doubtful, all
@@ -172,13 +174,13 @@ package struct RehearsedReplies: Encodable, Equatable, Sendable {
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(answers, forKey: .answers)
-        try container.encode(looked.count, forKey: .lookedAt)
+        try container.encode(simulated.count, forKey: .lookedAt)
         try container.encode(answered, forKey: .answered)
         try container.encode(same, forKey: .same)
         try container.encode(kindKnown, forKey: .kindKnown)
         try container.encode(sameKind, forKey: .sameKind)
         try container.encode(doubtful, forKey: .doubtful)
-        try container.encode(looked, forKey: .all)
+        try container.encode(simulated, forKey: .all)
     }
 }
 
@@ -192,9 +194,9 @@ package struct RehearsedFavorites: Encodable, Sendable {
         package let isBots: Bool
     }
 
-    /// Posts that the mirror had learned when the year began.
+    /// The number of posts that the mirror had learned when the year began.
     package let learnedBefore: Int
     package let scores: FavoriteScores
-    /// All posts that one of the two favorited, in the order in which the posts appeared.
+    /// All posts that the human or the bot favorited, in the order in which the posts appeared.
     package let choices: [Choice]
 }

@@ -5,33 +5,35 @@ import Foundation
 import Mirroring
 import Posts
 
-/// Measures how often the chosen reply is the human's own, on the last fifth of their replies.
+/// Measures how often the reply that a mirror chooses is the one that the human wrote, on the last
+/// fifth of the human's replies.
 ///
 /// The replies before the last fifth are learned. For each later reply whose mention is known, all
 /// earlier replies to the same person compete with the true one, whose own mention is hidden from
 /// the model.
 struct ReplyEvaluation: Sendable {
-    /// With fewer replies there is no measure.
+    /// The fewest tested replies for a measure.
     static let fewestAnswers = 10
-    /// With fewer replies of known kinds no threshold is computed.
+    /// The fewest replies of known kinds for a threshold.
     static let fewestForThreshold = 50
-    /// The most replies that are tested, the newest ones.
+    /// The most replies that are tested; the newest are preferred.
     private static let mostAnswers = 300
-    /// The most competing replies to a person, the newest ones.
+    /// The most replies to a person that compete; the newest are preferred.
     static let mostCandidates = 500
     /// The largest share of replies that the threshold may hold back.
-    private static let mostHeld = 0.9
+    private static let largestShareHeld = 0.9
 
-    /// Counts words; nil without a dictionary.
+    /// The counter of words; nil without a dictionary.
     let words: WordCounter?
     let known: ReplyFilter.KnownNames
     let mirror: String
 
     /// One of the human's replies with its words.
-    struct Known: Sendable {
+    struct ReplyWithWords: Sendable {
         let past: Archive.PastReply
         let text: ReplyScorer.Text
-        let answered: WordLikeness.Words?
+        /// The words of the mention that the reply answered; nil if they are unknown.
+        let answeredWords: WordLikeness.Words?
 
         var post: Post { past.original.post }
         var person: AccountID? { past.original.post.replyTo?.author }
@@ -43,35 +45,38 @@ struct ReplyEvaluation: Sendable {
                 answered: past.answered)
         }
 
-        /// The mention that it answered; nil if unknown.
+        /// The mention that the reply answered; nil if unknown.
         var mention: ReplyScorer.Text? {
             // The language tag of the answered post is not stored.
             past.answered.map {
-                ReplyScorer.Text($0, language: post.language, words: answered ?? [:])
+                ReplyScorer.Text($0, language: post.language, words: answeredWords ?? [:])
             }
         }
     }
 
-    /// Old replies to a person that compete for answering a mention, and which one is chosen.
+    /// The old replies to a person that compete for answering a mention, and the one that is
+    /// chosen.
     struct Contest {
         let candidates: [ReplyCandidate]
         let choice: ReplyChoice?
 
-        /// The candidate that was chosen; nil if none was.
+        /// The candidate that was chosen; nil if there is none.
         var chosen: ReplyCandidate? {
             choice.flatMap { choice in candidates.first { $0.id == choice.id } }
         }
     }
 
-    /// The outcome of one answer.
+    /// The outcome of choosing one reply.
     struct Outcome: Sendable {
         /// The score of the chosen reply.
         let score: Double
+        /// Whether the chosen reply has the text of the true one.
         let isSame: Bool
         /// Whether the chosen reply has the kind of the true one; nil if the kinds are unknown.
         let isOfKind: Bool?
-        /// The expected results of a random choice among the candidates.
+        /// The probability that a random choice among the candidates has the true text.
         let sameByChance: Double
+        /// The probability that a random choice among the candidates has the true kind.
         let sameKindByChance: Double
 
         var isRight: Bool { isSame || isOfKind == true }
@@ -81,68 +86,71 @@ struct ReplyEvaluation: Sendable {
     ///
     /// - Parameter replies: The human's replies to others, newest first.
     func measure(_ replies: [Archive.PastReply], now: Date) async -> ReplyMeasure? {
-        let ordered = replies.reversed().map(prepared)
-        let answers = ordered.indices.filter { ordered[$0].past.answered != nil }
-        let tested = answers.dropFirst(answers.count * 4 / 5).suffix(Self.mostAnswers)
-        guard let first = tested.first, tested.count >= Self.fewestAnswers else { return nil }
+        let oldestFirst = replies.reversed().map(prepared)
+        let answering = oldestFirst.indices.filter { oldestFirst[$0].past.answered != nil }
+        let tested = answering.dropFirst(answering.count * 4 / 5).suffix(Self.mostAnswers)
+        guard let firstTested = tested.first, tested.count >= Self.fewestAnswers else { return nil }
         let scorer = ReplyScorer(
-            habits: ReplyHabits(ordered[..<first].suffix(ReplyHabits.longest).map(\.habit)))
-        var earlier: [AccountID: [Known]] = [:]
-        for reply in ordered[..<first] {
-            if let person = reply.person { earlier[person, default: []].append(reply) }
+            habits: ReplyHabits(
+                oldestFirst[..<firstTested].suffix(ReplyHabits.longest).map(\.habit)))
+        var earlierReplies: [AccountID: [ReplyWithWords]] = [:]
+        for reply in oldestFirst[..<firstTested] {
+            if let person = reply.person { earlierReplies[person, default: []].append(reply) }
         }
         var outcomes: [Outcome] = []
-        let places = Set(tested)
-        for index in first..<ordered.endIndex {
-            guard let person = ordered[index].person else { continue }
-            let competitors = earlier[person, default: []].suffix(Self.mostCandidates)
-            if places.contains(index), !competitors.isEmpty,
+        let testedIndices = Set(tested)
+        for index in firstTested..<oldestFirst.endIndex {
+            guard let person = oldestFirst[index].person else { continue }
+            let competitors = earlierReplies[person, default: []].suffix(Self.mostCandidates)
+            if testedIndices.contains(index), !competitors.isEmpty,
                 let outcome = await outcome(
-                    of: ordered[index], among: Array(competitors), by: person, scorer)
+                    of: oldestFirst[index], among: Array(competitors), by: person, scorer)
             {
                 outcomes.append(outcome)
             }
-            earlier[person, default: []].append(ordered[index])
+            earlierReplies[person, default: []].append(oldestFirst[index])
         }
         guard outcomes.count >= Self.fewestAnswers else { return nil }
         return Self.measure(of: outcomes, now: now)
     }
 
     /// Counts the words of a reply and of the mention that it answered.
-    func prepared(_ past: Archive.PastReply) -> Known {
+    func prepared(_ past: Archive.PastReply) -> ReplyWithWords {
         let post = past.original.post
-        return Known(
+        return ReplyWithWords(
             past: past,
             text: ReplyScorer.Text(
                 post.text, language: post.language, words: words?.words(of: post.text) ?? [:]),
-            answered: words.flatMap { words in past.answered.map(words.words(of:)) })
+            answeredWords: words.flatMap { words in past.answered.map(words.words(of:)) })
     }
 
     private func outcome(
-        of truth: Known, among competitors: [Known], by person: AccountID, _ scorer: ReplyScorer
+        of trueReply: ReplyWithWords, among competitors: [ReplyWithWords], by person: AccountID,
+        _ scorer: ReplyScorer
     ) async -> Outcome? {
-        guard let mention = truth.mention else { return nil }
+        guard let mention = trueReply.mention else { return nil }
         let contest = await contest(
-            among: competitors + [truth], for: mention, truth.post.id, by: person, scorer,
-            isKnown: { $0.post.id != truth.post.id })
+            among: competitors + [trueReply], for: mention, trueReply.post.id, by: person, scorer,
+            isKnown: { $0.post.id != trueReply.post.id })
         let candidates = contest.candidates
         guard let chosen = contest.chosen,
-            let own = candidates.first(where: { $0.id == truth.post.id })
+            let trueCandidate = candidates.first(where: { $0.id == trueReply.post.id })
         else { return nil }
         let plain = candidates.filter(\.isPlain)
         let competing = plain.isEmpty ? candidates : plain
-        let kind = own.score.kinds?.reply
+        let trueKind = trueCandidate.score.kinds?.reply
         var isOfKind: Bool?
-        var sameKind = 0
-        if let kind, let chosenKind = chosen.score.kinds?.reply {
-            isOfKind = chosenKind == kind
-            sameKind = competing.count { $0.score.kinds?.reply == kind }
+        var sameKinds = 0
+        if let trueKind, let chosenKind = chosen.score.kinds?.reply {
+            isOfKind = chosenKind == trueKind
+            sameKinds = competing.count { $0.score.kinds?.reply == trueKind }
         }
-        let same = competing.count { $0.textKey == own.textKey }
+        let sameTexts = competing.count { $0.textKey == trueCandidate.textKey }
         return Outcome(
-            score: chosen.score.total, isSame: chosen.textKey == own.textKey, isOfKind: isOfKind,
-            sameByChance: Double(same) / Double(competing.count),
-            sameKindByChance: Double(sameKind) / Double(competing.count))
+            score: chosen.score.total, isSame: chosen.textKey == trueCandidate.textKey,
+            isOfKind: isOfKind,
+            sameByChance: Double(sameTexts) / Double(competing.count),
+            sameKindByChance: Double(sameKinds) / Double(competing.count))
     }
 
     /// Lets old replies to a person compete for answering a mention, as a mirror does.
@@ -152,19 +160,20 @@ struct ReplyEvaluation: Sendable {
     ///   - mention: The mention to answer.
     ///   - id: The id of the mention.
     ///   - person: The author of the mention.
-    ///   - uses: When the bot last sent one of the replies to the person.
-    ///   - now: The time from which the uses are counted.
+    ///   - uses: For each of the replies that the bot has sent to the person, the last time.
+    ///   - now: The time of the answer, before which the uses lie.
     ///   - isKnown: Whether the mention that a reply once answered is known.
     /// - Returns: The replies with their scores, and the choice.
     func contest(
-        among replies: [Known], for mention: ReplyScorer.Text, _ id: PostID, by person: AccountID,
+        among replies: [ReplyWithWords], for mention: ReplyScorer.Text, _ id: PostID,
+        by person: AccountID,
         _ scorer: ReplyScorer, uses: [PostID: Date] = [:], now: Date = .distantPast,
-        isKnown: (Known) -> Bool = { _ in true }
+        isKnown: (ReplyWithWords) -> Bool = { _ in true }
     ) async -> Contest {
         let scores = await scorer.scores(
             of: replies.map { reply in
                 ReplyScorer.Reply(
-                    reply.post.id, reply.text, answered: isKnown(reply) ? reply.answered : nil)
+                    reply.post.id, reply.text, answered: isKnown(reply) ? reply.answeredWords : nil)
             }, for: mention)
         let names = person.network.traits.namesAreIdentities ? [person.value] : []
         let filter = ReplyFilter(answering: [person], called: names, known: known)
@@ -193,22 +202,23 @@ struct ReplyEvaluation: Sendable {
 
     /// Returns the threshold that maximizes the number of right replies minus that of wrong ones.
     ///
-    /// A right reply counts 1, a wrong one -1, none 0. A tie is won by the lowest threshold, which
-    /// holds back the fewest.
+    /// A right reply counts 1, a wrong one -1, and one that is held back 0. Of two equally good
+    /// thresholds the lower one is chosen, which holds back fewer replies.
     ///
-    /// - Returns: The threshold; nil with too few outcomes.
+    /// - Returns: The threshold; nil if there are too few outcomes.
     static func threshold(_ outcomes: [Outcome]) -> Double? {
         guard outcomes.count >= fewestForThreshold else { return nil }
-        let ordered = outcomes.sorted { $0.score < $1.score }
-        let most = Int(Double(ordered.count) * mostHeld)
+        let lowestFirst = outcomes.sorted { $0.score < $1.score }
+        let mostHeldBack = Int(Double(lowestFirst.count) * largestShareHeld)
         var gain = 0
         var best: (gain: Int, threshold: Double)?
-        for index in ordered.indices.reversed() {
-            gain += ordered[index].isRight ? 1 : -1
+        for index in lowestFirst.indices.reversed() {
+            gain += lowestFirst[index].isRight ? 1 : -1
             // Replies of the same score are held back together.
-            guard index <= most, index == 0 || ordered[index - 1].score < ordered[index].score
+            guard index <= mostHeldBack,
+                index == 0 || lowestFirst[index - 1].score < lowestFirst[index].score
             else { continue }
-            if gain >= best?.gain ?? .min { best = (gain, ordered[index].score) }
+            if gain >= best?.gain ?? .min { best = (gain, lowestFirst[index].score) }
         }
         return best?.threshold
     }

@@ -7,18 +7,18 @@ package import Schedule
 ///
 /// The learned model is frozen at the split: neither the profile nor the counts see a held-out
 /// post, and age is counted from the last training day. The weekday of each held-out day selects
-/// the profile, as in a plan. Only for the comparison of bot and human does the bot learn on, as
-/// one that follows its human does.
+/// the profile, as in a plan. Only for the comparison of bot and human the bot learns on, as a bot
+/// does that follows its human.
 package struct ScheduleEvaluation: Sendable {
     /// The default number of simulations of the held-out days.
     package static let usualRepetitions = 20
 
     /// The number of days after which a bot that follows its human learns again.
-    private static let lessonDays = 30
-    /// The most times that it learns again.
+    private static let daysBetweenLessons = 30
+    /// The most times that a bot that follows its human learns again.
     private static let mostLessons = 40
-    /// The most posts that it learns in all.
-    private static let mostPostsLearned = 4_000_000
+    /// The most posts that such a bot learns, counting a post again in each lesson.
+    private static let mostPostsOfLessons = 4_000_000
 
     private let configuration: ScheduleConfiguration
     private let zone: TimeZone?
@@ -43,7 +43,7 @@ package struct ScheduleEvaluation: Sendable {
     /// Measures the schedule on a person's posts; the same posts and name give the same numbers.
     ///
     /// - Parameters:
-    ///   - times: The posts in the order in which they were made.
+    ///   - times: The times of the posts, in the order in which they were made.
     ///   - name: The author's name, the seed of the simulated days.
     /// - Returns: The measures.
     /// - Throws: ``TooFewPosts``, which says what is missing.
@@ -64,12 +64,12 @@ package struct ScheduleEvaluation: Sendable {
             of: split.testing, PlainProfile.histogram(of: split.training))
         let kernel = Self.logLikelihood(of: split.testing, PlainProfile.kernel(of: split.training))
         let heldOut = Rhythm(of: split.testing, on: models.days)
-        let lives = simulated(models, name: name)
-        let bot = Rhythm.Distance.mean(of: lives.map { $0.distance(to: heldOut) })
-        let human = Rhythm(of: preceding, on: precedingDays).distance(to: heldOut)
-        let ahead = DayAhead(times, configuration)
+        let simulatedLives = simulated(models, name: name)
+        let botDistance = Rhythm.Distance.mean(of: simulatedLives.map { $0.distance(to: heldOut) })
+        let humanDistance = Rhythm(of: preceding, on: precedingDays).distance(to: heldOut)
+        let dayAhead = DayAhead(times, configuration)
         let days = followed(times, split, name: name)
-        let told = BotOrHuman([days])
+        let botOrHuman = BotOrHuman([days])
         let scores = ScheduleScores([
             .trainingPosts: Double(split.training.count), .testedPosts: Double(split.testing.count),
             .logLikelihood: model, .histogramLogLikelihood: histogram, .kernelLogLikelihood: kernel,
@@ -77,43 +77,44 @@ package struct ScheduleEvaluation: Sendable {
                 ? nil
                 : self.models(of: split, learnedFrom: preceding).logLikelihood(of: split.testing),
             .histogramGain: model - histogram, .kernelGain: model - kernel,
-            .dailyCounts: bot.dailyCounts, .humanDailyCounts: human.dailyCounts,
-            .gaps: bot.gaps, .humanGaps: human.gaps,
-            .firstPost: bot.firstMinutes, .humanFirstPost: human.firstMinutes,
-            .autocorrelation: Rhythm.meanAutocorrelation(of: lives),
+            .dailyCounts: botDistance.dailyCounts, .humanDailyCounts: humanDistance.dailyCounts,
+            .gaps: botDistance.gaps, .humanGaps: humanDistance.gaps,
+            .firstPost: botDistance.firstMinutes, .humanFirstPost: humanDistance.firstMinutes,
+            .autocorrelation: Rhythm.meanAutocorrelation(of: simulatedLives),
             .humanAutocorrelation: heldOut.autocorrelation,
-            .hours: bot.hours, .humanHours: human.hours,
-            .weekTotals: bot.weekTotals, .humanWeekTotals: human.weekTotals,
-            .dayAhead: ahead?.spells.nats, .plainDayAhead: ahead?.plain.nats,
-            .dayAheadError: ahead?.spells.error, .plainDayAheadError: ahead?.plain.error,
-            .toldApart: told.all, .severalToldApart: told.several, .shapeToldApart: told.shape,
+            .hours: botDistance.hours, .humanHours: humanDistance.hours,
+            .weekTotals: botDistance.weekTotals, .humanWeekTotals: humanDistance.weekTotals,
+            .dayAhead: dayAhead?.spells.nats, .plainDayAhead: dayAhead?.plain.nats,
+            .dayAheadError: dayAhead?.spells.error, .plainDayAheadError: dayAhead?.plain.error,
+            .toldApart: botOrHuman.all, .severalToldApart: botOrHuman.several,
+            .shapeToldApart: botOrHuman.shape,
         ])
         return (scores, days)
     }
 
-    /// The held-out days, and the days of a bot that follows its human: each is drawn from the
-    /// human's days before it.
+    /// Returns the held-out days, and the days of a bot that follows its human: each is drawn from
+    /// the human's days before it.
     ///
-    /// So the days themselves differ, and not the posting rate over the years. The bot learns again
-    /// every month, or less often if that would take long.
+    /// This way the days themselves are compared, and not the posting rates of different years. The
+    /// bot learns again every month, or less often if that would take long.
     private func followed(_ times: [LocalTime], _ split: HeldOutSplit, name: String)
         -> BotOrHuman.Days
     {
         let past = PostingHistory(times: times)
         let seed = PlanSeed.plan(mirror: name, day: split.firstDay, seed: "evaluation of days")
         var generator = SplitMix64(seed: seed)
-        let lessons = min(Self.mostLessons, max(1, Self.mostPostsLearned / times.count))
-        let length = max(Self.lessonDays, (split.dayCount + lessons - 1) / lessons)
+        let lessons = min(Self.mostLessons, max(1, Self.mostPostsOfLessons / times.count))
+        let daysPerLesson = max(Self.daysBetweenLessons, (split.dayCount + lessons - 1) / lessons)
         var days = BotOrHuman.Days()
-        for start in stride(from: 0, to: split.dayCount, by: length) {
-            let history = PostingHistory(times: times, asOf: split.asOf.advanced(by: start))
+        for lessonStart in stride(from: 0, to: split.dayCount, by: daysPerLesson) {
+            let history = PostingHistory(times: times, asOf: split.asOf.advanced(by: lessonStart))
             var models = DayModels(
                 planner: DayPlanner(history: history, configuration: configuration), zone: zone)
-            var known = FrozenModels.KnownCounts()
-            for offset in start..<min(start + length, split.dayCount) {
+            var knownCounts = FrozenModels.KnownCounts()
+            for offset in lessonStart..<min(lessonStart + daysPerLesson, split.dayCount) {
                 let day = split.firstDay.advanced(by: offset)
                 guard let model = models.model(for: day) else { continue }
-                let counts = known.counts(
+                let counts = knownCounts.counts(
                     of: model, on: day, after: past.recentDays(before: day, planned: [:]))
                 days.bot.append(model.draw(from: counts, using: &generator).minutes)
                 days.human.append(past.minutes(of: day))
@@ -133,27 +134,27 @@ package struct ScheduleEvaluation: Sendable {
         posts.reduce(0) { $0 + log(profile[$1.minute.value]) } / Double(posts.count)
     }
 
-    /// The days that the bot would have lived, once for each repetition.
+    /// Simulates the held-out days of the bot, once for each repetition.
     ///
     /// Each repetition is compared by itself, because the human's days are one sample too; all
     /// repetitions together would look smoother than any person.
     private func simulated(_ models: FrozenModels, name: String) -> [Rhythm] {
         guard let first = models.days.first else { return [] }
-        var known = FrozenModels.KnownCounts()
+        var knownCounts = FrozenModels.KnownCounts()
         return (0..<repetitions).map { repetition in
             models.simulated(
                 seed: PlanSeed.plan(mirror: name, day: first, seed: "evaluation \(repetition)"),
-                &known)
+                &knownCounts)
         }
     }
 }
 
 /// The reason why a person's posts cannot be measured.
 package struct TooFewPosts: Error, Equatable, Sendable, CustomStringConvertible {
-    /// A clause in lower case, without a full stop.
+    /// The reason, a clause in lower case without a full stop.
     package let description: String
 
-    /// - Parameter description: The missing part.
+    /// - Parameter description: The reason, a clause in lower case without a full stop.
     package init(_ description: String) { self.description = description }
 }
 
@@ -163,14 +164,14 @@ package struct TooFewPosts: Error, Equatable, Sendable, CustomStringConvertible 
 /// the first post of the last fifth is held out as a whole, so that the last training day is
 /// complete.
 package struct HeldOutSplit: Equatable, Sendable {
-    /// With fewer posts every measure is chance.
+    /// The fewest posts that can be measured; with fewer every measure is chance.
     package static let minimumPosts = 20
-    /// The most days between two posts, and the most days for which posts are counted.
+    /// The largest number of days between two posts, and of days for which posts are counted.
     package static let maximumDays = 36_524
 
     /// The posts of the days before ``firstDay``, in the given order.
     package let training: [LocalTime]
-    /// All other posts.
+    /// The posts of ``firstDay`` and later days, in the given order.
     package let testing: [LocalTime]
     /// The first day that is held out.
     package let firstDay: LocalDay
@@ -191,10 +192,10 @@ package struct HeldOutSplit: Equatable, Sendable {
                 "\(first) and \(last) are more than a hundred years apart; one of them must be wrong"
             )
         }
-        let cut = times[times.count * 4 / 5].day
-        training = times.filter { $0.day < cut }
-        testing = times.filter { $0.day >= cut }
-        firstDay = cut
+        let firstTestedDay = times[times.count * 4 / 5].day
+        training = times.filter { $0.day < firstTestedDay }
+        testing = times.filter { $0.day >= firstTestedDay }
+        firstDay = firstTestedDay
         lastDay = last
         guard !training.isEmpty else {
             throw TooFewPosts(
@@ -203,28 +204,29 @@ package struct HeldOutSplit: Equatable, Sendable {
         }
     }
 
-    /// The last training day; plans for held-out days know nothing of later days.
+    /// The last day before the held-out ones; plans for held-out days know nothing of later days.
     package var asOf: LocalDay { firstDay.advanced(by: -1) }
 
     /// The number of days that are held out, those without posts included.
     package var dayCount: Int { lastDay.days(since: firstDay) + 1 }
 
-    /// The period just before the held-out days, with as many days, or as many as there are.
+    /// The days just before the held-out ones, as many as are held out, or as many as are known.
     package var precedingDays: [LocalDay] {
         let known = training.map(\.day).min().map(firstDay.days(since:)) ?? 0
         return (1...max(1, min(dayCount, known))).reversed().map { firstDay.advanced(by: -$0) }
     }
 }
 
-/// The models of consecutive days after everything that was learned.
+/// The models of consecutive days, all of which were learned from the training posts before these
+/// days.
 struct FrozenModels {
     private let history: PostingHistory
     private let firstDay: LocalDay
-    /// Nil for a day that the zone skips.
+    /// For each day its model; nil for a day that the zone skips.
     private let models: [DayModel?]
 
     /// - Parameters:
-    ///   - planner: The planner, which has learned the training posts.
+    ///   - planner: The planner of days, which has learned the training posts.
     ///   - zone: The zone of the days; nil for days of 1,440 minutes.
     ///   - firstDay: The first of the days.
     ///   - count: The number of days.
@@ -235,11 +237,11 @@ struct FrozenModels {
         models = (0..<count).map { known.model(for: firstDay.advanced(by: $0)) }
     }
 
-    /// The existing days, ascending.
+    /// The days that the zone does not skip, ascending.
     var days: [LocalDay] { models.indices.filter { models[$0] != nil }.map(firstDay.advanced(by:)) }
 
-    /// The mean over the posts of ln p(minute), where each post's day chooses the profile;
-    /// -infinity if one has no mass.
+    /// The mean over the posts of ln p(minute), where p is the profile of the post's day; -infinity
+    /// if the profile of one has no mass.
     func logLikelihood(of posts: [LocalTime]) -> Double {
         let sum = posts.reduce(0) { sum, post in
             let index = post.day.days(since: firstDay)
@@ -249,12 +251,13 @@ struct FrozenModels {
         return sum / Double(posts.count)
     }
 
-    /// A cache of the distributions of daily post counts, by weekday and the days before, which
-    /// recur.
+    /// A cache of the distributions of daily post counts, which recur, by weekday and by the counts
+    /// of the days before.
     struct KnownCounts {
-        /// Some dozen megabytes.
-        private static let most = 2_000_000
+        /// The most numbers that are kept, which take some dozen megabytes.
+        private static let mostNumbers = 2_000_000
         private var known: [Int: [RecentDays: DayCountDistribution]] = [:]
+        /// The number of numbers that are kept.
         private var size = 0
 
         mutating func counts(
@@ -263,7 +266,7 @@ struct FrozenModels {
             if let found = known[day.weekday]?[recent] { return found }
             let counts = model.counts.distribution(after: recent)
             size += counts.counts.count
-            if size > Self.most {
+            if size > Self.mostNumbers {
                 known = [:]
                 size = counts.counts.count
             }
@@ -272,7 +275,8 @@ struct FrozenModels {
         }
     }
 
-    /// The days as a bot lives them: each begins in the state that the bot's days before it left.
+    /// Simulates the days as a bot lives them: each day begins in the state that the bot's days
+    /// before it left.
     func simulated(seed: UInt64, _ known: inout KnownCounts) -> Rhythm {
         var generator = SplitMix64(seed: seed)
         var planned: [LocalDay: Int] = [:]
@@ -290,12 +294,13 @@ struct FrozenModels {
     }
 }
 
-/// Profiles with which the model is compared: they ignore age, weekday and other people's habits.
+/// The plain profiles with which the model is compared: they ignore age, weekday and other people's
+/// habits.
 package enum PlainProfile {
     /// The standard deviation of the plain kernel in minutes.
     package static let sigma = 20.0
     /// The share of the plain kernel's mass that is spread evenly over the day.
-    package static let floor = 0.02
+    package static let evenShare = 0.02
 
     /// The histogram of the 1,440 minutes with one post added to each: (c + 1) / (n + 1440).
     package static func histogram(of times: [LocalTime]) -> [Double] {
@@ -310,7 +315,7 @@ package enum PlainProfile {
             PostingHistory(times: times).minuteCounts())
         let even = 1 / Double(MinuteOfDay.count)
         return smooth.map {
-            times.isEmpty ? even : (1 - floor) * $0 / Double(times.count) + floor * even
+            times.isEmpty ? even : (1 - evenShare) * $0 / Double(times.count) + evenShare * even
         }
     }
 }

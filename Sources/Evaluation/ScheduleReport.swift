@@ -6,7 +6,7 @@ package import Schedule
 
 /// How well schedules learned from the first part of each author's posts fit the rest.
 package struct ScheduleReport: Encodable, Sendable {
-    /// One author with the measures.
+    /// One author and the measures of the author's posts.
     package struct Row: Encodable, Sendable {
         package let author: String
         package let scores: ScheduleScores
@@ -20,7 +20,7 @@ package struct ScheduleReport: Encodable, Sendable {
         private enum CodingKeys: CodingKey { case author }
     }
 
-    /// An author who could not be measured.
+    /// An author whose posts could not be measured.
     package struct LeftOut: Encodable, Equatable, Sendable {
         package let author: String
         package let posts: Int
@@ -28,28 +28,28 @@ package struct ScheduleReport: Encodable, Sendable {
     }
 
     package private(set) var schema = "mirror-bot/evaluate-scheduler/1"
-    /// The zone in which the times were read; nil for the offset of each.
+    /// The zone in which the times were read; nil if each time has an offset of its own.
     package private(set) var timeZone: String?
     /// The version of the model by which days are drawn.
     package private(set) var model = DayPlanner.modelVersion
-    /// The setting that determines how days are planned.
+    /// The value of the setting that determines how days are planned.
     package let scheduleModel: String
-    /// How often the held-out days were simulated.
+    /// The number of simulations of the held-out days.
     package private(set) var repetitions = ScheduleEvaluation.usualRepetitions
     package private(set) var authors: [Row] = []
     /// The median of each measure over the authors.
     package private(set) var median = ScheduleScores([:])
     package private(set) var leftOut: [LeftOut] = []
-    /// How well days of the authors' bots can be distinguished from days of the authors, by a model
-    /// of the other authors.
+    /// How well a model that has learned the other authors distinguishes days of an author's bot
+    /// from days of the author.
     package let botOrHuman: BotOrHuman
 
-    /// Measures each author, on a thread of its own; takes some tenths of a second for each.
+    /// Measures the authors, on a thread of its own; takes some tenths of a second for each author.
     ///
     /// - Parameters:
-    ///   - pasts: The authors.
-    ///   - configuration: How days are planned.
-    ///   - zone: The zone in which the times were read; nil for the offset of each.
+    ///   - pasts: The authors with their posting times.
+    ///   - configuration: The settings by which days are planned.
+    ///   - zone: The zone in which the times were read; nil if each time has an offset of its own.
     /// - Throws: `CancellationError`.
     package init(
         on pasts: [Past], configuration: ScheduleConfiguration = ScheduleConfiguration(),
@@ -111,9 +111,9 @@ package struct ScheduleReport: Encodable, Sendable {
     }
 }
 
-/// The posting times of one author, in order.
+/// The posting times of one author, from the oldest to the newest.
 package struct Past: Equatable, Sendable {
-    /// The author of these posts, as the source names them.
+    /// The author, as the source names them.
     package var author: String
     package var times: [LocalTime]
 
@@ -135,12 +135,13 @@ package struct PastReader: Sendable {
 
     private let zone: TimeZone?
 
-    /// - Parameter zone: The zone of the times; nil for the one that the files name.
+    /// - Parameter zone: The zone in which times are read; nil for the zone that the files name.
     package init(zone: TimeZone?) { self.zone = zone }
 
-    /// Reads tables of events; an author in several tables is one author.
+    /// Reads tables of events; an author who is in several tables is one author.
     ///
-    /// - Parameter paths: Files, folders of such, or `-` for standard input.
+    /// - Parameter paths: The paths of files, of folders with such files, or `-` for standard
+    ///   input.
     /// - Returns: The authors in the order in which they first appear.
     /// - Throws: `ImportError` with the file, the line and the problem.
     package func tables(at paths: [String]) async throws -> [Past] {
@@ -160,7 +161,8 @@ package struct PastReader: Sendable {
     ///
     /// Reposts, replies, restricted posts and posts whose time of day was lost are left out.
     ///
-    /// - Parameter path: A zip, an extracted folder, JSON Lines, or `-` for standard input.
+    /// - Parameter path: The path of a zip, of an extracted folder or of JSON Lines, or `-` for
+    ///   standard input.
     /// - Returns: The posts, and the zone in which they were read.
     /// - Throws: `ImportError`.
     package func archive(at path: String) async throws -> (past: Past, zone: TimeZone) {
@@ -220,8 +222,8 @@ private struct GatheredPosts {
         authors[index].entries.append(Entry(milliseconds: date.milliseconds, time: time))
     }
 
-    /// Each author's posts in the order of time; posts of one instant in the order of their local
-    /// times.
+    /// Each author's posts in the order of time; posts of the same instant are in the order of
+    /// their local times.
     var pasts: [Past] {
         authors.map { author in
             let ordered = author.entries.sorted {

@@ -3,9 +3,9 @@ import Schedule
 
 /// A measure of a schedule; the raw values are the keys of the answers for programs.
 package enum ScheduleMeasure: String, CaseIterable, Sendable {
-    /// Posts that were learned from.
+    /// The number of posts from which the schedule was learned.
     case trainingPosts = "n_train"
-    /// Posts that were held out.
+    /// The number of posts that were held out.
     case testedPosts = "n_test"
     /// The mean of ln(probability of the minute) over the held-out posts; nearer to 0 is better,
     /// ln(1/1440) is a uniform guess.
@@ -53,18 +53,18 @@ package enum ScheduleMeasure: String, CaseIterable, Sendable {
     /// The mean of ln(probability of a day's number of posts), predicted one day ahead, over the
     /// last days; nearer to 0 is better.
     case dayAhead = "day_ahead_nats"
-    /// The same for a model without quiet and busy spells.
+    /// The same measure for a model without quiet and busy spells.
     case plainDayAhead = "day_ahead_nats_plain"
     /// The error of the number of posts predicted one day ahead: the continuous ranked probability
     /// score, in posts.
     case dayAheadError = "day_ahead_crps"
-    /// The same for a model without quiet and busy spells.
+    /// The same measure for a model without quiet and busy spells.
     case plainDayAheadError = "day_ahead_crps_plain"
-    /// ``BotOrHuman/all``, learned from other days of the same person.
+    /// The probability ``BotOrHuman/all``, learned from other days of the same person.
     case toldApart = "auc"
-    /// ``BotOrHuman/several``, learned from other days of the same person.
+    /// The probability ``BotOrHuman/several``, learned from other days of the same person.
     case severalToldApart = "auc_several"
-    /// ``BotOrHuman/shape``, learned from other days of the same person.
+    /// The probability ``BotOrHuman/shape``, learned from other days of the same person.
     case shapeToldApart = "auc_shape"
 }
 
@@ -126,7 +126,7 @@ extension ScheduleScores: Encodable {
 package struct Rhythm: Equatable, Sendable {
     /// The number of posts of each day, days without posts included.
     package let dailyCounts: Frequencies
-    /// The minutes between each post and the next of the same day, at least 1 each.
+    /// The minutes between each post and the next of the same day, at least 1.
     ///
     /// As in the gaps that `BurstModel` learns, posts that share a minute count as one minute
     /// apart, because a plan has no two slots in one minute.
@@ -135,7 +135,7 @@ package struct Rhythm: Equatable, Sendable {
     package let firstMinutes: Frequencies
     /// The hour of the day of each post.
     package let hours: Frequencies
-    /// The number of posts of each seven days in a row.
+    /// The number of posts of each stretch of seven days.
     package let weekTotals: Frequencies
     /// The correlation of each day's number of posts with the next day's: 0 if all are equal, nil
     /// for fewer than two days.
@@ -184,24 +184,24 @@ package struct Rhythm: Equatable, Sendable {
 
     /// - Parameters:
     ///   - times: Posting times in any order; those of other days are left out.
-    ///   - days: The days to look at, each once.
+    ///   - days: The days that count, each once.
     package init(of times: [LocalTime], on days: some Sequence<LocalDay>) {
         let minutes = Dictionary(grouping: times, by: \.day)
         self.init(days: days.map { day in minutes[day, default: []].map(\.minute).sorted() })
     }
 
-    /// The distance of two rhythms, each part from 0, the same, to 1; nil if one of them has
+    /// The distance of two rhythms, each part from 0 for equal ones to 1; nil if one of them has
     /// nothing to compare.
     package struct Distance: Equatable, Sendable {
-        /// Total variation of the number of posts of a day.
+        /// The total variation of the number of posts of a day.
         package var dailyCounts: Double?
-        /// Kolmogorov–Smirnov distance of the gaps.
+        /// The Kolmogorov–Smirnov distance of the gaps.
         package var gaps: Double?
-        /// Kolmogorov–Smirnov distance of the minute of the day's first post.
+        /// The Kolmogorov–Smirnov distance of the minute of the day's first post.
         package var firstMinutes: Double?
-        /// Total variation of the hours of the posts.
+        /// The total variation of the hours of the posts.
         package var hours: Double?
-        /// Kolmogorov–Smirnov distance of the number of posts of seven days in a row.
+        /// The Kolmogorov–Smirnov distance of the number of posts of seven days in a row.
         package var weekTotals: Double?
 
         package init(
@@ -216,7 +216,7 @@ package struct Rhythm: Equatable, Sendable {
             self.weekTotals = weekTotals
         }
 
-        /// The mean of some distances; each part over the distances that have it.
+        /// The mean of some distances, for each part over the distances that have it.
         package static func mean(of distances: [Distance]) -> Distance {
             func mean(_ part: (Distance) -> Double?) -> Double? {
                 let values = distances.compactMap(part)
@@ -257,7 +257,7 @@ package struct Frequencies: Equatable, Sendable {
         self.total = total
     }
 
-    /// The share of `value` among all numbers.
+    /// The share of `value` among all counted values.
     package func share(of value: Int) -> Double {
         total > 0 ? Double(counts[value, default: 0]) / Double(total) : 0
     }
@@ -274,14 +274,15 @@ package struct Frequencies: Equatable, Sendable {
     /// if one is empty.
     package func kolmogorovSmirnovDistance(to other: Frequencies) -> Double? {
         guard total > 0, other.total > 0 else { return nil }
-        var own = 0
-        var others = 0
+        var ownCumulated = 0
+        var othersCumulated = 0
         var largest = 0.0
         for value in Set(counts.keys).union(other.counts.keys).sorted() {
-            own += counts[value, default: 0]
-            others += other.counts[value, default: 0]
-            largest = max(
-                largest, abs(Double(own) / Double(total) - Double(others) / Double(other.total)))
+            ownCumulated += counts[value, default: 0]
+            othersCumulated += other.counts[value, default: 0]
+            let ownShare = Double(ownCumulated) / Double(total)
+            let othersShare = Double(othersCumulated) / Double(other.total)
+            largest = max(largest, abs(ownShare - othersShare))
         }
         return largest
     }

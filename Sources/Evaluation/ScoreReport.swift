@@ -13,10 +13,10 @@ package struct ScoreReport: Encodable, Sendable {
     /// The measured scores, or the reason why there are none.
     package enum Part<Scores: Encodable & Sendable>: Encodable, Sendable {
         case measured(Scores)
-        /// A sentence in lower case without a full stop.
+        /// The reason why there are no scores, a sentence in lower case without a full stop.
         case missing(String)
 
-        /// The keys of the measures, or only `missing`.
+        /// Encodes the keys of the scores, or only `missing`.
         package func encode(to encoder: any Encoder) throws {
             switch self {
             case .measured(let scores): try scores.encode(to: encoder)
@@ -24,7 +24,7 @@ package struct ScoreReport: Encodable, Sendable {
             }
         }
 
-        /// The measures, if there are any.
+        /// The scores; nil if there are none.
         package var scores: Scores? {
             guard case .measured(let scores) = self else { return nil }
             return scores
@@ -53,13 +53,13 @@ package struct ScoreReport: Encodable, Sendable {
 
 /// Measures of the human's old replies from which the mirror can answer people.
 package struct ReplyScores: Encodable, Equatable, Sendable {
-    /// People whom the human answered.
+    /// The number of people whom the human answered.
     package internal(set) var people = 0
-    /// The human's old replies to them.
+    /// The number of the human's old replies to these people.
     package internal(set) var replies = 0
     /// The number of replies that are short, ask nothing and name nobody else.
     package internal(set) var plain = 0
-    /// The number of people with such a reply.
+    /// The number of people to whom at least one reply is plain.
     package internal(set) var peopleWithPlain = 0
     /// The number of replies whose mention is known.
     package internal(set) var answersKnown = 0
@@ -81,14 +81,15 @@ package struct ReplyScores: Encodable, Equatable, Sendable {
     }
 }
 
-/// How many of the texts that may be posted cannot be understood by themselves, by the strict
-/// rules.
+/// The number of texts that may be posted, and of those that cannot be understood by themselves by
+/// the strict rules.
 package struct TextScores: Encodable, Equatable, Sendable {
-    /// Texts that may be posted with the mirror's settings.
+    /// The number of texts that may be posted with the mirror's settings.
     package let texts: Int
-    /// Those of them that strict rules refuse, always or at some times.
+    /// The number of these texts that strict rules refuse, always or at some times.
     package let outOfPlace: Int
-    /// Those of them that are plain and are preferred; nil if none are preferred.
+    /// The number of these texts that are plain and therefore preferred; nil if plain texts are not
+    /// preferred.
     package let plain: Int?
     /// The human's number of posts per day.
     package let postsPerDay: Double
@@ -100,7 +101,7 @@ package struct TextScores: Encodable, Equatable, Sendable {
         self.postsPerDay = postsPerDay
     }
 
-    /// Whether there are enough plain texts, so that no others are used.
+    /// Whether there are so many plain texts that no others are used.
     package var arePlain: Bool { plain.map { $0 >= TextJudge.fewest } ?? false }
 
     /// The share of days with at least one text out of place, if all texts are equally likely; nil
@@ -122,14 +123,14 @@ package struct TextScores: Encodable, Equatable, Sendable {
 
 /// Measures a mirror's models on its own past; reads its data and changes nothing.
 package struct ScoreReporter: Sendable {
-    /// With fewer posts that were seen on a timeline, the classifier is not measured.
+    /// The fewest posts seen on a timeline with which the classifier is measured.
     static let minimumSeenPosts = 20
 
     let mirror: HumanMirror
     let zone: TimeZone?
 
     /// - Parameters:
-    ///   - mirror: The mirror's data.
+    ///   - mirror: The mirror whose data is read.
     ///   - zone: The human's time zone; nil if it is not set.
     package init(mirror: HumanMirror, zone: TimeZone?) {
         self.mirror = mirror
@@ -142,8 +143,8 @@ package struct ScoreReporter: Sendable {
     /// learns the posts before the last fifth of the timeline, then goes through that fifth as the
     /// mirror did: each post is predicted before it is learned.
     ///
-    /// - Parameter now: Today's posts are left out, because the day is not over.
-    /// - Returns: The measures, each with a reason if it could not be computed.
+    /// - Parameter now: The present; today's posts are left out, because the day is not over.
+    /// - Returns: The scores of each model, or the reason why there are none.
     /// - Throws: The store's error.
     package func report(now: Date) async throws -> ScoreReport {
         let executor = ThreadExecutor(name: "evaluation")
@@ -170,27 +171,30 @@ package struct ScoreReporter: Sendable {
         return .measured(scores)
     }
 
-    private static func counts(of replies: [Archive.PastReply], _ known: ReplyFilter.KnownNames)
+    private static func counts(
+        of replies: [Archive.PastReply], _ knownNames: ReplyFilter.KnownNames
+    )
         -> ReplyScores
     {
         var scores = ReplyScores()
         var filters: [AccountID: ReplyFilter] = [:]
-        var withPlain: Set<AccountID> = []
+        var peopleWithPlainReply: Set<AccountID> = []
         for reply in replies {
             let post = reply.original.post
             guard let person = post.replyTo?.author else { continue }
             let names = person.network.traits.namesAreIdentities ? [person.value] : []
             let filter =
-                filters[person] ?? ReplyFilter(answering: [person], called: names, known: known)
+                filters[person]
+                ?? ReplyFilter(answering: [person], called: names, known: knownNames)
             filters[person] = filter
             scores.replies += 1
             if reply.answered != nil { scores.answersKnown += 1 }
             guard filter.passes(post) else { continue }
             scores.plain += 1
-            withPlain.insert(person)
+            peopleWithPlainReply.insert(person)
         }
         scores.people = filters.count
-        scores.peopleWithPlain = withPlain.count
+        scores.peopleWithPlain = peopleWithPlainReply.count
         return scores
     }
 
@@ -204,16 +208,19 @@ package struct ScoreReporter: Sendable {
         var mode = mirror.configuration.fitness
         let plain = mode == .plain ? strict.plain : nil
         if mode == .strict || mode == .plain, fit < TextJudge.fewest { mode = .loose }
-        let used = try await mirror.unsentTexts(mode)
-        let texts = used.fit + used.sometimes.values.reduce(0, +)
-        guard texts > 0 else { return .missing("no text may be posted by itself") }
+        let usedTexts = try await mirror.unsentTexts(mode)
+        let textCount = usedTexts.fit + usedTexts.sometimes.values.reduce(0, +)
+        guard textCount > 0 else { return .missing("no text may be posted by itself") }
         let times = try await mirror.archive.scheduleRows()
-        // Counted on the archive's own days, which end with its last post.
-        let days =
-            times.last.flatMap { last in times.first.map { last.day.days(since: $0.day) + 1 } } ?? 1
+        // The posts per day are counted on the archive's own days, which end with its last post.
+        var days = 1
+        if let first = times.first, let last = times.last {
+            days = last.day.days(since: first.day) + 1
+        }
         return .measured(
             TextScores(
-                texts: texts, outOfPlace: texts - (mode == .off ? strict.fit : fit), plain: plain,
+                texts: textCount, outOfPlace: textCount - (mode == .off ? strict.fit : fit),
+                plain: plain,
                 postsPerDay: Double(times.count) / Double(max(days, 1))))
     }
 
@@ -252,7 +259,7 @@ package struct ScoreReporter: Sendable {
         let table = ExampleTable(
             storage: mirror.storage, mirror: configuration.mirror, extractor: extractor)
         let posts = try await table.labelledPosts(atMost: configuration.favorites.exampleLimit)
-        guard let cut = Self.cut(posts) else {
+        guard let firstTested = Self.firstTestedIndex(posts) else {
             let seen = posts.count { $0.state.isSeen }
             return .missing(
                 "\(seen) posts of a home timeline were learned; at least \(Self.minimumSeenPosts) are needed; "
@@ -263,14 +270,14 @@ package struct ScoreReporter: Sendable {
                 extractor: extractor, configuration: configuration.favorites)
             return .measured(
                 evaluation.prequential(
-                    training: Array(posts[..<cut]), testing: Array(posts[cut...])
+                    training: Array(posts[..<firstTested]), testing: Array(posts[firstTested...])
                 ).scores)
         }
     }
 
-    /// The position of the first post of the last fifth of those that were seen on a timeline; nil
+    /// The index of the first post of the last fifth of the posts that were seen on a timeline; nil
     /// if there are too few.
-    static func cut(_ posts: [LabelledPost]) -> Int? {
+    static func firstTestedIndex(_ posts: [LabelledPost]) -> Int? {
         let seen = posts.indices.filter { posts[$0].state.isSeen }
         return seen.count < minimumSeenPosts ? nil : seen[seen.count * 4 / 5]
     }

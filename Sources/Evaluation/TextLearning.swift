@@ -12,27 +12,29 @@ import Schedule
 package struct TextLearning: Encodable, Equatable, Sendable {
     /// The results for one number of labels, as means over the persons.
     package struct Row: Encodable, Equatable, Sendable {
-        /// `all` for all texts, `mixed` for all texts in place and as many others as make the share
-        /// ``outOfPlace``, `plain` for the texts that the rules prefer.
+        /// The tested texts: `all` for all texts, `mixed` for all texts in place and as many others
+        /// as make the share ``TextLearning/outOfPlace``, `plain` for the texts that the rules
+        /// prefer.
         package let texts: String
         /// The number of labels of each person.
         package let labels: Int
-        /// The share of the preferred texts that are out of place.
+        /// The share of the texts preferred by the learned model that are out of place, as a mean
+        /// over the persons.
         package let outOfPlace: Double
-        /// The standard error of that mean; persons share their texts, so it is a lower bound.
+        /// The standard error of ``outOfPlace``; persons share their texts, so it is a lower bound.
         package let error: Double
-        /// The share of the texts in place that are preferred.
+        /// The share of the texts in place that the learned model prefers.
         package let inPlaceFirst: Double
     }
 
-    /// The numbers of labels that are tried.
+    /// The numbers of labels for which a row is computed.
     package static let steps = [0, 12, 20, 50, 100, 200]
-    /// The rate of wrong labels.
+    /// The probability that a person's label is wrong.
     package static let noise = 0.1
     /// The share of texts that are held out for the test.
     package static let heldOut = 0.25
-    /// The share of texts out of place in a mix like the one that bots had planned when strangers
-    /// judged it.
+    /// The share of texts out of place in the mix `mixed`, which is that of the texts that bots had
+    /// planned when strangers judged them.
     package static let outOfPlace = 0.22
 
     package let persons: Int
@@ -42,18 +44,19 @@ package struct TextLearning: Encodable, Equatable, Sendable {
     struct Text {
         let example: Example
         let isOutOfPlace: Bool
-        /// Whether the rules prefer it.
+        /// Whether the rules prefer the text.
         let isPlain: Bool
     }
 
-    /// - Parameter minimum: The number of labels of each kind from which on weights are learned.
+    /// - Parameter minimum: The number of labels of each kind that weights need to be learned.
     init(_ texts: [Text], _ extractor: FeatureExtractor, persons: Int, minimum: Int) {
         self.persons = persons
         var rows: [Row] = []
         let inPlace = texts.count { !$0.isOutOfPlace }
-        let others = Int((Double(inPlace) * Self.outOfPlace / (1 - Self.outOfPlace)).rounded())
+        let outOfPlaceInMix = Int(
+            (Double(inPlace) * Self.outOfPlace / (1 - Self.outOfPlace)).rounded())
         for (name, texts, limit) in [
-            ("all", texts, Int.max), ("mixed", texts, others),
+            ("all", texts, Int.max), ("mixed", texts, outOfPlaceInMix),
             ("plain", texts.filter(\.isPlain), Int.max),
         ] {
             let count =
@@ -62,28 +65,29 @@ package struct TextLearning: Encodable, Equatable, Sendable {
                 texts.map { ($0.example.id, extractor.features(of: $0.example.stored)) },
                 uniquingKeysWith: { $1 })
             for labels in Self.steps where Double(labels) <= Double(count) * (1 - Self.heldOut) {
-                let found = (0..<persons).compactMap {
+                let trials = (0..<persons).compactMap {
                     Self.trial(
                         of: $0, texts, limit, features, extractor.wordSelection, labels: labels,
                         minimum: minimum)
                 }
-                guard !found.isEmpty else { continue }
-                let shares = found.map(\.outOfPlace)
-                let mean = shares.reduce(0, +) / Double(shares.count)
-                let spread =
-                    shares.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
-                    / Double(max(1, shares.count - 1))
+                guard !trials.isEmpty else { continue }
+                let outOfPlaceShares = trials.map(\.outOfPlace)
+                let mean = outOfPlaceShares.reduce(0, +) / Double(outOfPlaceShares.count)
+                let variance =
+                    outOfPlaceShares.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+                    / Double(max(1, outOfPlaceShares.count - 1))
                 rows.append(
                     Row(
                         texts: name, labels: labels, outOfPlace: mean,
-                        error: (spread / Double(shares.count)).squareRoot(),
-                        inPlaceFirst: found.map(\.inPlaceFirst).reduce(0, +) / Double(found.count)))
+                        error: (variance / Double(outOfPlaceShares.count)).squareRoot(),
+                        inPlaceFirst: trials.map(\.inPlaceFirst).reduce(0, +) / Double(trials.count)
+                    ))
             }
         }
         self.rows = rows
     }
 
-    /// Simulates one person; nil if no preferred text is left.
+    /// Simulates one person; nil if the learned model prefers no text.
     private static func trial(
         of person: Int, _ texts: [Text], _ limit: Int, _ features: [PostID: FeatureSet],
         _ words: FeatureWords,
@@ -94,12 +98,12 @@ package struct TextLearning: Encodable, Equatable, Sendable {
             (place: generator.nextUniform(), isWrong: generator.nextUniform() < noise, text: $0)
         }
         .sorted { ($0.place, $0.text.example.id.value) < ($1.place, $1.text.example.id.value) }
-        var others = 0
+        var outOfPlaceCount = 0
         order.removeAll { one in
-            others += one.text.isOutOfPlace ? 1 : 0
-            return one.text.isOutOfPlace && others > limit
+            outOfPlaceCount += one.text.isOutOfPlace ? 1 : 0
+            return one.text.isOutOfPlace && outOfPlaceCount > limit
         }
-        if others > limit {
+        if outOfPlaceCount > limit {
             // The remaining texts out of place are all at the beginning, so the order is drawn
             // again.
             order = order.map {
@@ -107,8 +111,8 @@ package struct TextLearning: Encodable, Equatable, Sendable {
             }
             .sorted { ($0.place, $0.text.example.id.value) < ($1.place, $1.text.example.id.value) }
         }
-        let asked = order.prefix(Int((Double(order.count) * heldOut).rounded()))
-        let labelled = order.dropFirst(asked.count).prefix(labels).map { one in
+        let testedTexts = order.prefix(Int((Double(order.count) * heldOut).rounded()))
+        let labelled = order.dropFirst(testedTexts.count).prefix(labels).map { one in
             (text: one.text, isAgainst: one.text.isOutOfPlace != one.isWrong)
         }
         var classifier = MemoryClassifier(words)
@@ -118,19 +122,23 @@ package struct TextLearning: Encodable, Equatable, Sendable {
         classifier.learn(
             labelled.map { $0.isAgainst ? .favorited($0.text.example) : .seen($0.text.example) },
             extract)
-        let against = labelled.count { $0.isAgainst }
-        let isSilent =
-            labelled.count < TextTaste.fewest || against == 0 || against == labelled.count
-        if min(against, labelled.count - against) >= minimum { classifier.fitWeights(extract) }
-        let first = asked.map(\.text).filter { text in
-            isSilent || classifier.assess(extract(text.example)).byFeatures <= TextTaste.margin
+        let labelsAgainst = labelled.count { $0.isAgainst }
+        let judgesNothing =
+            labelled.count < TextTaste.fewest || labelsAgainst == 0
+            || labelsAgainst == labelled.count
+        if min(labelsAgainst, labelled.count - labelsAgainst) >= minimum {
+            classifier.fitWeights(extract)
         }
-        guard !first.isEmpty else { return nil }
-        let inPlace = asked.count { !$0.text.isOutOfPlace }
-        let bad = first.count { $0.isOutOfPlace }
+        let preferredTexts = testedTexts.map(\.text).filter { text in
+            judgesNothing || classifier.assess(extract(text.example)).byFeatures <= TextTaste.margin
+        }
+        guard !preferredTexts.isEmpty else { return nil }
+        let inPlaceCount = testedTexts.count { !$0.text.isOutOfPlace }
+        let preferredOutOfPlace = preferredTexts.count { $0.isOutOfPlace }
         return (
-            Double(bad) / Double(first.count),
-            inPlace == 0 ? 1 : Double(first.count - bad) / Double(inPlace)
+            Double(preferredOutOfPlace) / Double(preferredTexts.count),
+            inPlaceCount == 0
+                ? 1 : Double(preferredTexts.count - preferredOutOfPlace) / Double(inPlaceCount)
         )
     }
 }

@@ -8,13 +8,14 @@ import Mirroring
 import Posts
 package import Settings
 
-/// How many of a person's texts can be understood by themselves, and which rules refuse the others.
+/// The number of a person's texts that can be understood by themselves, and the rules that refuse
+/// the others.
 package struct TextReport: Encodable, Sendable {
     /// A sample text by which a person can judge a rule.
     package struct Sample: Encodable, Equatable, Sendable {
         package let id: String
         package let text: String
-        /// When it is fit; nil for never.
+        /// The days or hours at which the text is fit; nil if it never is.
         package let when: String?
     }
 
@@ -22,19 +23,19 @@ package struct TextReport: Encodable, Sendable {
     package struct Cost: Encodable, Equatable, Sendable {
         /// The rule's code.
         package let reason: String
-        /// The rule's line in `fitness.tsv`; nil for all rows of the code together, or a rule that
-        /// is not in that file.
+        /// The rule's line in `fitness.tsv`; nil for all rows of the code together, and for a rule
+        /// that is not in that file.
         package let line: Int?
-        /// Texts that it always refuses.
+        /// The number of texts that the rule always refuses.
         package fileprivate(set) var refuses = 0
-        /// Texts that it restricts to some days or hours.
+        /// The number of texts that the rule restricts to some days or hours.
         package fileprivate(set) var restricts = 0
-        /// Texts that it makes less than plain, so that others are preferred.
+        /// The number of texts that the rule makes less than plain, so that others are preferred.
         package fileprivate(set) var demotes = 0
-        /// Those of all these that no other rule affects.
+        /// The number of texts that this rule affects and no other.
         package fileprivate(set) var alone = 0
 
-        /// All texts that it affects.
+        /// The number of texts that the rule affects.
         package var texts: Int { refuses + restricts + demotes }
 
         fileprivate init(reason: String, line: Int?) {
@@ -45,19 +46,22 @@ package struct TextReport: Encodable, Sendable {
 
     /// How well the rules agree with a person.
     package struct Agreement: Encodable, Equatable, Sendable {
-        /// Texts that a person judged.
+        /// The number of texts that a person judged.
         package fileprivate(set) var labelled = 0
+        /// The number of texts that the person finds unfit.
         package fileprivate(set) var labelledUnfit = 0
-        /// Those of them that the rules find unfit, always or outside a window; with
+        /// The number of judged texts that the rules find unfit, always or outside a window; with
         /// `FITNESS=plain` also those that are not plain because of their words.
-        package fileprivate(set) var found = 0
-        /// Those of them that the person finds unfit too.
+        package fileprivate(set) var foundByRules = 0
+        /// The number of texts that both the rules and the person find unfit.
         package fileprivate(set) var foundUnfit = 0
-        /// Those of these for which the rules give the person's reason.
+        /// The number of texts that both find unfit, for the same reason.
         package fileprivate(set) var sameReason = 0
 
         /// The share of the rules' findings that the person shares; nil without any.
-        package var precision: Double? { found > 0 ? Double(foundUnfit) / Double(found) : nil }
+        package var precision: Double? {
+            foundByRules > 0 ? Double(foundUnfit) / Double(foundByRules) : nil
+        }
         /// The share of the person's findings that the rules share; nil without any.
         package var recall: Double? {
             labelledUnfit > 0 ? Double(foundUnfit) / Double(labelledUnfit) : nil
@@ -78,31 +82,34 @@ package struct TextReport: Encodable, Sendable {
     }
 
     package private(set) var schema = "mirror-bot/evaluate-texts/1"
-    /// Posts that are neither replies nor reposts.
+    /// The number of posts that are neither replies nor reposts.
     package private(set) var posts = 0
-    /// Texts that are always fit.
+    /// The number of texts that are always fit.
     package private(set) var fit = 0
-    /// Those of them that are plain.
+    /// The number of always fit texts that are plain.
     package private(set) var plain = 0
-    /// All others.
+    /// The number of texts that are not always fit.
     package private(set) var unfit = 0
-    /// Those of them that are fit on some days or at some hours.
+    /// The number of texts that are fit only on some days or at some hours.
     package private(set) var sometimes = 0
-    /// The unfit texts by the first rule against them.
+    /// The numbers of unfit texts, by the first rule against them.
     package private(set) var byReason: [String: Int] = [:]
-    /// Texts that are left out regardless of their words, for example because of pictures.
+    /// The numbers of texts that are left out regardless of their words, for example because of
+    /// pictures, by rule.
     package private(set) var otherRules: [String: Int] = [:]
-    /// The share of always fit texts among those that the other rules accept; nil without any.
+    /// The share of always fit texts among the texts that the other rules accept; nil if they
+    /// accept none.
     package private(set) var poolShare: Double?
-    /// The share of plain texts among the same.
+    /// The share of plain texts among the texts that the other rules accept; nil if they accept
+    /// none.
     package private(set) var plainShare: Double?
-    /// The fit texts that are not plain, by the first rule responsible.
+    /// The numbers of fit texts that are not plain, by the first rule responsible.
     package private(set) var later: [String: Int] = [:]
-    /// The effect of each code, the most texts first.
+    /// The effect of each code, that on the most texts first.
     package private(set) var costs: [Cost] = []
-    /// The effect of each row of the rules, in their order.
+    /// The effect of each row of the rules, in the order of the rows.
     package private(set) var rows: [Cost] = []
-    /// `nil` without labels.
+    /// The share of the rules' findings that the person shares; `nil` without labels.
     package private(set) var precision: Double?
     package private(set) var recall: Double?
     /// The agreement by language of the posts; empty without labels.
@@ -111,7 +118,7 @@ package struct TextReport: Encodable, Sendable {
     package private(set) var samples: [String: [Sample]] = [:]
     /// The results of learning from simulated persons; `nil` if not requested.
     package fileprivate(set) var learning: TextLearning?
-    /// Lines and posts that could not be read.
+    /// The number of lines and posts that could not be read.
     package private(set) var problems = 0
 
     private enum CodingKeys: CodingKey {
@@ -133,7 +140,7 @@ package struct TextReport: Encodable, Sendable {
         try container.encode(costs, forKey: .costs)
         try container.encode(rows, forKey: .rows)
         try container.encode(otherRules, forKey: .otherRules)
-        // Encoded as null, so that the key is always present.
+        // These shares are encoded as null when they are nil, so that the keys are always present.
         try container.encode(poolShare, forKey: .poolShare)
         try container.encode(plainShare, forKey: .plainShare)
         try container.encode(precision, forKey: .precision)
@@ -150,7 +157,7 @@ package struct TextReport: Encodable, Sendable {
 
 /// Judges the texts of a downloaded archive, without any database.
 package struct TextEvaluator: Sendable {
-    /// The most posts that are read; they are held in memory.
+    /// The most posts that are read, because all are held in memory.
     private static let maximumPosts = 2_000_000
 
     private let judge: TextJudge
@@ -181,23 +188,25 @@ package struct TextEvaluator: Sendable {
     /// Reads an archive and judges it, on a thread of its own.
     ///
     /// - Parameters:
-    ///   - path: A zip, an extracted folder, JSON Lines, or `-` for standard input.
-    ///   - labels: JSON Lines with the fitness of texts; nil for none.
+    ///   - path: The path of a zip, of an extracted folder or of JSON Lines, or `-` for standard
+    ///     input.
+    ///   - labels: The path of JSON Lines with the fitness of texts; nil for none.
     /// - Returns: The report.
     /// - Throws: `ImportError`.
     package func evaluate(_ path: String, labels: String?) async throws -> TextReport {
         let executor = ThreadExecutor(name: "evaluation")
         defer { executor.shutdown() }
         return try await executor.run {
-            var said: [String: TextLabel] = [:]
+            var labelsByID: [String: TextLabel] = [:]
             if let labels {
                 _ = try JSONLinesReader(
                     path: labels, purpose: .texts, network: .usual, localHost: nil
                 )
-                .readLabels { said[$0.id] = $0 }
+                .readLabels { labelsByID[$0.id] = $0 }
             }
             let (posts, habits, problems) = try Self.posts(at: path)
-            return report(on: posts, habits, said, hasLabels: labels != nil, problems: problems)
+            return report(
+                on: posts, habits, labelsByID, hasLabels: labels != nil, problems: problems)
         }
     }
 
@@ -227,20 +236,21 @@ package struct TextEvaluator: Sendable {
         problems: Int
     ) -> TextReport {
         var tally = Tally(report: TextReport(problems: problems), mode: mode)
-        var before: Date?
-        var said: [TextLearning.Text] = []
+        var previousPostTime: Date?
+        var labelledTexts: [TextLearning.Text] = []
         for post in posts {
             var verdict = habits.complete(judge.verdict(on: post), on: post)
-            let distance = before.map { post.createdAt.timeIntervalSince($0) } ?? .infinity
+            let distance =
+                previousPostTime.map { post.createdAt.timeIntervalSince($0) } ?? .infinity
             if post.isTimeTrusted, distance > 0, distance < Post.closeTogether {
                 verdict.demote(.followsClosely)
             }
-            before = post.createdAt
+            previousPostTime = post.createdAt
             tally.add(post, verdict, judge.refusal(of: post))
             guard let label = labels[post.id.value] else { continue }
             tally.compare(verdict, with: label, post.language)
             let example = Example(id: post.id, author: nil, text: post.text)
-            said.append(
+            labelledTexts.append(
                 TextLearning.Text(
                     example: example, isOutOfPlace: !label.isFit, isPlain: verdict.isPlain))
         }
@@ -248,19 +258,19 @@ package struct TextEvaluator: Sendable {
         if persons > 0, let tokenizer = judge.tokenizer {
             let extractor = FeatureExtractor(tokenizer: tokenizer, words: TextTaste.wordSelection)
             report.learning = TextLearning(
-                said, extractor, persons: persons,
+                labelledTexts, extractor, persons: persons,
                 minimum: configuration.favorites.minimumPerCategory)
         }
         return report
     }
 
-    /// The running sums of a report.
+    /// The sums of a report while posts are counted.
     private struct Tally {
         var report: TextReport
         private let mode: FitnessMode
-        private var pool = 0
+        private var fitAccepted = 0
         private var plain = 0
-        private var passed = 0
+        private var accepted = 0
         private var agreement = TextReport.Agreement()
         private var candidates: [String: [(order: String, sample: TextReport.Sample)]] = [:]
 
@@ -272,8 +282,8 @@ package struct TextEvaluator: Sendable {
         mutating func add(_ post: Post, _ verdict: Fitness.Verdict, _ refusal: Refusal.Reason?) {
             report.count(verdict, refusal)
             if refusal == nil {
-                passed += 1
-                pool += verdict.reason == nil ? 1 : 0
+                accepted += 1
+                fitAccepted += verdict.reason == nil ? 1 : 0
                 plain += verdict.isPlain ? 1 : 0
             }
             guard let reason = (verdict.reason ?? verdict.demotion)?.rawValue else { return }
@@ -297,8 +307,8 @@ package struct TextEvaluator: Sendable {
         func finished(hasLabels: Bool, samples: Int) -> TextReport {
             var report = report
             report.finish(
-                pool: passed > 0 ? Double(pool) / Double(passed) : nil,
-                plain: passed > 0 ? Double(plain) / Double(passed) : nil,
+                pool: accepted > 0 ? Double(fitAccepted) / Double(accepted) : nil,
+                plain: accepted > 0 ? Double(plain) / Double(accepted) : nil,
                 hasLabels ? agreement : nil,
                 candidates.mapValues {
                     $0.sorted { $0.order < $1.order }.prefix(samples).map(\.sample)
@@ -373,7 +383,7 @@ extension TextReport.Agreement {
         labelled += 1
         labelledUnfit += label.isFit ? 0 : 1
         guard let reason else { return }
-        found += 1
+        foundByRules += 1
         guard !label.isFit else { return }
         foundUnfit += 1
         sameReason += label.reason == reason.rawValue ? 1 : 0
@@ -384,13 +394,13 @@ extension [TextReport.Cost] {
     fileprivate mutating func charge(
         _ effect: Fitness.Finding.Effect, _ reason: String, _ line: Int?, isAlone: Bool
     ) {
-        let place = firstIndex { $0.line == line && $0.reason == reason } ?? count
-        if place == count { append(TextReport.Cost(reason: reason, line: line)) }
+        let index = firstIndex { $0.line == line && $0.reason == reason } ?? count
+        if index == count { append(TextReport.Cost(reason: reason, line: line)) }
         switch effect {
-        case .refuses: self[place].refuses += 1
-        case .restricts: self[place].restricts += 1
-        case .demotes: self[place].demotes += 1
+        case .refuses: self[index].refuses += 1
+        case .restricts: self[index].restricts += 1
+        case .demotes: self[index].demotes += 1
         }
-        self[place].alone += isAlone ? 1 : 0
+        self[index].alone += isAlone ? 1 : 0
     }
 }

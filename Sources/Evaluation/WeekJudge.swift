@@ -9,46 +9,50 @@ import Schedule
 /// tested once. It learns all stretches of seven days, from any weekday on; none of them shares a
 /// day with a tested week.
 package struct WeekJudge: Equatable, Sendable {
-    /// With fewer weeks every figure is chance.
+    /// The fewest weeks for a measure; with fewer every figure is chance.
     package static let fewestWeeks = 12
+    /// The number of parts of the weeks; each part is tested by a classifier that learned the
+    /// others.
     private static let folds = 5
-    private static let length = 7
-    /// The number of samples of weeks for the interval.
+    private static let daysOfWeek = 7
+    /// The number of samples of weeks from which the interval is computed.
     private static let samples = 1_000
     /// The share of the samples that the interval excludes at each end.
     private static let tail = 0.025
 
-    /// The number of judged weeks of each of the two.
+    /// The number of judged weeks of the human, and of the bot.
     package let weeks: Int
     /// The share of right guesses; 0.5 is a random guess.
     package let right: Double
-    /// The 95 % confidence interval of the share, by bootstrap: weeks drawn with replacement.
+    /// The 95 % confidence interval of ``right``, by bootstrap: weeks drawn with replacement.
     package let interval: ClosedRange<Double>
-    /// The probability that, of a week of each, the bot's gets the higher score (area under the
-    /// curve).
+    /// The probability that a week of the bot gets a higher score than a week of the human (area
+    /// under the curve).
     package let area: Double
 
-    /// Judges days in a row.
+    /// Judges the weeks of consecutive days.
     ///
     /// - Parameters:
     ///   - human: The minutes of each of the human's days, ascending.
-    ///   - bot: The same days of the bot.
+    ///   - bot: The minutes of each of the bot's same days, ascending.
     ///   - firstWeekday: The weekday of the first day, 1 for Monday.
     ///   - seed: The seed of the samples for the interval.
-    /// - Returns: Nil if there are fewer than ``fewestWeeks``.
+    /// - Returns: Nil if there are fewer weeks than ``fewestWeeks``.
     package init?(human: [[MinuteOfDay]], bot: [[MinuteOfDay]], firstWeekday: Int, seed: UInt64) {
         let days = min(human.count, bot.count)
-        let weeks = days / Self.length
+        let weeks = days / Self.daysOfWeek
         guard weeks >= Self.fewestWeeks else { return nil }
-        let starts = 0...(days - Self.length)
-        func looks(_ minutes: [[MinuteOfDay]]) -> [[Double]] {
+        let starts = 0...(days - Self.daysOfWeek)
+        func featuresOfStretches(_ minutes: [[MinuteOfDay]]) -> [[Double]] {
             starts.map { start in
-                WeekLook(minutes[start..<start + Self.length], firstWeekday: firstWeekday + start)
-                    .features
+                WeekFeatures(
+                    minutes[start..<start + Self.daysOfWeek], firstWeekday: firstWeekday + start
+                )
+                .features
             }
         }
-        // The human's stretches come first, then the bot's.
-        let rows = ClassedRows(looks(human) + looks(bot))
+        // The rows of the human's stretches come first, those of the bot's follow.
+        let rows = ClassedRows(featuresOfStretches(human) + featuresOfStretches(bot))
         let labels = starts.map { _ in false } + starts.map { _ in true }
         let scores = Self.scores(rows, labels, days: days, weeks: weeks)
         let shares = scores.map { Self.rightShare(human: $0.human, bot: $0.bot) }
@@ -58,20 +62,23 @@ package struct WeekJudge: Equatable, Sendable {
         interval = Self.interval(of: shares, seed: seed)
     }
 
-    /// The log odds, for each week of the human and of the bot, that it is the bot's.
+    /// For each week of the human and of the bot, the log odds that it is the bot's.
     private static func scores(
         _ rows: ClassedRows, _ labels: [Bool], days: Int, weeks: Int
     ) -> [(human: Double, bot: Double)] {
-        let stretches = days - length + 1
+        let stretches = days - daysOfWeek + 1
         var scores: [(human: Double, bot: Double)] = []
         for fold in 0..<folds {
-            let asked = (0..<weeks).filter { $0 * folds / weeks == fold }
-            guard let first = asked.first, let last = asked.last else { continue }
-            let held = first * length..<(last + 1) * length
-            let learned = (0..<stretches).filter { !held.overlaps($0..<$0 + length) }
-            let stumps = BoostedStumps(rows, learned + learned.map { $0 + stretches }, labels)
-            scores += asked.map { week in
-                let start = week * length
+            let testedWeeks = (0..<weeks).filter { $0 * folds / weeks == fold }
+            guard let first = testedWeeks.first, let last = testedWeeks.last else { continue }
+            let testedDays = first * daysOfWeek..<(last + 1) * daysOfWeek
+            let learnedStretches = (0..<stretches).filter {
+                !testedDays.overlaps($0..<$0 + daysOfWeek)
+            }
+            let stumps = BoostedStumps(
+                rows, learnedStretches + learnedStretches.map { $0 + stretches }, labels)
+            scores += testedWeeks.map { week in
+                let start = week * daysOfWeek
                 return (
                     stumps.score(of: start, in: rows), stumps.score(of: start + stretches, in: rows)
                 )
@@ -97,14 +104,14 @@ package struct WeekJudge: Equatable, Sendable {
     private static func interval(of shares: [Double], seed: UInt64) -> ClosedRange<Double> {
         var generator = SplitMix64(seed: seed)
         let means = (0..<samples).map { _ in
-            mean(
-                shares.indices.map { _ in
-                    shares[
-                        min(Int(generator.nextUniform() * Double(shares.count)), shares.count - 1)]
-                })
+            let sample = shares.indices.map { _ in
+                let drawn = Int(generator.nextUniform() * Double(shares.count))
+                return shares[min(drawn, shares.count - 1)]
+            }
+            return mean(sample)
         }.sorted()
-        let place = Int(tail * Double(samples))
-        return means[place]...means[samples - 1 - place]
+        let excludedAtEachEnd = Int(tail * Double(samples))
+        return means[excludedAtEachEnd]...means[samples - 1 - excludedAtEachEnd]
     }
 }
 
@@ -124,37 +131,42 @@ extension WeekJudge: Encodable {
 }
 
 /// The features of one week of posts.
-private struct WeekLook {
-    /// The longest gap, in minutes, between posts of one sitting.
-    private static let sitting = 30
+private struct WeekFeatures {
+    /// The longest gap between posts of one sitting, in minutes.
+    private static let longestGapInSitting = 30
 
     private(set) var features: [Double] = []
 
     /// - Parameters:
-    ///   - days: The minutes of seven days, ascending.
+    ///   - days: The minutes of the posts on seven days, ascending on each day.
     ///   - firstWeekday: The weekday of the first day, 1 for Monday; numbers above 7 continue with
     ///     the next week.
     init(_ days: ArraySlice<[MinuteOfDay]>, firstWeekday: Int) {
         let minutes = days.map { $0.map(\.value) }
         let counts = minutes.map(\.count)
         let posts = counts.reduce(0, +)
-        let active = minutes.filter { !$0.isEmpty }
+        let daysWithPosts = minutes.filter { !$0.isEmpty }
         let gaps = minutes.flatMap { zip($0, $0.dropFirst()).map { $1 - $0 } }.sorted()
-        let weekend = counts.indices.filter { (firstWeekday - 1 + $0) % 7 >= 5 }.reduce(0) {
+        let weekendPosts = counts.indices.filter { (firstWeekday - 1 + $0) % 7 >= 5 }.reduce(0) {
             $0 + counts[$1]
         }
         let hours = Dictionary(minutes.joined().map { ($0 / 60, 1.0) }, uniquingKeysWith: +).values
             .sorted()
+        let entropyOfHours = hours.reduce(0.0) { entropy, count in
+            let share = count / Double(max(1, posts))
+            return entropy - share * log(share)
+        }
         features = [
-            Double(posts), Double(active.count), Double(counts.max() ?? 0),
-            Self.share(weekend, of: posts),
+            Double(posts), Double(daysWithPosts.count), Double(counts.max() ?? 0),
+            Self.share(weekendPosts, of: posts),
             Self.share(gaps.count { $0 == 0 }, of: gaps.count),
-            Self.share(gaps.count { $0 <= Self.sitting }, of: gaps.count),
+            Self.share(gaps.count { $0 <= Self.longestGapInSitting }, of: gaps.count),
             Double(Self.middle(gaps)),
             Double(hours.count),
-            hours.reduce(0) { $0 - $1 / Double(max(1, posts)) * log($1 / Double(max(1, posts))) },
-            Self.mean(active.compactMap(\.first)), Self.mean(active.compactMap(\.last)),
-            Self.spread(active.compactMap(\.first)), Self.spread(counts),
+            entropyOfHours,
+            Self.mean(daysWithPosts.compactMap(\.first)),
+            Self.mean(daysWithPosts.compactMap(\.last)),
+            Self.spread(daysWithPosts.compactMap(\.first)), Self.spread(counts),
             Double(zip(counts, counts.dropFirst()).reduce(0) { $0 + abs($1.1 - $1.0) }),
         ]
     }

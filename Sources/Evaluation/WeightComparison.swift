@@ -4,19 +4,19 @@ import Mirroring
 
 /// The quality of the classifier on the same posts with plain and with learned weights.
 package struct WeightComparison: Equatable, Sendable, Encodable {
-    /// The figures by which both are compared; nil for one that has no value.
+    /// The figures of one kind of weights; a figure that has no value is nil.
     package struct Side: Equatable, Sendable, Encodable {
         package let averagePrecision: Double?
         package let rocAUC: Double?
-        /// ``Calibration/logLoss``.
+        /// The mean loss of the predictions, as ``Calibration/logLoss``.
         package let logLoss: Double?
-        /// ``Calibration/expectedError``.
+        /// The expected calibration error, as ``Calibration/expectedError``.
         package let calibrationError: Double?
-        /// The share of the bot's favorites that the human favorited too, at the threshold.
+        /// The share of the bot's favorites at the threshold that the human favorited too.
         package let precision: Double?
         /// The share of the human's favorites that the bot would have favorited.
         package let recall: Double?
-        /// How many posts the bot would have favorited.
+        /// The number of posts that the bot would have favorited.
         package let fired: Int
 
         fileprivate init(_ predictions: [Prediction]) {
@@ -75,14 +75,16 @@ package struct WeightComparison: Equatable, Sendable, Encodable {
         equalThreshold = Self.threshold(above: plain.count(where: \.isFired), of: rates)
     }
 
-    /// A rate that the wanted number of rates exceeds, halfway between two of them; nil if there is
-    /// none.
-    private static func threshold(above number: Int, of logRates: [Double]) -> Double? {
+    /// A favorite rate that as many of the rates exceed as wanted, halfway between two of them; nil
+    /// if there is none.
+    private static func threshold(above wantedNumber: Int, of logRates: [Double]) -> Double? {
         let sorted = logRates.sorted(by: >)
-        guard number > 0, number < sorted.count, sorted[number - 1] > sorted[number] else {
+        guard wantedNumber > 0, wantedNumber < sorted.count,
+            sorted[wantedNumber - 1] > sorted[wantedNumber]
+        else {
             return nil
         }
-        let rate = exp((sorted[number - 1] + sorted[number]) / 2)
+        let rate = exp((sorted[wantedNumber - 1] + sorted[wantedNumber]) / 2)
         return rate.isFinite && rate > 0 ? rate : nil
     }
 

@@ -25,18 +25,18 @@ extension YearRehearsal {
             self, past, silence, from: span.start,
             // The names of people who were answered later are not known yet at this point.
             names: try await mirror.people.names().subtracting(all.compactMap(\.name)))
-        guard !contests.asked.isEmpty else {
+        guard !contests.simulatedIndices.isEmpty else {
             return .missing(
                 "the answered post is known for none of the human's \(during.count) answers of \(year); a mirror keeps "
                     + "other people's posts for some months only, and --favorites FILE adds older ones"
             )
         }
-        var looked: [RehearsedReplies.Answer] = []
-        for index in contests.asked {
+        var simulated: [RehearsedReplies.Answer] = []
+        for index in contests.simulatedIndices {
             try Task.checkCancellation()
-            if let answer = await contests.answer(at: index) { looked.append(answer) }
+            if let answer = await contests.answer(at: index) { simulated.append(answer) }
         }
-        return .measured(RehearsedReplies(answers: during.count, looked: looked))
+        return .measured(RehearsedReplies(answers: during.count, simulated: simulated))
     }
 
     /// The human's replies to others, oldest first.
@@ -54,36 +54,38 @@ extension YearRehearsal {
     }
 }
 
-/// The human's replies to others, and the choice that the mirror would have made for each from the
-/// earlier ones.
+/// The human's replies to others; for each of the year's, the mirror's choice among the replies
+/// before it is simulated.
 private struct ReplyContests {
-    /// Oldest first.
-    private let replies: [ReplyEvaluation.Known]
+    /// The human's replies to others, oldest first.
+    private let replies: [ReplyEvaluation.ReplyWithWords]
     private let evaluation: ReplyEvaluation
-    /// The handles that are known from the beginning.
+    /// The handles that are known when the year begins.
     private let names: Set<String>
-    /// All accounts of the people answered.
+    /// For each person answered, all accounts of that person.
     private let accounts: [AccountID: [AccountID]]
-    /// The replies to each account, as places in ``replies``.
-    private let places: [AccountID: [Int]]
-    /// The positions of replies that may not be sent.
+    /// For each account, the indices in ``replies`` of the replies to it.
+    private let indicesByAccount: [AccountID: [Int]]
+    /// The indices of the replies that may not be sent again.
     private let unusable: Set<Int>
+    /// The score below which a reply is doubtful, as measured at the beginning of the year.
     private let threshold: Double?
     private let mode: ReplyMode
-    /// The positions of the year's replies that are simulated.
-    let asked: [Int]
-    /// By person, the replies that the bot has sent and when.
+    /// The indices of the year's replies that are simulated.
+    let simulatedIndices: [Int]
+    /// For each person, when the bot last sent which reply.
     private var uses: [AccountID: [PostID: Date]] = [:]
-    /// The habits as last counted from the newest replies, and the number of replies at that time.
-    private var habits: (count: Int, told: ReplyHabits)?
+    /// The habits as they were last counted, and the number of replies before which they were
+    /// counted.
+    private var countedHabits: (count: Int, habits: ReplyHabits)?
     /// The number of replies after which the habits are counted again, which takes long.
     private static let repliesBetweenCounts = 25
 
     /// - Parameters:
-    ///   - past: The human's answers until the end of the year, oldest first.
-    ///   - silence: The texts that are never sent.
+    ///   - past: The human's replies to others until the end of the year, oldest first.
+    ///   - silence: The posts whose texts are never sent.
     ///   - start: The beginning of the year.
-    ///   - names: Handles that are known besides those of the people answered.
+    ///   - names: The handles that are known besides those of the people answered.
     init(
         _ rehearsal: YearRehearsal, _ past: [Archive.PastReply], _ silence: YearRehearsal.Silence,
         from start: Date,
@@ -111,27 +113,29 @@ private struct ReplyContests {
                 guard case .failure = rules.replyText(for: post, to: "") else { return false }
                 return true
             })
-        var places: [AccountID: [Int]] = [:]
+        var indicesByAccount: [AccountID: [Int]] = [:]
         for (index, reply) in replies.enumerated() {
-            if let person = reply.person { places[person, default: []].append(index) }
+            if let person = reply.person { indicesByAccount[person, default: []].append(index) }
         }
-        self.places = places
+        self.indicesByAccount = indicesByAccount
         let known = replies.indices.filter { index in
             replies[index].post.createdAt >= start && replies[index].mention != nil
         }
         let stances = try await mirror.people.stances(
             of: Array(Set(known.compactMap { replies[$0].person })))
-        let asked = known.filter { index in replies[index].person.map { stances[$0] } != .deny }
-        self.asked = asked
+        let simulatedIndices = known.filter { index in
+            replies[index].person.map { stances[$0] } != .deny
+        }
+        self.simulatedIndices = simulatedIndices
         var accounts: [AccountID: [AccountID]] = [:]
-        for person in Set(asked.compactMap { replies[$0].person }) {
+        for person in Set(simulatedIndices.compactMap { replies[$0].person }) {
             accounts[person] = try await mirror.people.linked(to: person)
         }
         self.accounts = accounts
     }
 
-    /// Returns the mirror's reply in the place of one of the human's; `nil` if the mention is
-    /// unknown.
+    /// Returns the mirror's reply to the mention that one of the human's replies answered; `nil` if
+    /// the mention is unknown.
     mutating func answer(at index: Int) async -> RehearsedReplies.Answer? {
         let truth = replies[index]
         guard let mention = truth.mention, let asked = truth.past.answered,
@@ -140,14 +144,15 @@ private struct ReplyContests {
             return nil
         }
         let habits = habits(before: index)
-        let earlier = (accounts[person] ?? [person]).flatMap { places[$0] ?? [] }.sorted()
+        let earlierIndices = (accounts[person] ?? [person]).flatMap { indicesByAccount[$0] ?? [] }
+            .sorted()
             .filter { $0 < index && !unusable.contains($0) }.suffix(ReplyEvaluation.mostCandidates)
-        let known = ReplyFilter.KnownNames(
+        let knownNames = ReplyFilter.KnownNames(
             telling: names.union(replies[..<index].compactMap(\.past.name)))
         let contest = await ReplyEvaluation(
-            words: evaluation.words, known: known, mirror: evaluation.mirror
+            words: evaluation.words, known: knownNames, mirror: evaluation.mirror
         ).contest(
-            among: earlier.map { replies[$0] }, for: mention,
+            among: earlierIndices.map { replies[$0] }, for: mention,
             truth.post.replyTo?.post ?? truth.post.id, by: person,
             ReplyScorer(habits: habits), uses: uses[person] ?? [:], now: truth.post.createdAt)
         let chosen = contest.chosen
@@ -155,28 +160,30 @@ private struct ReplyContests {
         let isSent = chosen != nil && !(isDoubtful && mode != .all)
         if let chosen, isSent { uses[person, default: [:]][chosen.id] = truth.post.createdAt }
         let sent = isSent ? chosen : nil
+        let sentIndex = sent.flatMap { sent in
+            earlierIndices.first { replies[$0].post.id == sent.id }
+        }
         return RehearsedReplies.Answer(
             time: truth.post.createdAt, mention: asked, human: truth.post.text,
-            bot: sent.flatMap { sent in earlier.first { replies[$0].post.id == sent.id } }.map {
-                replies[$0].post.text
-            },
+            bot: sentIndex.map { replies[$0].post.text },
             isSame: sent?.textKey == TextRules.textKey(truth.post.text),
             isOfKind: sent.flatMap { Self.isOfKind($0, truth, mention, habits) },
             isDoubtful: isDoubtful)
     }
 
-    /// Returns the habits that the newest replies before one show.
+    /// Returns the human's habits before a reply, as the newest replies until then show them.
     private mutating func habits(before index: Int) -> ReplyHabits {
         let count = index - index % Self.repliesBetweenCounts
-        if let habits, habits.count == count { return habits.told }
+        if let countedHabits, countedHabits.count == count { return countedHabits.habits }
         let computed = ReplyHabits(replies[..<count].suffix(ReplyHabits.longest).map(\.habit))
-        habits = (count, computed)
+        countedHabits = (count, computed)
         return computed
     }
 
     /// Whether a chosen reply has the kind of the true one; nil if the kinds are unknown.
     private static func isOfKind(
-        _ chosen: ReplyCandidate, _ truth: ReplyEvaluation.Known, _ mention: ReplyScorer.Text,
+        _ chosen: ReplyCandidate, _ truth: ReplyEvaluation.ReplyWithWords,
+        _ mention: ReplyScorer.Text,
         _ habits: ReplyHabits
     ) -> Bool? {
         let asked = habits.kind(ofMention: mention.text, language: mention.language)
@@ -188,7 +195,8 @@ private struct ReplyContests {
 }
 
 extension Archive.PastReply {
-    /// The name of the person answered, if their identity is the name.
+    /// The name of the person answered; nil on a network where people's identities are not their
+    /// names.
     fileprivate var name: String? {
         original.post.replyTo?.author.flatMap {
             $0.network.traits.namesAreIdentities ? $0.value : nil

@@ -15,9 +15,9 @@ package struct YearProblem: Error, Equatable, Sendable, CustomStringConvertible 
     package enum Code: Sendable {
         /// The year has no day before today.
         case future
-        /// The human posted nothing in it.
+        /// The human posted nothing in the year.
         case noPosts
-        /// Too little is known of the time before the year.
+        /// The archive holds too few posts of the time before the year.
         case tooEarly
         /// The archive is empty.
         case noArchive
@@ -41,7 +41,7 @@ package struct YearProblem: Error, Equatable, Sendable, CustomStringConvertible 
 /// are ignored, because they were made later. The year is lived in a database in memory; the
 /// mirror's own is only read.
 package struct YearRehearsal: Sendable {
-    /// With fewer posts before the year the mirror would not have known the human.
+    /// The fewest posts before the year; with fewer the mirror would not have known the human.
     package static let fewestPosts = HeldOutSplit.minimumPosts
     /// The number of days after which the archive's habits are counted again and all texts are
     /// judged by them.
@@ -61,11 +61,11 @@ package struct YearRehearsal: Sendable {
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - zone: The human's time zone, in which the year begins.
-    ///   - year: The year.
+    ///   - year: The number of the year.
     ///   - seed: The seed of another simulated life; nil for the one that the mirror itself would
     ///     have lived.
-    ///   - labels: A file of JSON Lines with labelled posts and their times; nil for the posts that
-    ///     the mirror has learned.
+    ///   - labels: The path of a file of JSON Lines with labelled posts and their times; nil for
+    ///     the posts that the mirror has learned.
     package init(
         mirror: HumanMirror, zone: TimeZone, year: Int, seed: UInt64? = nil, labels: String? = nil
     ) {
@@ -76,12 +76,12 @@ package struct YearRehearsal: Sendable {
         self.labels = labels
     }
 
-    /// Lives the year.
+    /// Simulates the year.
     ///
     /// - Parameters:
-    ///   - now: The end of the simulation; only days before today are lived.
-    ///   - onDay: Called with the number of lived days and of all days.
-    /// - Returns: The year of both.
+    ///   - now: The present; only days before today are simulated.
+    ///   - onDay: Called after each simulated day with the number of days done, and of all days.
+    /// - Returns: The year of the human and of the bot.
     /// - Throws: ``YearProblem``; `ImportError` for the file of favorites; the store's error;
     ///   `CancellationError`.
     package func run(
@@ -116,8 +116,9 @@ package struct YearRehearsal: Sendable {
     struct Span: Sendable {
         let firstDay: LocalDay
         let lastDay: LocalDay
-        /// The first instant of the first day, and the one after the last day.
+        /// The first instant of the first day.
         let start: Date
+        /// The first instant after the last day.
         let end: Date
 
         var days: [LocalDay] { (0...lastDay.days(since: firstDay)).map(firstDay.advanced(by:)) }
@@ -143,17 +144,18 @@ package struct YearRehearsal: Sendable {
         return Span(firstDay: first, lastDay: end, start: start, end: after)
     }
 
-    /// The first instant of a day, or of the next existing one.
+    /// The first instant of a day, or of the next day that exists in the zone.
     private func beginning(of day: LocalDay) -> Date? {
         (0..<3).lazy.compactMap { LocalDayMinutes(day.advanced(by: $0), in: zone).start }.first
     }
 
     /// The human's posts, by the days of their own clock.
     private struct Past {
-        /// The times from which days are planned, of the days before the year.
+        /// The times of the posts before the year, from which days are planned.
         private(set) var before: [LocalTime] = []
-        /// The human's posts of each day of the year.
+        /// The human's posts on each day of the year.
         private(set) var entries: [LocalDay: [RehearsedYear.Entry]] = [:]
+        /// For each year until the end of the simulated one, the number of posts.
         private(set) var postsOfYears: [Int: Int] = [:]
 
         init(
@@ -209,12 +211,12 @@ package struct YearRehearsal: Sendable {
         }
     }
 
-    /// The similarity of the human's days in the year to as many just before it.
+    /// The similarity of the human's days in the year to as many days just before it.
     private static func ownLikeness(
         of past: Past, _ days: [RehearsedYear.Day], _ span: Span
     ) -> RehearsedYear.Likeness {
-        let first = past.before.map(\.day).min() ?? span.firstDay
-        let length = min(days.count, span.firstDay.days(since: first))
+        let firstKnownDay = past.before.map(\.day).min() ?? span.firstDay
+        let length = min(days.count, span.firstDay.days(since: firstKnownDay))
         let before = (0..<length).map { span.firstDay.advanced(by: $0 - length) }
         let rhythm = Rhythm(days: days.map { $0.human.map(\.minute) })
         return RehearsedYear.Likeness(Rhythm(of: past.before, on: before).distance(to: rhythm))
@@ -222,13 +224,13 @@ package struct YearRehearsal: Sendable {
 
     // MARK: Living
 
-    /// A day of the bot's.
+    /// The bot's posts on one simulated day.
     private struct LivedDay {
         var entries: [RehearsedYear.Entry] = []
         var withoutText = 0
     }
 
-    /// Lives day after day, in a temporary database.
+    /// Simulates one day after another, in a temporary database.
     private func live(
         _ span: Span, _ posts: [Post], _ zones: ZoneHistory, onDay: (Int, Int) -> Void
     ) async throws -> [LivedDay] {
@@ -269,7 +271,7 @@ package struct YearRehearsal: Sendable {
             try await archive.neverUse(keys: circumstances.never, now: .distantPast)
         }
 
-        /// Lives some days, at the beginning of each of which the human's posts until then are
+        /// Simulates some days; at the beginning of each day the human's posts until then are
         /// learned.
         func live(
             _ days: [LocalDay], _ posts: [Post], _ zone: TimeZone, onDay: (Int, Int) -> Void
@@ -294,16 +296,19 @@ package struct YearRehearsal: Sendable {
             return lived
         }
 
-        /// Stores the posts before an instant and returns their number.
+        /// Stores those of the posts that were made before an instant, and returns their number.
         private func learn(_ posts: ArraySlice<Post>, until end: Date, _ zone: TimeZone)
             async throws -> Int
         {
-            let new = posts.prefix { $0.createdAt < end }
-            for start in stride(from: new.startIndex, to: new.endIndex, by: YearRehearsal.batch) {
-                let part = new[start..<min(start + YearRehearsal.batch, new.endIndex)]
-                _ = try await archive.keep(Array(part), timeZone: zone, limit: limit)
+            let newPosts = posts.prefix { $0.createdAt < end }
+            for start in stride(
+                from: newPosts.startIndex, to: newPosts.endIndex, by: YearRehearsal.batch)
+            {
+                let batchOfPosts = newPosts[
+                    start..<min(start + YearRehearsal.batch, newPosts.endIndex)]
+                _ = try await archive.keep(Array(batchOfPosts), timeZone: zone, limit: limit)
             }
-            return new.count
+            return newPosts.count
         }
 
         private static func lived(_ slots: [Intent], _ zone: TimeZone) -> LivedDay {
@@ -371,7 +376,7 @@ package struct YearRehearsal: Sendable {
         }
     }
 
-    /// The posts of others that the mirror would have learned before the year, and in it.
+    /// The labelled posts of others from before the year, and those of the year.
     private func labelled(
         in span: Span, _ file: LabelledFile?, _ extractor: FeatureExtractor
     ) async throws -> (before: [LabelledPost], during: [LabelledPost]) {

@@ -122,7 +122,7 @@ import Testing
             let mirror = try await mirror(posts)
             try await Self.learnTimeline(timeline ?? -30..<days, mirror)
             let year = try await live(mirror, days: days)
-            let replies = try #require(year.replies.scores).looked.filter { $0.time < noon }
+            let replies = try #require(year.replies.scores).simulated.filter { $0.time < noon }
             let favorites = try #require(year.favorites.scores).choices
             #expect(year.days.count == days)
             #expect(replies.count == day + 1)
@@ -251,12 +251,12 @@ import Testing
         try await Self.learnTimeline(-250..<30, mirror)
         let replies = try #require(try await live(mirror, days: 30).replies.scores)
         #expect(replies.answers == 30)
-        #expect(replies.looked.count == 30)
+        #expect(replies.simulated.count == 30)
         #expect(replies.kindKnown == replies.answered)
         #expect(replies.answered > 10)
         // Each text is given once in seven days, so that not each mention has one of its kind left.
         expect(Double(replies.sameKind) / Double(max(1, replies.kindKnown))) { $0 > 0.5 }
-        expect(replies.looked) { $0.allSatisfy { Self.questions.contains($0.mention) } }
+        expect(replies.simulated) { $0.allSatisfy { Self.questions.contains($0.mention) } }
     }
 
     @Test func whoMustNotBeAnsweredIsNotShown() async throws {
@@ -309,7 +309,7 @@ import Testing
         #expect(favorites.learnedBefore == 60 * 7)
         #expect(favorites.scores.testing.posts == 30 * 7)
         #expect(favorites.scores.testing.favorites == 60)
-        #expect(year.replies.scores?.looked.count == 30)
+        #expect(year.replies.scores?.simulated.count == 30)
     }
 
     @Test func whatIsNotKnownSaysWhy() async throws {

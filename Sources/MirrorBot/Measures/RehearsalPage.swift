@@ -68,7 +68,7 @@ struct RehearsalPage {
             "months": .list(months), "hasWeeks": .flag(!weeks.isEmpty),
             "weeks": .list(weeks.map { week($0, detail) }),
             "repliesMissing": .text(Self.missing(report.replies)),
-            "replies": .fields(report.replies.scores.map { replies($0.looked, detail) }),
+            "replies": .fields(report.replies.scores.map { replies($0.simulated, detail) }),
             "favoritesMissing": .text(Self.missing(report.favorites)),
             "favorites": .fields(report.favorites.scores.map { favorites($0.choices, detail) }),
         ]

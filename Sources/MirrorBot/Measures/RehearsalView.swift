@@ -90,7 +90,7 @@ enum RehearsalWords {
         case .measured(let measured): replies = measured
         }
         var words =
-            "of \(replies.looked.count) mentions that the human answered, the bot would have answered \(replies.answered), "
+            "of \(replies.simulated.count) mentions that the human answered, the bot would have answered \(replies.answered), "
             + "\(replies.same) of them with the human's own words"
         if replies.kindKnown > 0 {
             words +=
