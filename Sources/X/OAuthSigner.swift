@@ -27,7 +27,8 @@ struct OAuthSigner: Sendable {
         /// The parameters of the query, and those of a body that is a form; a JSON body is not
         /// signed.
         var parameters: [Parameter] = []
-        /// Further parameters of the header, such as `oauth_verifier`.
+        /// The parameters of the header that the signer does not add itself, such as
+        /// `oauth_verifier`.
         var extra: [Parameter] = []
         /// A text of letters and digits that is different for every request.
         var nonce: String
@@ -37,8 +38,9 @@ struct OAuthSigner: Sendable {
 
     /// The value of the `Authorization` header.
     func authorization(for request: Request) -> String {
-        let signed = headerParameters(of: request) + [("oauth_signature", signature(of: request))]
-        let pairs = signed.map {
+        let signedParameters =
+            headerParameters(of: request) + [("oauth_signature", signature(of: request))]
+        let pairs = signedParameters.map {
             (PercentEncoding.encoded($0.name), PercentEncoding.encoded($0.value))
         }
         return "OAuth "

@@ -49,25 +49,25 @@ struct XClient: NetworkClient {
     ///
     /// - Throws: `NetworkError` or `CancellationError`.
     func send(_ call: NetworkCall) async throws -> HTTPResponse {
-        if var known = memory.pause(of: call.endpoint, at: now()) {
-            known.operation = call.operation
-            known.outcome = .notSent
-            throw known
+        if var earlierError = memory.pause(of: call.endpoint, at: now()) {
+            earlierError.operation = call.operation
+            earlierError.outcome = .notSent
+            throw earlierError
         }
-        let lead = clockLead
-        var response = try await exchange(call, lead: lead)
+        let usedLead = clockLead
+        var response = try await exchange(call, lead: usedLead)
         // X refuses a request with a wrong time, and its answer has the right one. If a read's
         // connection is lost before the answer, the transport repeats the same bytes, and X may
         // refuse the repeated nonce, although it has answered, and billed, the first request. A new
         // signature distinguishes both cases from refused keys.
-        let told = response.headers.clockLead(receivedAt: now()) ?? lead
-        let wasMistimed = abs(told - lead) > Self.toleratedLead
+        let newLead = response.headers.clockLead(receivedAt: now()) ?? usedLead
+        let wasMistimed = abs(newLead - usedLead) > Self.toleratedLead
         if response.status == 401, wasMistimed || call.method == .get {
-            response = try await exchange(call, lead: wasMistimed ? told : clockLead)
+            response = try await exchange(call, lead: wasMistimed ? newLead : clockLead)
             // X's earlier times were wrong, or its clock was set.
             if wasMistimed, response.status != 401 { memory.serverClock.forget(exceptLast: 1) }
         }
-        if let level = response.headers["x-access-level"] { memory.accessLevel = level }
+        if let accessLevel = response.headers["x-access-level"] { memory.accessLevel = accessLevel }
         guard response.isGood else { throw refuse(call, response) }
         return response
     }
@@ -160,10 +160,10 @@ extension XClient {
     /// The rest of a body is never kept, nor any markup, because it may be the page of a proxy.
     private func words(of problems: [XProblem]) -> String? {
         let name = problems.lazy.compactMap { $0.kind ?? $0.code.map(String.init) }.first
-        let said = problems.lazy.compactMap { $0.detail ?? $0.title }.first {
+        let description = problems.lazy.compactMap { $0.detail ?? $0.title }.first {
             !$0.isEmpty && !$0.contains("<")
         }
-        return printable([name, said].compactMap(\.self).joined(separator: ": "))
+        return printable([name, description].compactMap(\.self).joined(separator: ": "))
     }
 }
 
@@ -175,8 +175,9 @@ extension NetworkCall {
     ///
     /// A later look at new items returns all items of an earlier one that were not paid for since.
     fileprivate var reading: String {
-        let places: Set<String> = ["ids", "pagination_token", "until_id", "start_time"]
-        return path + "?" + PercentEncoding.query(query.filter { places.contains($0.name) })
+        let parametersOfPlace: Set<String> = ["ids", "pagination_token", "until_id", "start_time"]
+        return path + "?"
+            + PercentEncoding.query(query.filter { parametersOfPlace.contains($0.name) })
     }
 }
 
@@ -199,7 +200,7 @@ final class XMemory: @unchecked Sendable {
     private let lock = NSLock()
     private var verified: (account: Account, isProtected: Bool?)?
     private var named: AccountStanding?
-    private var level: String?
+    private var storedAccessLevel: String?
     private var pauses: [Scope: (error: NetworkError, pause: Cooldown)] = [:]
     private var boughtDay = 0
     private var bought: [String: Money] = [:]
@@ -236,8 +237,8 @@ final class XMemory: @unchecked Sendable {
     /// The access level of the credentials, in X's words: `read`, `read-write`,
     /// `read-write-directmessages`.
     var accessLevel: String? {
-        get { lock.withLock { level } }
-        set { lock.withLock { level = newValue } }
+        get { lock.withLock { storedAccessLevel } }
+        set { lock.withLock { storedAccessLevel = newValue } }
     }
 
     // MARK: Pauses
@@ -271,14 +272,14 @@ final class XMemory: @unchecked Sendable {
                 boughtDay = day
                 bought = [:]
             }
-            var sum = Money.zero
+            var cost = Money.zero
             for (name, price) in prices {
                 let paid = bought[name] ?? .zero
                 guard price > paid else { continue }
-                sum = sum + (price - paid)
+                cost = cost + (price - paid)
                 if bought[name] != nil || bought.count < Self.maximumBought { bought[name] = price }
             }
-            return sum
+            return cost
         }
     }
 

@@ -67,13 +67,13 @@ extension XNetwork {
         guard let arrivals = Arrivals(cursor, separator: ";", where: XID.isUsable) else {
             throw unknownCursor(feed)
         }
-        let since = arrivals.gap?.since ?? overlapping(arrivals.newest)
+        let lowerBound = arrivals.gap?.since ?? overlapping(arrivals.newest)
         let (list, reachesSince) = try await list(
-            feed, XBounds(since: since, until: arrivals.gap?.until),
+            feed, XBounds(since: lowerBound, until: arrivals.gap?.until),
             size: size ?? (arrivals.gap == nil ? Self.firstPage : Self.fullPage))
         var next = Arrivals(newest: XID.newest(of: list.ids + [arrivals.newest]) ?? arrivals.newest)
         if !reachesSince, list.nextToken != nil, let oldest = XID.oldest(of: list.ids) {
-            next.gap = Arrivals.Gap(since: since, until: oldest)
+            next.gap = Arrivals.Gap(since: lowerBound, until: oldest)
         }
         var page = try await page(of: list, in: feed)
         let text = next.text(separator: ";")
@@ -113,10 +113,10 @@ extension XNetwork {
     }
 
     package func ownPosts(since: Date) async throws -> [ObservedPost] {
-        let start = max(
+        let earliestTime = max(
             min(since, client.now()).addingTimeInterval(-Self.clockMargin), Self.earliest)
-        var bounds = XBounds(start: start)
-        var found: [ObservedPost] = []
+        var bounds = XBounds(start: earliestTime)
+        var foundPosts: [ObservedPost] = []
         var tokens: Set<String> = []
         for _ in 0..<Self.maximumOwnPages {
             let list = try await list(.ownPosts, bounds, size: Self.firstPage).list
@@ -126,13 +126,13 @@ extension XNetwork {
             }
             let isPast = { (item: ObservedPost) in
                 // An edited post is listed at the place of its last version.
-                item.post.isTimeTrusted && item.post.createdAt < start
+                item.post.isTimeTrusted && item.post.createdAt < earliestTime
                     && item.address == item.post.id.value
             }
-            found += page.items.filter { !isPast($0) }
+            foundPosts += page.items.filter { !isPast($0) }
             guard let token = list.nextToken, !page.items.contains(where: isPast) else {
                 if list.isCutShort { break }
-                return found.distinct
+                return foundPosts.distinct
             }
             guard tokens.insert(token).inserted else { break }
             bounds.token = token
@@ -214,11 +214,11 @@ struct XBounds {
 
     var query: [(name: String, value: String)] {
         let start = start.map { String($0.rfc3339.prefix(19)) + "Z" }
-        let all: [(name: String, value: String?)] = [
+        let parameters: [(name: String, value: String?)] = [
             ("pagination_token", token), ("since_id", since), ("start_time", start),
             ("until_id", until),
         ]
-        return all.compactMap { pair in pair.value.map { (pair.name, $0) } }
+        return parameters.compactMap { pair in pair.value.map { (pair.name, $0) } }
     }
 }
 
@@ -376,8 +376,8 @@ struct XFavoriteCursor: Equatable {
 
     /// The known favorites after reading these newest ones.
     func updated(with ids: [String]) -> [String] {
-        var seen: Set<String> = []
-        return Array((ids + known).filter { seen.insert($0).inserted }.prefix(Self.count))
+        var included: Set<String> = []
+        return Array((ids + known).filter { included.insert($0).inserted }.prefix(Self.count))
     }
 
     /// The number of items of a page, newest first, up to the last known one; nil if the page does
@@ -385,17 +385,17 @@ struct XFavoriteCursor: Equatable {
     ///
     /// A single known favorite may have been given again, and then stands above unknown ones.
     func reach(in ids: [String?]) -> Int? {
-        let places = ids.indices.filter { index in ids[index].map(known.contains) ?? false }
-        return places.count >= min(2, known.count) ? places.last.map { $0 + 1 } : nil
+        let knownIndices = ids.indices.filter { index in ids[index].map(known.contains) ?? false }
+        return knownIndices.count >= min(2, known.count) ? knownIndices.last.map { $0 + 1 } : nil
     }
 }
 
-/// Items of a feed as X sent them, possibly in several answers.
+/// The items of a feed as X sent them, possibly in several answers.
 struct XList {
-    /// One item.
+    /// An item of a feed.
     struct Entry {
         let id: String?
-        /// Nil for an unreadable item.
+        /// The post; nil for an unreadable item.
         let post: XPost?
         /// The index of the answer that has the item, and the item's index in that answer.
         fileprivate let source: (body: Int, place: Int)
@@ -408,8 +408,8 @@ struct XList {
     private(set) var nextToken: String?
     /// Whether the server named more pages, but these had no items.
     private(set) var isCutShort = false
-    /// Posts that X reports as left out.
-    private var missing: [UnreadableItem] = []
+    /// The posts that X reports as left out.
+    private var withheldItems: [UnreadableItem] = []
     /// The answers as they came, for unreadable items.
     private var bodies: [[UInt8]] = []
     /// Whether X reports a problem other than a missing post to which a requested post refers.
@@ -424,11 +424,11 @@ struct XList {
         bodies = [body]
         users = answer.users.compactMap(\.value)
         nextToken = answer.nextToken
-        missing = answer.problems.filter(\.isAboutItem).map { problem in
-            let said = [problem.kind, problem.resourceID, problem.detail].map { $0 ?? "" }.joined(
+        withheldItems = answer.problems.filter(\.isAboutItem).map { problem in
+            let words = [problem.kind, problem.resourceID, problem.detail].map { $0 ?? "" }.joined(
                 separator: " ")
             return UnreadableItem(
-                address: problem.resourceID, digest: JSONBody.digest(said.utf8),
+                address: problem.resourceID, digest: JSONBody.digest(words.utf8),
                 cause: "X withholds it")
         }
         hasProblems = answer.problems.contains { !$0.isAboutPost || $0.isAboutItem }
@@ -477,7 +477,7 @@ struct XList {
         bodies += next.bodies
         users += next.users
         nextToken = next.nextToken
-        missing += next.missing
+        withheldItems += next.withheldItems
         hasProblems = hasProblems || next.hasProblems
         received += next.received
         rateLimit = next.rateLimit ?? rateLimit
@@ -486,19 +486,19 @@ struct XList {
     /// The page in the common model, without cursors.
     func page(of feed: Feed, with translator: XTranslator) -> FeedPage {
         var items: [ObservedPost] = []
-        var unreadable = missing
+        var unreadable = withheldItems
         var digests: [Int: [String]] = [:]
         for entry in entries {
             guard
                 let post = entry.post.flatMap({ translator.post($0, in: feed, for: XReader(feed)) })
             else {
-                let (body, place) = entry.source
-                let known = digests[body] ?? JSONBody.digests(of: bodies[body], under: "data")
-                digests[body] = known
+                let (body, index) = entry.source
+                let bodyDigests = digests[body] ?? JSONBody.digests(of: bodies[body], under: "data")
+                digests[body] = bodyDigests
                 unreadable.append(
                     UnreadableItem(
                         address: entry.id.flatMap { XID.isUsable($0) ? $0 : nil },
-                        digest: known.indices.contains(place) ? known[place] : "",
+                        digest: bodyDigests.indices.contains(index) ? bodyDigests[index] : "",
                         cause: entry.post == nil
                             ? "it is not as posts are" : "it has no text or no author"))
                 continue

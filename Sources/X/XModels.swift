@@ -142,7 +142,7 @@ struct XEntities: Decodable {
 ///
 /// Every JSON object can be read; parts that are missing or of another shape are empty.
 struct XAnswer<Item: Decodable>: Decodable {
-    /// One element if a single object was requested.
+    /// The requested objects; one element if a single object was requested.
     let items: [LenientElement<Item>]
     /// Whether there is a field `data`, even if it is an empty list.
     let hasData: Bool

@@ -122,7 +122,7 @@ package struct XNetwork: SocialNetwork {
         var call = NetworkCall(
             operation: .readPost, path: ["2", "tweets", try id(address, .readPost)])
         call.query = reader.parameters(options.fieldNames)
-        let own = try await account()
+        let ownAccount = try await account()
         let answer: XAnswer<XPost>
         let response: HTTPResponse
         do {
@@ -134,7 +134,7 @@ package struct XNetwork: SocialNetwork {
             return nil
         }
         if let item = answer.items.first {
-            let translator = translator(own: own, users: answer.users.compactMap(\.value))
+            let translator = translator(own: ownAccount, users: answer.users.compactMap(\.value))
             guard let post = item.value.flatMap({ translator.post($0, for: reader) }) else {
                 throw client.malformed(call, response, detail: "the post has no text or no author")
             }
@@ -162,23 +162,28 @@ package struct XNetwork: SocialNetwork {
         guard !addresses.isEmpty else { return ([], []) }
         var call = NetworkCall(operation: .readPost, path: ["2", "tweets"])
         call.query = [(name: "ids", value: addresses.joined(separator: ","))]
-        let own = try await account()
-        let counts = Self.halves(of: addresses.count, downTo: 1)
-        let each = prices.priceOfLookUp(of: .own, fieldNames: options.fieldNames)
-        return try await purse.pay(counts.map { each * $0 }, for: .originals, call) { index, time in
-            let asked = Array(addresses.prefix(counts[index]))
+        let ownAccount = try await account()
+        let countsToTry = Self.halves(of: addresses.count, downTo: 1)
+        let priceOfPost = prices.priceOfLookUp(of: .own, fieldNames: options.fieldNames)
+        return try await purse.pay(countsToTry.map { priceOfPost * $0 }, for: .originals, call) {
+            index, time in
+            let requested = Array(addresses.prefix(countsToTry[index]))
             var call = call
             call.query =
-                XReader.own.parameters(options.fieldNames) + [("ids", asked.joined(separator: ","))]
+                XReader.own.parameters(options.fieldNames) + [
+                    ("ids", requested.joined(separator: ","))
+                ]
             let (answer, response) = try await client.answer(of: XPost.self, call)
             if answer.items.isEmpty, !answer.problems.allSatisfy(\.isAboutPost) {
                 throw client.refuse(call, response, problems: answer.problems)
             }
-            let translator = translator(own: own, users: answer.users.compactMap(\.value))
+            let translator = translator(own: ownAccount, users: answer.users.compactMap(\.value))
             let shown = answer.items.compactMap(\.value).compactMap {
                 translator.post($0, for: .own)
             }
-            return ((asked, shown), memory.buy(bill(of: answer, each: prices.postRead), at: time))
+            return (
+                (requested, shown), memory.buy(bill(of: answer, each: prices.postRead), at: time)
+            )
         }
     }
 
@@ -470,8 +475,8 @@ extension XNetwork {
     /// Withdraws a favorite, if X allows the app to do it.
     @discardableResult
     package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
-        let own = try await account().id.value
-        let path = ["2", "users", own, "likes", try id(favorite.address, .unfavorite)]
+        let ownID = try await account().id.value
+        let path = ["2", "users", ownID, "likes", try id(favorite.address, .unfavorite)]
         let call = NetworkCall(operation: .unfavorite, method: .delete, path: path)
         do {
             let (written, response) = try await paid(call, atMost: prices.delete) { _ in

@@ -45,8 +45,8 @@ struct XPacing {
     /// the local clock.
     var nextDay: Date {
         let serverTime = receivedAt.timeIntervalSince1970 - (short.clockLead ?? 0)
-        let rest = 86_400 - serverTime.truncatingRemainder(dividingBy: 86_400)
-        return receivedAt.addingTimeInterval(max(rest, 0) + Self.dayMargin)
+        let secondsUntilMidnight = 86_400 - serverTime.truncatingRemainder(dividingBy: 86_400)
+        return receivedAt.addingTimeInterval(max(secondsUntilMidnight, 0) + Self.dayMargin)
     }
 }
 
@@ -71,7 +71,7 @@ struct XRefusal {
         static let credentials: Set<Int> = [32, 89, 99, 135, 215]
         static let account: Set<Int> = [64, 326]
         static let missing: Set<Int> = [34, 144]
-        static let rate = 88
+        static let rateLimited = 88
         static let daily = 185
         static let tooLong = 186
         static let duplicate = 187
@@ -176,7 +176,7 @@ struct XRefusal {
         if !codes.isDisjoint(with: Legacy.account) { return .accountDisabled }
         if !codes.isDisjoint(with: Legacy.credentials) { return .unauthorized }
         if codes.contains(Legacy.daily) { return .capReached }
-        if codes.contains(Legacy.rate) { return .rateLimited }
+        if codes.contains(Legacy.rateLimited) { return .rateLimited }
         return codes.contains(Legacy.tooLong) ? .tooLong : .forbidden
     }
 

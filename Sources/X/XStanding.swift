@@ -17,16 +17,16 @@ extension AccountStanding {
     /// The state of the account whose credentials made a call; nil unless one of the problems names
     /// it.
     init?(_ problems: [XProblem], answering call: NetworkCall) {
-        let own = problems.first { problem in
+        let ownProblem = problems.first { problem in
             if problem.code == Self.ownAccountSuspended { return true }
             guard problem.resourceType == "user", let id = problem.resourceID else { return false }
             return call.operation == .verifyAccount
                 || call.operation == .readOwnPosts && call.path.contains("/users/\(id)/")
         }
-        guard let own else { return nil }
-        if own.code == Self.ownAccountSuspended { self = .suspended; return }
-        guard own.kind == "resource-not-found" else { return nil }
-        let isSuspended = own.detail?.lowercased().contains("has been suspended") == true
+        guard let ownProblem else { return nil }
+        if ownProblem.code == Self.ownAccountSuspended { self = .suspended; return }
+        guard ownProblem.kind == "resource-not-found" else { return nil }
+        let isSuspended = ownProblem.detail?.lowercased().contains("has been suspended") == true
         self = isSuspended ? .suspended : .deleted
     }
 }

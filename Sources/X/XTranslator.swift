@@ -115,9 +115,11 @@ struct XTranslator {
     }
 
     private func mentions(of wire: XPost) -> [AccountID] {
-        var seen: Set<String> = []
+        var includedIDs: Set<String> = []
         let ids = (wire.entities?.mentionedIDs ?? []) + (wire.note?.entities?.mentionedIDs ?? [])
-        return ids.filter { seen.insert($0).inserted }.map { AccountID(network: .x, value: $0) }
+        return ids.filter { includedIDs.insert($0).inserted }.map {
+            AccountID(network: .x, value: $0)
+        }
     }
 
     /// Whether the author lets only some people answer, to whom the account of the credentials does
