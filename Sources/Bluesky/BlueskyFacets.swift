@@ -47,24 +47,31 @@ enum BlueskyFacets {
     static func linked(_ text: String, words: [String]) -> (text: String, facets: [Facet]) {
         var result = ""
         var links: [Facet] = []
-        var rest = text[...]
+        var remainingText = text[...]
         for words in words where !words.isEmpty {
-            guard let range = rest.range(of: words + " (", options: .literal) else { continue }
-            let behind = rest[range.upperBound...].prefix { !$0.isWhitespace }
-            guard let address = link(in: Array(behind.unicodeScalars), at: 0)?.link,
-                behind.hasPrefix(address + ")")
+            guard let wordsRange = remainingText.range(of: words + " (", options: .literal) else {
+                continue
+            }
+            let textInParentheses = remainingText[wordsRange.upperBound...].prefix {
+                !$0.isWhitespace
+            }
+            guard let address = link(in: Array(textInParentheses.unicodeScalars), at: 0)?.link,
+                textInParentheses.hasPrefix(address + ")")
             else { continue }
-            result += rest[..<range.lowerBound]
+            result += remainingText[..<wordsRange.lowerBound]
             let start = result.utf8.count
             result += words
             links.append(Facet(bytes: start..<result.utf8.count, link: address))
-            rest = rest[behind.index(behind.startIndex, offsetBy: address.count + 1)...]
+            remainingText =
+                remainingText[
+                    textInParentheses.index(
+                        textInParentheses.startIndex, offsetBy: address.count + 1)...]
         }
-        result += rest
-        let others = facets(in: result).filter { other in
+        result += remainingText
+        let otherFacets = facets(in: result).filter { other in
             !links.contains { $0.bytes.overlaps(other.bytes) }
         }
-        return (result, (links + others).sorted { $0.bytes.lowerBound < $1.bytes.lowerBound })
+        return (result, (links + otherFacets).sorted { $0.bytes.lowerBound < $1.bytes.lowerBound })
     }
 
     /// The links and tags of `text` from left to right.
@@ -87,8 +94,8 @@ enum BlueskyFacets {
     }
 
     private static func link(in word: [Unicode.Scalar], at offset: Int) -> Facet? {
-        let start = word.prefix { openings.contains($0) }.count
-        var link = Array(word[start...].prefix { !closings.contains($0) })
+        let openingCount = word.prefix { openings.contains($0) }.count
+        var link = Array(word[openingCount...].prefix { !closings.contains($0) })
         var brackets = Brackets(link)
         while let last = link.last,
             ".,;:!?'*_~".unicodeScalars.contains(last) || brackets.isUnpaired(last)
@@ -99,10 +106,12 @@ enum BlueskyFacets {
         let text = text(of: link)
         let lowercased = text.lowercased()
         guard let scheme = ["https://", "http://"].first(where: lowercased.hasPrefix),
-            let first = lowercased.unicodeScalars.dropFirst(scheme.count).first,
-            first.properties.isAlphabetic || first.properties.numericType != nil || first == "["
+            let firstOfHost = lowercased.unicodeScalars.dropFirst(scheme.count).first,
+            firstOfHost.properties.isAlphabetic || firstOfHost.properties.numericType != nil
+                || firstOfHost == "["
         else { return nil }
-        return Facet(bytes: range(of: link, at: offset + length(of: word[..<start])), link: text)
+        return Facet(
+            bytes: range(of: link, at: offset + length(of: word[..<openingCount])), link: text)
     }
 
     /// The brackets in a link, which belong to it only in pairs, as in the addresses of
@@ -112,7 +121,7 @@ enum BlueskyFacets {
             ")": "(", "]": "[", "}": "{",
         ]
 
-        /// By closing bracket, the number of these brackets minus that of their opening ones.
+        /// For each closing bracket, the number of these brackets minus that of their opening ones.
         private var surplus: [Unicode.Scalar: Int] = [:]
 
         init(_ link: [Unicode.Scalar]) {
@@ -132,7 +141,9 @@ enum BlueskyFacets {
     }
 
     private static func tag(in word: [Unicode.Scalar], at offset: Int) -> Facet? {
-        guard let mark = word.first, mark == "#" || mark == "＃" else { return nil }
+        guard let numberSign = word.first, numberSign == "#" || numberSign == "＃" else {
+            return nil
+        }
         var tag = Array(word.dropFirst().prefix { !isInvisible($0) })
         while let last = tag.last, isPunctuation(last) { tag.removeLast() }
         let text = text(of: tag)
@@ -141,7 +152,7 @@ enum BlueskyFacets {
             // `#1` is a number, not a tag.
             tag.contains(where: { $0.properties.numericType == nil && !isPunctuation($0) })
         else { return nil }
-        return Facet(bytes: range(of: [mark] + tag, at: offset), tag: text)
+        return Facet(bytes: range(of: [numberSign] + tag, at: offset), tag: text)
     }
 
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {

@@ -35,7 +35,7 @@ extension BlueskyNetwork {
             let slice = try await fullSlice(feed, nil, size)
             var page = try await page(of: slice, feed)
             page.older = slice.place
-            page.newer = try cursor(feed, slice.entries.map(\.mark), isWhole: slice.place == nil)
+            page.newer = try cursor(feed, slice.entries.map(\.itemKey), isWhole: slice.place == nil)
                 .text()
             return page
         case .older(let place):
@@ -59,10 +59,10 @@ extension BlueskyNetwork {
     }
 
     package func ownPosts(since: Date) async throws -> [ObservedPost] {
-        let start = since.addingTimeInterval(-Self.clockMargin)
-        var found: [ObservedPost] = []
-        var seen: Set<BlueskyMark> = []
-        var names: Set<PostID> = []
+        let earliestTime = since.addingTimeInterval(-Self.clockMargin)
+        var foundPosts: [ObservedPost] = []
+        var seenKeys: Set<BlueskyItemKey> = []
+        var foundIDs: Set<PostID> = []
         var place: String?
         for _ in 0..<Self.maximumOwnPages {
             let slice = try await slice(.ownPosts, place, Self.pageSize)
@@ -70,16 +70,18 @@ extension BlueskyNetwork {
             guard page.unreadable.isEmpty else {
                 throw incomplete("a post of the account cannot be read")
             }
-            let fresh = slice.entries.filter { seen.insert($0.mark).inserted }
-            found += page.items.filter {
-                names.insert($0.post.id).inserted && isPossiblySince(start, $0)
+            let newEntries = slice.entries.filter { seenKeys.insert($0.itemKey).inserted }
+            foundPosts += page.items.filter {
+                foundIDs.insert($0.post.id).inserted && isPossiblySince(earliestTime, $0)
             }
-            if fresh.isEmpty, !slice.entries.isEmpty { break }
-            guard let next = slice.place, next != place else { return found }
+            if newEntries.isEmpty, !slice.entries.isEmpty { break }
+            guard let next = slice.place, next != place else { return foundPosts }
             // The keys of this program's records contain their times, so none of its records is
             // further down.
-            if let last = fresh.last.flatMap({ TimestampID($0.mark.order) }), last.date < start {
-                return found
+            if let last = newEntries.last.flatMap({ TimestampID($0.itemKey.order) }),
+                last.date < earliestTime
+            {
+                return foundPosts
             }
             place = next
         }
@@ -88,9 +90,9 @@ extension BlueskyNetwork {
 
     /// Whether a post is from after `start` according to its own time or that of its key.
     private func isPossiblySince(_ start: Date, _ item: ObservedPost) -> Bool {
-        let key = RecordReference(item.address).flatMap { TimestampID($0.address.key) }
+        let timeOfKey = RecordReference(item.address).flatMap { TimestampID($0.address.key) }
         return !item.post.isTimeTrusted || item.post.createdAt >= start
-            || key.map { $0.date >= start } ?? true
+            || timeOfKey.map { $0.date >= start } ?? true
     }
 
     private func incomplete(_ cause: String) -> NetworkError {
@@ -108,7 +110,7 @@ extension BlueskyNetwork {
             } catch let error as NetworkError {
                 // The pages that were read are not read again; if the problem persists, the next
                 // call reports it.
-                guard !look.marks.isEmpty else { throw error }
+                guard !look.itemKeys.isEmpty else { throw error }
                 break
             }
             let hasOnlyKnown =
@@ -119,22 +121,24 @@ extension BlueskyNetwork {
         var next = cursor
         if cursor.rest == nil {
             // This first call of a look has read the newest items.
-            next = self.cursor(feed, look.marks, isWhole: look.isWhole)
+            next = self.cursor(feed, look.itemKeys, isWhole: look.isWhole)
         }
         next.rest = nil
         if !look.isDone, let place = look.place {
             next.rest = BlueskyCursor.Rest(place: place, window: look.window)
         }
-        var page = try await page(of: look.found, feed)
+        var page = try await page(of: look.newItems, feed)
         // An unfinished look must not be mistaken for the end, even if it found no item.
         if next.rest != nil { page.received = max(page.received, 1) }
         page.newer = next == cursor ? nil : try next.text()
         return page
     }
 
-    private func cursor(_ feed: Feed, _ marks: [BlueskyMark], isWhole: Bool) -> BlueskyCursor {
+    private func cursor(_ feed: Feed, _ itemKeys: [BlueskyItemKey], isWhole: Bool) -> BlueskyCursor
+    {
         let isOfRecords = feed == .ownPosts || feed == .favorites
-        return BlueskyCursor(marks: marks, isWhole: isWhole, at: isOfRecords ? nil : client.now())
+        return BlueskyCursor(
+            itemKeys: itemKeys, isWhole: isWhole, at: isOfRecords ? nil : client.now())
     }
 
     /// The next page that is not empty.
@@ -206,15 +210,16 @@ private struct BlueskyLook {
     let window: BlueskyCursor.Window
     /// The cursor of the page with which the look continues; nil for the newest items.
     private(set) var place: String?
-    private(set) var marks: [BlueskyMark] = []
-    private(set) var found = BlueskySlice(entries: [])
+    private(set) var itemKeys: [BlueskyItemKey] = []
+    /// The items that have arrived since the cursor.
+    private(set) var newItems = BlueskySlice(entries: [])
     /// The numbers of pages and of known items since the last new item.
     private(set) var knownPages = 0
     private(set) var knownItems = 0
     /// Whether the look reached the end of the feed.
     private(set) var isWhole = false
     var isDone = false
-    private var names: Set<String> = []
+    private var namesOfNewItems: Set<String> = []
 
     init(from cursor: BlueskyCursor) {
         window = cursor.rest?.window ?? cursor.window
@@ -222,13 +227,14 @@ private struct BlueskyLook {
     }
 
     mutating func take(_ slice: BlueskySlice) {
-        found.rateLimit = slice.rateLimit ?? found.rateLimit
-        marks += slice.entries.map(\.mark)
-        let fresh = slice.entries.filter {
-            window.isNew($0.mark) && names.insert($0.mark.name).inserted
+        newItems.rateLimit = slice.rateLimit ?? newItems.rateLimit
+        itemKeys += slice.entries.map(\.itemKey)
+        let newEntries = slice.entries.filter {
+            window.isNew($0.itemKey)
+                && namesOfNewItems.insert($0.itemKey.name).inserted
         }
-        found.entries += fresh
-        let isKnown = fresh.isEmpty && !slice.entries.isEmpty
+        newItems.entries += newEntries
+        let isKnown = newEntries.isEmpty && !slice.entries.isEmpty
         knownPages = isKnown ? knownPages + 1 : 0
         knownItems = isKnown ? knownItems + slice.entries.count : 0
         isWhole = slice.place == nil || slice.place == place
@@ -238,13 +244,13 @@ private struct BlueskyLook {
 
     /// Whether the last items are below the known ones; a single item out of order does not count.
     private var reachesFloor: Bool {
-        let last = marks.filter { !$0.order.isEmpty }.suffix(3)
-        return last.count == 3 && last.allSatisfy { $0.order < window.floor }
+        let lastKeys = itemKeys.filter { !$0.order.isEmpty }.suffix(3)
+        return lastKeys.count == 3 && lastKeys.allSatisfy { $0.order < window.floor }
     }
 }
 
 /// The order of an item in its feed, and its identity.
-struct BlueskyMark: Hashable, Sendable {
+struct BlueskyItemKey: Hashable, Sendable {
     /// A digest of the item's name.
     let name: String
     /// A text that sorts as the feed does: a record key, or a time; empty if unknown.
@@ -277,14 +283,14 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
 
     /// The newest items.
     struct Window: Codable, Equatable, Sendable {
-        /// The names of the items.
+        /// The digests of the items' names.
         var known: [String]
         /// The order of the lowest remembered item; empty if the feed has no others.
         var floor: String
 
         /// Whether an item has arrived since.
-        func isNew(_ mark: BlueskyMark) -> Bool {
-            (mark.order >= floor || mark.order.isEmpty) && !known.contains(mark.name)
+        func isNew(_ itemKey: BlueskyItemKey) -> Bool {
+            (itemKey.order >= floor || itemKey.order.isEmpty) && !known.contains(itemKey.name)
         }
     }
 
@@ -301,16 +307,16 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
     var rest: Rest?
 
     /// - Parameters:
-    ///   - marks: The items from the newest down, as far as they were read.
+    ///   - itemKeys: The items from the newest down, as far as they were read.
     ///   - isWhole: Whether the feed has no other items.
     ///   - time: When they were read, for feeds of many authors; nil for a list of one account's
     ///     records.
-    init(marks: [BlueskyMark], isWhole: Bool, at time: Date?) {
-        let sorted = marks.sorted { $0.order > $1.order }
+    init(itemKeys: [BlueskyItemKey], isWhole: Bool, at time: Date?) {
+        let sorted = itemKeys.sorted { $0.order > $1.order }
         var floor = sorted.prefix(Self.window).last?.order ?? ""
         if isWhole, sorted.count <= Self.window {
-            let edge = time.map(Self.edge) ?? ""
-            floor = sorted.isEmpty ? edge : min(floor, edge)
+            let horizonOfWhole = time.map(Self.edge) ?? ""
+            floor = sorted.isEmpty ? horizonOfWhole : min(floor, horizonOfWhole)
         }
         // All items with the lowest order are kept, because otherwise some of them would count as
         // new.
@@ -343,15 +349,15 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
 
 /// A page of a feed as a server sent it.
 struct BlueskySlice: Sendable {
-    /// One item.
+    /// An item of the page.
     struct Entry: Sendable {
-        var mark: BlueskyMark
+        var itemKey: BlueskyItemKey
         var content: Content
-        /// Identifies an item that cannot be read.
+        /// The digest that identifies an item that cannot be read.
         var digest = ""
 
-        init(mark: BlueskyMark, content: Content) {
-            self.mark = mark
+        init(itemKey: BlueskyItemKey, content: Content) {
+            self.itemKey = itemKey
             self.content = content
         }
     }
@@ -382,7 +388,7 @@ extension BlueskySlice.Entry {
     init?(_ listed: BlueskyListedRecord<BlueskyPostRecord>, of did: String) {
         let address = listed.reference.address
         guard address.repository == did, address.isPost else { return nil }
-        mark = BlueskyMark(address.key, order: address.key)
+        itemKey = BlueskyItemKey(address.key, order: address.key)
         content =
             listed.value.map { .record(listed.reference, $0) }
             ?? .unreadable(address: listed.reference.text, cause: "its record is not as posts are")
@@ -394,7 +400,7 @@ extension BlueskySlice.Entry {
         guard address.repository == did, address.collection == RecordAddress.likeCollection else {
             return nil
         }
-        mark = BlueskyMark(address.key, order: address.key)
+        itemKey = BlueskyItemKey(address.key, order: address.key)
         guard let subject = listed.value?.subject else {
             content = .unreadable(address: nil, cause: "the favorite does not tell of what")
             return
@@ -410,13 +416,13 @@ extension BlueskySlice.Entry {
         let time = min(item.post.record.createdAt ?? indexed, indexed)
         switch item.reason {
         case .repost(let person, let at):
-            mark = BlueskyMark("\(uri) by \(person ?? "")", at: at ?? time)
+            itemKey = BlueskyItemKey("\(uri) by \(person ?? "")", at: at ?? time)
             content = .view(item.post, isRepost: true)
         case .pin:
-            mark = BlueskyMark("\(uri) on top", at: time)
+            itemKey = BlueskyItemKey("\(uri) on top", at: time)
             content = .other
         case .other, nil:
-            mark = BlueskyMark(uri, at: time)
+            itemKey = BlueskyItemKey(uri, at: time)
             content = .view(item.post, isRepost: false)
         }
     }
@@ -424,7 +430,8 @@ extension BlueskySlice.Entry {
     /// A reply to one of the account's posts is addressed to the account; replies further down are
     /// among other people.
     init(_ notification: BlueskyNotification, to did: String, seenAt now: Date) {
-        mark = BlueskyMark(notification.reference.address.uri, at: notification.indexedAt ?? now)
+        itemKey = BlueskyItemKey(
+            notification.reference.address.uri, at: notification.indexedAt ?? now)
         let parent = notification.record?.reply?.parent.address.repository
         let isWanted =
             notification.reason == "mention" || notification.reason == "reply" && parent == did
@@ -452,25 +459,25 @@ extension BlueskySlice {
         _ list: BlueskyList<Element>, in body: [UInt8], rateLimit: RateLimit?,
         _ entry: (Element) -> Entry?
     ) {
-        let known = list.elements.map { $0.value.flatMap(entry) }
+        let readEntries = list.elements.map { $0.value.flatMap(entry) }
         self.init(entries: [], place: list.cursor, rateLimit: rateLimit)
-        let isWhole = known.allSatisfy { $0?.isReadable == true }
+        let isWhole = readEntries.allSatisfy { $0?.isReadable == true }
         let digests = isWhole ? [] : JSONBody.digests(of: body, under: list.name)
         // An item without an order takes that of its neighbors.
-        var order = known.lazy.compactMap { $0?.mark.order }.first ?? ""
+        var order = readEntries.lazy.compactMap { $0?.itemKey.order }.first ?? ""
         for (index, element) in list.elements.enumerated() {
             let digest = digests.indices.contains(index) ? digests[index] : ""
             let address = element.reference?.address
-            var new =
-                known[index]
+            var entryOrPlaceholder =
+                readEntries[index]
                 ?? Entry(
-                    mark: BlueskyMark(address?.uri ?? digest, order: order),
+                    itemKey: BlueskyItemKey(address?.uri ?? digest, order: order),
                     content: .unreadable(
                         address: address?.isPost == true ? element.reference?.text : nil,
                         cause: "it is not as the feed's items are"))
-            if !new.isReadable { new.digest = digest }
-            order = new.mark.order
-            entries.append(new)
+            if !entryOrPlaceholder.isReadable { entryOrPlaceholder.digest = digest }
+            order = entryOrPlaceholder.itemKey.order
+            entries.append(entryOrPlaceholder)
         }
     }
 
@@ -488,7 +495,7 @@ extension BlueskySlice {
             (1...BlueskyCursor.maximumPlace).contains(place.utf8.count)
         else { return nil }
         var entry = Entry(
-            mark: BlueskyMark(reference?.address.uri ?? place, order: record?.key ?? ""),
+            itemKey: BlueskyItemKey(reference?.address.uri ?? place, order: record?.key ?? ""),
             content: .unreadable(
                 address: reference?.address.isPost == true ? reference?.text : nil,
                 cause: "it is larger than an answer may be"))

@@ -143,12 +143,12 @@ package struct BlueskyNetwork: SocialNetwork {
 
     /// A post of the account itself, from the server with its records, which is always up to date.
     private func ownPost(_ address: RecordAddress) async throws -> ObservedPost? {
-        let found = try await record(BlueskyPostRecord.self, address, .readPost)
-        guard let found else { return nil }
-        guard let value = found.value else {
+        let listedRecord = try await record(BlueskyPostRecord.self, address, .readPost)
+        guard let listedRecord else { return nil }
+        guard let value = listedRecord.value else {
             throw failure(.readPost, .malformedResponse, "the post's record cannot be read")
         }
-        return try await ownPosts([(found.reference, value)])[found.reference]
+        return try await ownPosts([(listedRecord.reference, value)])[listedRecord.reference]
     }
 
     /// The session's account, verified now.
@@ -277,13 +277,13 @@ extension BlueskyNetwork {
     /// The identity, requested once an hour; if that fails, the known one is kept.
     func identity() async throws -> BlueskyIdentity {
         let time = client.now()
-        if let known = memory.identity(at: time) { return known }
+        if let rememberedIdentity = memory.identity(at: time) { return rememberedIdentity }
         let identity: BlueskyIdentity
         do {
             identity = try await resolver.resolve()
         } catch let error as NetworkError where !error.isPermanent {
-            guard let known = memory.lastIdentity else { throw error }
-            identity = known
+            guard let rememberedIdentity = memory.lastIdentity else { throw error }
+            identity = rememberedIdentity
         }
         memory.keep(identity, for: Self.identityLifetime, from: time)
         return identity
@@ -304,28 +304,28 @@ extension BlueskyNetwork {
         // Only this name is conclusive: other such answers come from servers that do not know the
         // account.
         if answer.refusal?.name == "RecordNotFound" { return nil }
-        let found = try answer.value(BlueskyListedRecord<Value>.self)
-        guard found.reference.address == address else {
+        let listedRecord = try answer.value(BlueskyListedRecord<Value>.self)
+        guard listedRecord.reference.address == address else {
             throw answer.malformed("the answer is about another record")
         }
-        return found
+        return listedRecord
     }
 
     /// Posts by their addresses; deleted posts, and those hidden from the account, are left out.
     func views(of uris: [String], _ operation: NetworkError.Operation) async throws -> BlueskyViews
     {
-        var found = BlueskyViews()
+        var views = BlueskyViews()
         for batch in batches(of: uris) {
             let call = NetworkCall(
                 operation, "app.bsky.feed.getPosts", batch.map { (name: "uris", value: $0) })
             do {
                 let posts = try await answer(to: call).value(BlueskyViews.self)
-                found.add(posts, named: Set(batch))
+                views.add(posts, named: Set(batch))
             } catch let error as NetworkError where error.code == .tooLarge && batch.count == 1 {
-                found.add(BlueskyViews(unreadable: Set(batch)), named: Set(batch))
+                views.add(BlueskyViews(unreadable: Set(batch)), named: Set(batch))
             }
         }
-        return found
+        return views
     }
 
     /// A post by its address; nil if it is deleted, or hidden from the account.
@@ -370,7 +370,7 @@ extension BlueskyNetwork {
 
     /// The account's own profile, requested once an hour.
     func ownProfile() async throws -> BlueskyProfile {
-        if let known = memory.ownProfile(at: client.now()) { return known }
+        if let remembered = memory.ownProfile(at: client.now()) { return remembered }
         return try await readOwnProfile(try await home())
     }
 
@@ -432,11 +432,11 @@ final class BlueskyMemory: @unchecked Sendable {
     /// The cached bios, by DID.
     func bios(of dids: Set<String>, at time: Date) -> [String: String] {
         lock.withLock {
-            var found: [String: String] = [:]
+            var foundBios: [String: String] = [:]
             for did in dids {
-                if let bio = bios[did], bio.rest.end(at: time) != nil { found[did] = bio.text }
+                if let bio = bios[did], bio.rest.end(at: time) != nil { foundBios[did] = bio.text }
             }
-            return found
+            return foundBios
         }
     }
 

@@ -169,14 +169,14 @@ actor BlueskySessions {
     private func adopt(
         _ tokens: BlueskyTokens, at server: ServerAddress, _ call: NetworkCall
     ) async throws -> BlueskySession {
-        let new = BlueskySession(
+        let newSession = BlueskySession(
             did: tokens.did, handle: tokens.handle, server: server, access: tokens.access,
             refresh: tokens.refresh)
-        session = new
+        session = newSession
         isSaved = false
-        if call.operation == .logIn { brake.note(new, at: client.now()) }
-        try await save(new, call.operation)
-        return new
+        if call.operation == .logIn { brake.note(newSession, at: client.now()) }
+        try await save(newSession, call.operation)
+        return newSession
     }
 
     private func saved() async throws -> BlueskySession? {

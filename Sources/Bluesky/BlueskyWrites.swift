@@ -172,11 +172,12 @@ extension BlueskyNetwork {
         if parent.address.repository == home {
             // A post of the account itself is read from the server of its records, because others
             // may not have it yet.
-            let found = try await record(BlueskyPostRecord.self, parent.address, .publish)
-            guard let own = found?.value else {
+            let listedRecord = try await record(BlueskyPostRecord.self, parent.address, .publish)
+            guard let answeredRecord = listedRecord?.value else {
                 throw failure(.publish, .notFound, "the post to answer is gone")
             }
-            return BlueskyPostRecord.Reply(root: own.reply?.root ?? parent, parent: parent)
+            return BlueskyPostRecord.Reply(
+                root: answeredRecord.reply?.root ?? parent, parent: parent)
         }
         guard let view = try await view(of: parent.address, .publish) else {
             throw failure(.publish, .notFound, "the post to answer is gone")
@@ -221,16 +222,16 @@ extension BlueskyNetwork {
         of address: RecordAddress, _ refusal: BlueskyRefusal, _ operation: NetworkError.Operation,
         _ isOurs: (Existing) -> Bool
     ) async throws -> RecordReference {
-        let found: BlueskyListedRecord<Existing>?
+        let existingRecord: BlueskyListedRecord<Existing>?
         do {
-            found = try await record(Existing.self, address, operation)
+            existingRecord = try await record(Existing.self, address, operation)
         } catch var error as NetworkError {
             guard refusal.saysOccupied else { throw refusal.error }
             error.outcome = .unknown
             throw error
         }
-        guard let found else { throw refusal.error }
-        if found.value.map(isOurs) == true { return found.reference }
+        guard let existingRecord else { throw refusal.error }
+        if existingRecord.value.map(isOurs) == true { return existingRecord.reference }
         var error = refusal.error
         error.code = .rejected
         error.detail = "another record has the key that follows from this draft"
@@ -312,23 +313,23 @@ extension BlueskyNetwork {
             guard case .object(let existing) = profile else { throw unknown(.labelAccount) }
             fields = existing
         }
-        var values: [JSONValue] = []
+        var labelValues: [JSONValue] = []
         switch fields["labels"] {
         case nil, .null: break
         case .object(let labels) where labels["$type"] == .text(Self.selfLabels):
             guard case .list(let existing) = labels["values"] ?? .list([]) else {
                 throw unknown(.labelAccount)
             }
-            values = existing
+            labelValues = existing
         default: throw unknown(.labelAccount)
         }
-        let isLabelled = values.contains { value in
+        let isLabelled = labelValues.contains { value in
             if case .object(let label) = value { return label["val"] == .text("bot") }
             return false
         }
         if isLabelled { return nil }
-        values.append(.object(["val": .text("bot")]))
-        fields["labels"] = .object(["$type": .text(Self.selfLabels), "values": .list(values)])
+        labelValues.append(.object(["val": .text("bot")]))
+        fields["labels"] = .object(["$type": .text(Self.selfLabels), "values": .list(labelValues)])
         return .object(fields)
     }
 }

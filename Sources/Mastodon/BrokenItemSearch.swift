@@ -29,10 +29,10 @@ struct BrokenItemSearch: Equatable, Sendable {
     /// An answer of the server.
     struct Answer {
         var list: MastodonList
-        /// The highest id in the answer; nil if it has no items.
+        /// The highest id in the answer; nil if the answer has no items.
         var newest: MastodonPlace?
         /// The answer is incomplete below this id; nil if it is complete.
-        var rest: MastodonPlace?
+        var incompleteBelow: MastodonPlace?
     }
 
     /// Requests the items between two ids, both excluded, the lowest first; a single item if
@@ -46,8 +46,8 @@ struct BrokenItemSearch: Equatable, Sendable {
     private(set) var range: Range
     /// Everything up to this id was read or noted, or is known to have no item.
     private(set) var floor: MastodonPlace
-    /// The part from ``floor`` up to this id failed; nil if nothing failed since the last noted
-    /// item.
+    /// The upper end of the part from ``floor`` on that failed; nil if nothing failed since the
+    /// last noted item.
     private(set) var failed: MastodonPlace?
 
     /// Whether the whole range was read or noted; always false for a range without an upper end.
@@ -77,21 +77,21 @@ struct BrokenItemSearch: Equatable, Sendable {
     /// - Returns: Nil if there is no lower id.
     /// - Throws: The last error, if no request succeeds.
     static func below(_ ceiling: MastodonPlace, _ read: Reader) async throws -> BrokenItemSearch? {
-        var last: NetworkError?
-        for step in 0..<MastodonPlace.steps {
+        var lastError: NetworkError?
+        for step in 0..<MastodonPlace.stepCount {
             guard let lower = ceiling.below(step: step) else { break }
             do {
                 _ = try await read(nil, lower, true)
                 // Items below the made-up id are read afterwards; an item with this id is part of
                 // the range.
                 return BrokenItemSearch(
-                    range: .past(ceiling: ceiling, below: lower.text), floor: lower.before,
+                    range: .past(ceiling: ceiling, below: lower.text), floor: lower.nextLower,
                     failed: nil)
             } catch let error as NetworkError where error.mayBeOfOnePage {
-                last = error
+                lastError = error
             }
         }
-        if let last { throw last }
+        if let lastError { throw lastError }
         return nil
     }
 
@@ -109,17 +109,18 @@ struct BrokenItemSearch: Equatable, Sendable {
         {
             return BrokenItemSearch(range: .upTo(newest: newest), floor: floor, failed: nil)
         }
-        let place = MastodonPlace(position).map {
+        let searchAbovePlace = MastodonPlace(position).map {
             BrokenItemSearch(
                 range: .openAbove(newestRead: $0, notedIDs: []), floor: $0, failed: nil)
         }
-        guard var search = place ?? BrokenItemSearch(.newer(than: position)), search.end == nil,
+        guard var search = searchAbovePlace ?? BrokenItemSearch(.newer(than: position)),
+            search.end == nil,
             let highest = search.floor.highest, search.floor.distance(to: highest) > 2
         else { return nil }
         let floor = search.floor
         // There is no id between these two, so this fails only if every request fails.
         _ = try await read(floor, floor.advanced(by: 1), true)
-        for step in 0..<MastodonPlace.steps {
+        for step in 0..<MastodonPlace.stepCount {
             guard let end = floor.above(step: step), floor.distance(to: end) > 1 else { continue }
             do {
                 // The search reads the readable part later; its first broken item is above it.
@@ -149,7 +150,7 @@ struct BrokenItemSearch: Equatable, Sendable {
                 failed = end
                 return MastodonList(rateLimit: nil)
             }
-            let id = end.before
+            let id = end.nextLower
             // Reads a place without an item, to distinguish a broken item from a server that fails
             // at every request, and from a failure by chance.
             _ = try await read(floor, id, true)
@@ -180,7 +181,7 @@ struct BrokenItemSearch: Equatable, Sendable {
         guard case .openAbove(let newestRead, let notedIDs) = range else {
             return MastodonList(rateLimit: nil)
         }
-        for part in parts {
+        for part in stretchesBetweenNotedIDs {
             var answer: Answer?
             do {
                 answer = try await read(part.since, part.until, false)
@@ -191,7 +192,7 @@ struct BrokenItemSearch: Equatable, Sendable {
             // The ids from here on were noted too early.
             range = .openAbove(
                 newestRead: newestRead, notedIDs: notedIDs.filter { $0.isBelow(part.until) })
-            floor = base
+            floor = newestReadOrNoted
             if let answer { return try await take(answer, upTo: part.until, read) }
             failed = floor.distance(to: part.until) > 1 ? part.until : nil
             return MastodonList(rateLimit: nil)
@@ -203,9 +204,9 @@ struct BrokenItemSearch: Equatable, Sendable {
     private mutating func take(
         _ answer: Answer, upTo end: MastodonPlace?, _ read: Reader
     ) async throws -> MastodonList {
-        if let rest = answer.rest, floor.distance(to: rest) > 1 {
+        if let incompleteBelow = answer.incompleteBelow, floor.distance(to: incompleteBelow) > 1 {
             // The items above it will be returned again.
-            failed = rest
+            failed = incompleteBelow
             return answer.list
         }
         if let newest = answer.newest, case .openAbove(let newestRead, let notedIDs) = range {
@@ -218,11 +219,11 @@ struct BrokenItemSearch: Equatable, Sendable {
             }
             range = .openAbove(newestRead: newest, notedIDs: [])
         }
-        floor = answer.newest ?? end?.before ?? floor
-        if let top = failed, floor.distance(to: top) < 2 {
-            failed = nil
+        floor = answer.newest ?? end?.nextLower ?? floor
+        if let failed, floor.distance(to: failed) < 2 {
+            self.failed = nil
             // The failure was not caused by an item, and ids below it may still be assigned.
-            if answer.newest == nil, case .openAbove = range { floor = base }
+            if answer.newest == nil, case .openAbove = range { floor = newestReadOrNoted }
         }
         return answer.list
     }
@@ -230,9 +231,11 @@ struct BrokenItemSearch: Equatable, Sendable {
     /// Whether only the noted ids exist below ``floor``, and their items still cannot be read.
     private func isRead(_ notedIDs: [MastodonPlace], _ read: Reader) async throws -> Bool {
         guard notedIDs.count < Self.maximumNoted else { return false }
-        let last = base.isBelow(floor) ? [(since: base, until: floor.advanced(by: 1))] : []
+        let last =
+            newestReadOrNoted.isBelow(floor)
+            ? [(since: newestReadOrNoted, until: floor.advanced(by: 1))] : []
         do {
-            for part in parts + last {
+            for part in stretchesBetweenNotedIDs + last {
                 guard try await read(part.since, part.until, false).newest == nil else {
                     return false
                 }
@@ -242,7 +245,7 @@ struct BrokenItemSearch: Equatable, Sendable {
         }
         for id in notedIDs {
             do {
-                guard try await read(id.before, id.advanced(by: 1), true).newest == nil else {
+                guard try await read(id.nextLower, id.advanced(by: 1), true).newest == nil else {
                     return false
                 }
             } catch let error as NetworkError where mayBePassed(error) {
@@ -253,16 +256,16 @@ struct BrokenItemSearch: Equatable, Sendable {
     }
 
     /// The newest id that was read or noted; ``floor`` for a range with an upper end.
-    private var base: MastodonPlace {
+    private var newestReadOrNoted: MastodonPlace {
         guard case .openAbove(let newestRead, let notedIDs) = range else { return floor }
         return notedIDs.last ?? newestRead
     }
 
     /// The stretches of a range without an upper end that lie between the noted ids.
-    private var parts: [(since: MastodonPlace, until: MastodonPlace)] {
+    private var stretchesBetweenNotedIDs: [(since: MastodonPlace, until: MastodonPlace)] {
         guard case .openAbove(let newestRead, let notedIDs) = range else { return [] }
-        let parts = zip([newestRead] + notedIDs, notedIDs).map { (since: $0, until: $1) }
-        return notedIDs.count < Self.maximumNoted ? parts : Array(parts.dropFirst())
+        let stretches = zip([newestRead] + notedIDs, notedIDs).map { (since: $0, until: $1) }
+        return notedIDs.count < Self.maximumNoted ? stretches : Array(stretches.dropFirst())
     }
 
     // MARK: Cursors
@@ -420,22 +423,23 @@ extension MastodonNetwork {
         try requireComplete(list, of: feed)
         // If items below the lower bound are returned too, the failing item cannot be located.
         let isBounded = since.map { !list.removeItems(notNewerThan: $0.text) } ?? true
-        var rest: String?
-        if let since, isBounded { rest = try await fill(&list, feed, since: since.text, size) }
+        var unreadEnd: String?
+        if let since, isBounded { unreadEnd = try await fill(&list, feed, since: since.text, size) }
         guard !list.entries.isEmpty || !isBounded else {
             return BrokenItemSearch.Answer(list: list)
         }
         let newest = list.newerCursor.flatMap(MastodonPlace.init)
-        let lowest = rest.flatMap(MastodonPlace.init)
+        let lowest = unreadEnd.flatMap(MastodonPlace.init)
         guard isBounded, memory.idsSort(in: feed), let newest, until.map(newest.isBelow) ?? true,
             since.map({ $0.isBelow(newest) }) ?? true,
-            rest == nil || lowest.map({ !newest.isBelow($0) && since?.isBelow($0) == true }) == true
+            unreadEnd == nil
+                || lowest.map({ !newest.isBelow($0) && since?.isBelow($0) == true }) == true
         else {
             throw client.error(
                 feed.operation, .rejected, outcome: .refused,
                 detail: "the server does not keep to the part of the feed that was asked for")
         }
-        return BrokenItemSearch.Answer(list: list, newest: newest, rest: lowest)
+        return BrokenItemSearch.Answer(list: list, newest: newest, incompleteBelow: lowest)
     }
 }
 
@@ -477,7 +481,7 @@ struct MastodonPlace: Equatable, Sendable {
 
     /// The most steps of ``below(step:)`` and ``above(step:)``: the last is half a year, or four
     /// billion.
-    static let steps = 18
+    static let stepCount = 18
     /// Decimal ids from here on begin with a time in milliseconds; the lower 16 bits only count.
     private static let firstWithTime: UInt128 = 1_000_000_000_000_000
     private static let decimals = Array("0123456789".utf8)
@@ -535,21 +539,22 @@ struct MastodonPlace: Equatable, Sendable {
     }
 
     /// The next lower place, which every place returned by ``below(step:)`` has.
-    var before: MastodonPlace { MastodonPlace(form, number - 1) }
+    var nextLower: MastodonPlace { MastodonPlace(form, number - 1) }
 
     func advanced(by distance: UInt128) -> MastodonPlace { MastodonPlace(form, number + distance) }
 
     /// An id below this one, perhaps never assigned, four times as far away with each step.
     ///
-    /// - Parameter step: From 0 for the smallest step, which is one, or a millisecond for ids that
-    ///   begin with a time.
+    /// - Parameter step: The number of the step, from 0 for the smallest, which is one, or a
+    ///   millisecond for ids that begin with a time.
     /// - Returns: Nil if the step before reached the lowest id.
     func below(step: Int) -> MastodonPlace? {
         guard number > 1, step == 0 || number - 1 > distance(of: step - 1) else { return nil }
         return MastodonPlace(form, number - min(distance(of: step), number - 1))
     }
 
-    /// The same above this one; nil if there is none so high.
+    /// An id above this one, perhaps never assigned, four times as far away with each step; nil if
+    /// there is none so high.
     func above(step: Int) -> MastodonPlace? {
         guard let highest, distance(to: highest) > distance(of: step) else { return nil }
         return advanced(by: distance(of: step))
@@ -565,7 +570,7 @@ struct MastodonPlace: Equatable, Sendable {
         return unit << (2 * step)
     }
 
-    /// The id.
+    /// The id as the server writes it.
     var text: String {
         let base = UInt128(form.alphabet.count)
         var text: [UInt8] = []

@@ -58,48 +58,48 @@ extension MastodonNetwork {
     ///
     /// A post that cannot be read now stays unknown, because nothing depends on it.
     private func newParents(of posts: [ObservedPost]) async throws -> [ObservedPost] {
-        var found: [ObservedPost] = []
+        var parents: [ObservedPost] = []
         for post in posts.filter(\.answersUnknownPost).prefix(Self.maximumNewParents) {
             guard let address = post.replyToAddress, MastodonID.isUsable(address) else { continue }
-            if let known = memory.parent(address) {
-                if let known { found.append(known) }
+            if let rememberedParent = memory.parent(address) {
+                if let rememberedParent { parents.append(rememberedParent) }
                 continue
             }
             do {
                 let parent = try await lookUp(address)
                 memory.keep(parent: parent, at: address)
-                if let parent { found.append(parent) }
+                if let parent { parents.append(parent) }
             } catch let error as NetworkError {
                 // A server that refuses this request would refuse the others too.
                 guard error.dropsItem else { break }
                 memory.keep(parent: nil, at: address)
             }
         }
-        return found
+        return parents
     }
 
     /// The answered posts of a page whose authors are unknown, requested one by one, a few each
     /// time; a post that cannot be read keeps its author unknown.
     private func parents(of posts: [ObservedPost]) async throws -> [ObservedPost] {
-        var found: [ObservedPost] = []
-        var asked = 0
+        var foundParents: [ObservedPost] = []
+        var requestCount = 0
         for post in posts where post.post.replyTo != nil && post.post.replyTo?.author == nil {
             guard let address = post.replyToAddress, MastodonID.isUsable(address) else { continue }
-            if let known = memory.parent(address) {
-                if let known { found.append(known) }
+            if let rememberedParent = memory.parent(address) {
+                if let rememberedParent { foundParents.append(rememberedParent) }
                 continue
             }
-            guard asked < Self.maximumParents else { break }
-            asked += 1
+            guard requestCount < Self.maximumParents else { break }
+            requestCount += 1
             do {
                 let parent = try await lookUp(address)
                 memory.keep(parent: parent, at: address)
-                if let parent { found.append(parent) }
+                if let parent { foundParents.append(parent) }
             } catch let error as NetworkError where error.dropsItem {
                 memory.keep(parent: nil, at: address)
             }
         }
-        return found
+        return foundParents
     }
 
     private func list(_ feed: Feed, _ position: FeedPosition, _ size: Int) async throws
@@ -153,24 +153,26 @@ extension MastodonNetwork {
     }
 
     package func ownPosts(since: Date) async throws -> [ObservedPost] {
-        let start = since.addingTimeInterval(-Self.clockMargin)
+        let earliestTime = since.addingTimeInterval(-Self.clockMargin)
         var walk = FeedWalk(of: self, .ownPosts, from: .newest, maximumPages: Self.maximumOwnPages)
-        var found: [ObservedPost] = []
+        var foundPosts: [ObservedPost] = []
         while let page = try await walk.next() {
             guard page.unreadable.isEmpty else {
                 throw incomplete("a post of the account cannot be read")
             }
-            found += page.items.filter { !$0.post.isTimeTrusted || $0.post.createdAt >= start }
+            foundPosts += page.items.filter {
+                !$0.post.isTimeTrusted || $0.post.createdAt >= earliestTime
+            }
             if let last = page.items.last(where: { $0.post.isTimeTrusted }),
-                last.post.createdAt < start
+                last.post.createdAt < earliestTime
             {
-                return found
+                return foundPosts
             }
         }
         guard walk.isComplete else {
             throw incomplete("the server's pages do not reach back far enough")
         }
-        return found
+        return foundPosts
     }
 
     private func incomplete(_ cause: String) -> NetworkError {
@@ -186,24 +188,28 @@ extension MastodonNetwork {
     /// is too long for one call, the new cursor leads the next call there.
     private func newer(_ feed: Feed, than text: String, _ size: Int) async throws -> MastodonList {
         // A server's cursor never contains a space.
-        let place =
+        let position =
             Arrivals(text, separator: " ", where: MastodonID.isUsable) ?? Arrivals(newest: text)
-        let since = place.gap?.since ?? place.newest
-        let bounds = [place.gap.map { ("max_id", $0.until) }, ("min_id", since)].compactMap(\.self)
+        let lowerBound = position.gap?.since ?? position.newest
+        let bounds = [position.gap.map { ("max_id", $0.until) }, ("min_id", lowerBound)].compactMap(
+            \.self)
         var result = try await list(feed, bounds, size)
-        if place.gap != nil {
-            result.newerCursor = place.newest
-        } else if result.newerCursor == since, feed == .favorites {
+        if position.gap != nil {
+            result.newerCursor = position.newest
+        } else if result.newerCursor == lowerBound, feed == .favorites {
             return MastodonList(rateLimit: result.rateLimit)
-        } else if result.entries.isEmpty, feed != .favorites, !MastodonID.keepsItsPlace(since) {
+        } else if result.entries.isEmpty, feed != .favorites, !MastodonID.keepsItsPlace(lowerBound)
+        {
             // Perhaps the post of the cursor is gone, and then the server never finds anything
             // above it.
             result = try await list(feed, [], size)
         }
-        if let rest = try await fill(&result, feed, since: since, size) {
-            let newest = result.newerCursor ?? place.newest
-            result.newerCursor = Arrivals(newest: newest, gap: .init(since: since, until: rest))
-                .text(separator: " ")
+        if let unreadEnd = try await fill(&result, feed, since: lowerBound, size) {
+            let newest = result.newerCursor ?? position.newest
+            result.newerCursor = Arrivals(
+                newest: newest, gap: .init(since: lowerBound, until: unreadEnd)
+            )
+            .text(separator: " ")
         }
         return result
     }
@@ -215,9 +221,9 @@ extension MastodonNetwork {
         _ result: inout MastodonList, _ feed: Feed, since: String, _ size: Int
     ) async throws -> String? {
         var reachesCursor = result.removeItems(notNewerThan: since)
-        var below = result.olderCursor
+        var upperBound = result.olderCursor
         var pages = 0
-        while let bound = below, !reachesCursor, !result.entries.isEmpty {
+        while let bound = upperBound, !reachesCursor, !result.entries.isEmpty {
             guard pages < Self.maximumFillPages else { return bound }
             pages += 1
             var more: MastodonList
@@ -230,7 +236,7 @@ extension MastodonNetwork {
             }
             reachesCursor = more.removeItems(notNewerThan: since)
             guard result.append(more) else { return nil }
-            below = more.olderCursor == bound ? nil : more.olderCursor
+            upperBound = more.olderCursor == bound ? nil : more.olderCursor
         }
         return nil
     }
@@ -401,24 +407,25 @@ struct MastodonList {
     ///
     /// - Returns: Whether there was such an item, so that the page reaches the cursor.
     mutating func removeItems(notNewerThan cursor: String) -> Bool {
-        let all = entries
-        let count = all.count
+        let originalEntries = entries
         defer {
-            let left = Set(entries.compactMap(\.id))
-            repeated += all.filter { entry in entry.id.map { !left.contains($0) } ?? false }
-                .compactMap(\.status)
+            let remainingIDs = Set(entries.compactMap(\.id))
+            let removedEntries = originalEntries.filter { entry in
+                entry.id.map { !remainingIDs.contains($0) } ?? false
+            }
+            repeated += removedEntries.compactMap(\.status)
         }
-        if let known = entries.firstIndex(where: { $0.id == cursor }) {
-            entries.removeSubrange(known...)
+        if let cursorIndex = entries.firstIndex(where: { $0.id == cursor }) {
+            entries.removeSubrange(cursorIndex...)
         }
-        guard idsSort else { return entries.count < count }
+        guard idsSort else { return entries.count < originalEntries.count }
         entries.removeAll { entry in
             entry.id.flatMap { MastodonID.isNewer($0, than: cursor) } == false
         }
         if let newest = newerCursor, MastodonID.isNewer(newest, than: cursor) == false {
             newerCursor = nil
         }
-        return entries.count < count
+        return entries.count < originalEntries.count
     }
 
     /// Removes items that are not older than a cursor from the list of a server that ignores pages
@@ -450,13 +457,15 @@ struct MastodonList {
     ///
     /// - Returns: Whether an item with an id was added.
     mutating func append(_ older: MastodonList) -> Bool {
-        let known = Set(entries.compactMap(\.id))
-        let fresh = older.entries.filter { entry in entry.id.map { !known.contains($0) } ?? true }
-        entries += fresh
+        let knownIDs = Set(entries.compactMap(\.id))
+        let newEntries = older.entries.filter { entry in
+            entry.id.map { !knownIDs.contains($0) } ?? true
+        }
+        entries += newEntries
         repeated += older.repeated
         olderCursor = older.olderCursor
         rateLimit = older.rateLimit ?? rateLimit
-        return fresh.contains { $0.id != nil }
+        return newEntries.contains { $0.id != nil }
     }
 
     /// Returns the page in the common model.
@@ -569,12 +578,14 @@ struct LinkHeader: Equatable {
 
     private static func links(in value: String) -> [(target: Substring, relations: Set<String>)] {
         var links: [(target: Substring, relations: Set<String>)] = []
-        var rest = value[...]
-        while let start = rest.firstIndex(of: "<"), let end = rest[start...].firstIndex(of: ">") {
-            let target = rest[rest.index(after: start)..<end]
-            rest = rest[rest.index(after: end)...]
-            let parameters = rest.prefix { $0 != "<" }
-            rest = rest[parameters.endIndex...]
+        var unreadText = value[...]
+        while let start = unreadText.firstIndex(of: "<"),
+            let end = unreadText[start...].firstIndex(of: ">")
+        {
+            let target = unreadText[unreadText.index(after: start)..<end]
+            unreadText = unreadText[unreadText.index(after: end)...]
+            let parameters = unreadText.prefix { $0 != "<" }
+            unreadText = unreadText[parameters.endIndex...]
             links.append((target, relations(in: parameters)))
         }
         return links
@@ -595,8 +606,8 @@ struct LinkHeader: Equatable {
     }
 
     private static func query(of target: Substring) -> [String: String] {
-        guard let mark = target.firstIndex(of: "?") else { return [:] }
-        let query = target[target.index(after: mark)...].prefix { $0 != "#" }
+        guard let questionMark = target.firstIndex(of: "?") else { return [:] }
+        let query = target[target.index(after: questionMark)...].prefix { $0 != "#" }
         return PercentEncoding.values(of: query, where: MastodonID.isUsable)
     }
 }
@@ -610,10 +621,10 @@ extension MastodonID {
     /// Whether `id` was assigned later than `other`; nil for ids without an order.
     static func isNewer(_ id: String, than other: String) -> Bool? {
         if isDecimal(id), isDecimal(other) {
-            let left = id.drop { $0 == "0" }
-            let right = other.drop { $0 == "0" }
-            return left.utf8.count == right.utf8.count
-                ? left > right : left.utf8.count > right.utf8.count
+            let digits = id.drop { $0 == "0" }
+            let otherDigits = other.drop { $0 == "0" }
+            return digits.utf8.count == otherDigits.utf8.count
+                ? digits > otherDigits : digits.utf8.count > otherDigits.utf8.count
         }
         if isULID(id), isULID(other) { return id > other }
         return nil

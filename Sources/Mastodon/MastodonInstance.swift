@@ -155,19 +155,19 @@ extension MastodonNetwork {
     /// If a refresh fails, the known description is kept for another hour.
     func instance() async throws -> MastodonInstance {
         let time = client.now()
-        if let known = memory.instance(at: time) { return known }
+        if let remembered = memory.instance(at: time) { return remembered }
         do {
-            let told = try await MastodonInstance.read {
+            let stated = try await MastodonInstance.read {
                 try await session.value(MastodonInstance.self, $0)
             }
-            let instance = told.overruled(by: findings)
+            let instance = stated.overruled(by: findings)
             memory.keep(instance, until: time.addingTimeInterval(86_400))
             client.origin.gates.learn(instance.program.addressLimit.value, of: client.server)
             return instance
         } catch let error as NetworkError {
-            guard let known = memory.lastInstance else { throw error }
-            memory.keep(known, until: time.addingTimeInterval(3_600))
-            return known
+            guard let lastInstance = memory.lastInstance else { throw error }
+            memory.keep(lastInstance, until: time.addingTimeInterval(3_600))
+            return lastInstance
         }
     }
 
@@ -176,7 +176,7 @@ extension MastodonNetwork {
     /// If the server does not answer, none are known, and they are requested again in an hour.
     package func emoji() async throws -> Set<String> {
         let time = client.now()
-        if let known = memory.emoji(at: time) { return known }
+        if let remembered = memory.emoji(at: time) { return remembered }
         let call = NetworkCall(operation: .readEmoji, path: ["api", "v1", "custom_emojis"])
         do {
             let listed = try await session.value([LenientElement<MastodonEmoji>].self, call)
@@ -184,9 +184,9 @@ extension MastodonNetwork {
             memory.keep(emoji: emoji, until: time.addingTimeInterval(86_400))
             return emoji
         } catch let error as NetworkError where error.code != .rateLimited {
-            let known = memory.lastEmoji ?? []
-            memory.keep(emoji: known, until: time.addingTimeInterval(3_600))
-            return known
+            let lastEmoji = memory.lastEmoji ?? []
+            memory.keep(emoji: lastEmoji, until: time.addingTimeInterval(3_600))
+            return lastEmoji
         }
     }
 
@@ -200,21 +200,23 @@ extension MastodonNetwork {
     /// - Returns: The host in lower case, with a port if it has one.
     /// - Throws: A temporary `NetworkError` if it is not certain; or `CancellationError`.
     func domain(of account: MastodonAccount) async throws -> String {
-        let told = try await toldDomain()
+        let statedDomain = try await statedDomain()
         let name = account.acct.split(separator: "@", maxSplits: 1).map(String.init)
         if name.count == 2, name[1].lowercased() != server.host { return name[1].lowercased() }
-        guard let claimed = account.hosts.first ?? (name.count == 2 ? name[1].lowercased() : told)
+        guard
+            let claimed = account.hosts.first
+                ?? (name.count == 2 ? name[1].lowercased() : statedDomain)
         else {
             throw uncertain("neither the account nor the instance tells the host of its name")
         }
-        if claimed == told { return claimed }
+        if claimed == statedDomain { return claimed }
         guard let decided = try await webFingerDomain(of: "\(name[0])@\(claimed)") else {
-            guard told == nil else {
+            guard statedDomain == nil else {
                 throw uncertain("the instance and the account's address name different hosts")
             }
             return claimed
         }
-        guard told == nil || decided == told || decided == claimed else {
+        guard statedDomain == nil || decided == statedDomain || decided == claimed else {
             throw uncertain("the instance, the account's address and its name name different hosts")
         }
         return decided
@@ -223,10 +225,11 @@ extension MastodonNetwork {
     /// The domain that the instance states.
     ///
     /// A server that is reached through another host may state that host, which is wrong.
-    private func toldDomain() async throws -> String? {
-        guard let told = try await instance().domain else { return nil }
-        let asked = client.server.host
-        return asked == server.host || told.prefix(while: { $0 != ":" }) != asked ? told : nil
+    private func statedDomain() async throws -> String? {
+        guard let statedDomain = try await instance().domain else { return nil }
+        let requestedHost = client.server.host
+        return requestedHost == server.host
+            || statedDomain.prefix(while: { $0 != ":" }) != requestedHost ? statedDomain : nil
     }
 
     /// The host of an account's name in the server's WebFinger answer (RFC 7033); nil if it has

@@ -177,8 +177,8 @@ package struct MastodonLogin: Sendable {
     package func missingBotScopes(of token: Secret, granted: [String]? = nil) async throws
         -> [MastodonBotScope]
     {
-        let asked = if let granted { granted } else { try await scopes(of: token) }
-        guard let scopes = asked, !scopes.isEmpty else { return [] }
+        let knownScopes = if let granted { granted } else { try await scopes(of: token) }
+        guard let scopes = knownScopes, !scopes.isEmpty else { return [] }
         let missing = MastodonBotScope.allCases.filter { !$0.isGranted(by: scopes) }
         if missing.isEmpty { return [] }
         return try await ignoresScopes(token) ? [] : missing
@@ -485,9 +485,9 @@ struct MastodonApplication: Decodable {
         clientSecret = Secret(secret)
         scopes = wire.scopes("scopes")
         // Mastodon sends a list since 4.3, and before that one text with an address in each line.
-        let told =
+        let addresses =
             wire.value([String].self, "redirect_uris") ?? [wire.text("redirect_uri") ?? ""]
-        redirects = told.flatMap { $0.split(whereSeparator: \.isWhitespace).map(String.init) }
+        redirects = addresses.flatMap { $0.split(whereSeparator: \.isWhitespace).map(String.init) }
     }
 
     /// Whether the application may use a return address; true where the server does not tell.

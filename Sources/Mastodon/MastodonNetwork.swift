@@ -96,9 +96,9 @@ package struct MastodonNetwork: SocialNetwork {
         // Until the server's program is known, only some of its habits are assumed.
         let isKnown = memory.lastInstance != nil
         let program = memory.program
-        let few: Set<Visibility> = program.keepsDirect.value ? [.private, .direct] : []
+        let restricted: Set<Visibility> = program.keepsDirect.value ? [.private, .direct] : []
         var capabilities = Capabilities(
-            feeds: Set(Feed.allCases), visibilities: few.union([.public, .unlisted]),
+            feeds: Set(Feed.allCases), visibilities: restricted.union([.public, .unlisted]),
             // Other servers may report any reply below an own post as a mention, whether or not it
             // names the account.
             replies: isKnown && !program.tellsPeopleByNumber.value ? .summoned : .anyone,
@@ -119,8 +119,10 @@ package struct MastodonNetwork: SocialNetwork {
     private var requestsAtMost: Int { session.canRenew ? 3 : 1 }
 
     package func verifyAccount() async throws -> Account {
-        let own = try await verified()
-        return translator(MastodonOwnAccount(own.account, domain: own.domain)).account(own.account)
+        let verifiedAccount = try await verified()
+        return translator(
+            MastodonOwnAccount(verifiedAccount.account, domain: verifiedAccount.domain)
+        ).account(verifiedAccount.account)
     }
 
     package func limits() async throws -> PublishingLimits {
@@ -138,8 +140,8 @@ package struct MastodonNetwork: SocialNetwork {
     }
 
     package func lookUp(identity: PostID) async throws -> ObservedPost? {
-        let own = try await ownAccount()
-        if let address = Self.address(in: identity.value, at: [own.domain, server.host]),
+        let ownAccount = try await ownAccount()
+        if let address = Self.address(in: identity.value, at: [ownAccount.domain, server.host]),
             memory.program.namesPosts(by: address)
         {
             guard let post = try await lookUp(address) else { return nil }
@@ -228,8 +230,8 @@ package struct MastodonNetwork: SocialNetwork {
     /// The newest public post of another account on the home timeline, or else on the server's own
     /// timeline.
     private func publicPostOfAnother() async throws -> MastodonStatus? {
-        let own = try await ownAccount().id
-        func first(_ timeline: String) async throws -> MastodonStatus? {
+        let ownID = try await ownAccount().id
+        func newestOfAnother(_ timeline: String) async throws -> MastodonStatus? {
             let call = NetworkCall(
                 operation: .readHome, path: ["api", "v1", "timelines", timeline],
                 query: [("limit", "40")])
@@ -242,20 +244,22 @@ package struct MastodonNetwork: SocialNetwork {
             }
             return listed.first { status in
                 status.audience.isOpen && status.audience.visibility == .public && !status.isReblog
-                    && status.account?.id != own && MastodonID.isUsable(status.id)
+                    && status.account?.id != ownID && MastodonID.isUsable(status.id)
             }
         }
-        if let post = try await first("home") { return post }
-        return try await first("public")
+        if let post = try await newestOfAnother("home") { return post }
+        return try await newestOfAnother("public")
     }
 
     /// Refuses to read the account's own posts if that might publish posts that the human meant for
     /// few.
     func requireVisibility() throws(NetworkError) {
-        guard !trustsVisibility, let gap = memory.program.audienceGap.value else { return }
+        guard !trustsVisibility, let audienceGap = memory.program.audienceGap.value else { return }
         throw client.error(
             .readOwnPosts, .configuration, outcome: .refused,
-            detail: "the server runs \(gap); if the account has none, set TRUST_HUMAN_SERVER=yes")
+            detail:
+                "the server runs \(audienceGap); if the account has none, set TRUST_HUMAN_SERVER=yes"
+        )
     }
 
     package func requireAudiences() throws(NetworkError) {
@@ -355,21 +359,21 @@ package struct MastodonNetwork: SocialNetwork {
         guard memory.program.listedVisibilities.value.contains(status.audience.visibility),
             let number = UInt64(status.id), number > 0, number < .max
         else { return true }
-        let own = try await ownAccount().id
-        guard status.account?.id == own else { return true }
-        let path = try path(.readOwnPosts, "accounts", own, "statuses")
+        let ownID = try await ownAccount().id
+        guard status.account?.id == ownID else { return true }
+        let path = try path(.readOwnPosts, "accounts", ownID, "statuses")
         func page(_ bounds: [(String, String)]) async throws -> [String] {
             let query = [("max_id", String(number + 1))] + bounds + [("limit", "5")]
             let call = NetworkCall(operation: .readOwnPosts, path: path, query: query)
             return try await session.value([LenientElement<MastodonStatus>].self, call).compactMap(
                 \.id)
         }
-        let alone = try await page([("min_id", String(number - 1))])
-        if alone.contains(status.id) { return true }
-        let below = try await page([])
-        if below.contains(status.id) { return true }
+        let idsWithinBounds = try await page([("min_id", String(number - 1))])
+        if idsWithinBounds.contains(status.id) { return true }
+        let idsFromPost = try await page([])
+        if idsFromPost.contains(status.id) { return true }
         // Without the lower bound, the post may have been cut off a list that is not sorted by id.
-        return !alone.isEmpty && MastodonID.contradictsOrder(below)
+        return !idsWithinBounds.isEmpty && MastodonID.contradictsOrder(idsFromPost)
     }
 
     /// The path `/api/v1/…` with an outside address as one of its parts.
@@ -389,9 +393,9 @@ package struct MastodonNetwork: SocialNetwork {
 
     /// The token's account as the server names it.
     func ownAccount() async throws -> MastodonOwnAccount {
-        if let own = memory.account { return own }
-        let own = try await verified()
-        return MastodonOwnAccount(own.account, domain: own.domain)
+        if let remembered = memory.account { return remembered }
+        let verifiedAccount = try await verified()
+        return MastodonOwnAccount(verifiedAccount.account, domain: verifiedAccount.domain)
     }
 
     private func verified() async throws -> (account: MastodonAccount, domain: String) {
@@ -414,7 +418,7 @@ extension MastodonNetwork {
         try requireAudiences()
         let call = try publication(of: draft)
         if let address = draft.replyTo { try await requireAnswered(address, call) }
-        let own = memory.account
+        let ownAccount = memory.account
         return try await departure(call) { [client] response, call in
             let status = try client.decode(MastodonStatus.self, from: response, call)
             guard let identity = MastodonStatusReader.identity(of: status) else {
@@ -422,7 +426,8 @@ extension MastodonNetwork {
             }
             // A wrong address of a published post would be used to delete, edit or continue another
             // one. The account's own list has the right address.
-            let isOwn = own == nil || status.account == nil || own?.id == status.account?.id
+            let isOwn =
+                ownAccount == nil || status.account == nil || ownAccount?.id == status.account?.id
             guard status.id != draft.replyTo, isOwn else {
                 throw client.malformed(
                     call, response,
@@ -676,16 +681,16 @@ extension MastodonOwnAccount {
 final class MastodonMemory: @unchecked Sendable {
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
-    private var known: (instance: MastodonInstance, until: Date)?
-    private var shown: (emoji: Set<String>, until: Date)?
-    private var own: MastodonOwnAccount?
+    private var rememberedInstance: (instance: MastodonInstance, until: Date)?
+    private var rememberedEmoji: (emoji: Set<String>, until: Date)?
+    private var ownAccount: MastodonOwnAccount?
     private var parents: [String: ObservedPost?] = [:]
     /// The most answered posts that are remembered.
     private static let maximumParents = 2_000
     private var unsorted: Set<Feed> = []
 
     /// The token's account, once it and the host in its name are certain.
-    var account: MastodonOwnAccount? { lock.withLock { own } }
+    var account: MastodonOwnAccount? { lock.withLock { ownAccount } }
 
     /// An answered post by its address; an inner nil if it cannot be read, and nil if it was never
     /// requested.
@@ -698,33 +703,37 @@ final class MastodonMemory: @unchecked Sendable {
         }
     }
 
-    var lastInstance: MastodonInstance? { lock.withLock { known?.instance } }
+    var lastInstance: MastodonInstance? { lock.withLock { rememberedInstance?.instance } }
 
     /// The server's program; ``MastodonProgram/other`` until it is known.
     var program: MastodonProgram { lastInstance?.program ?? .other }
 
     func instance(at time: Date) -> MastodonInstance? {
         lock.withLock {
-            known.flatMap { Self.isValid(until: $0.until, at: time) ? $0.instance : nil }
+            rememberedInstance.flatMap {
+                Self.isValid(until: $0.until, at: time) ? $0.instance : nil
+            }
         }
     }
 
     func keep(_ instance: MastodonInstance, until time: Date) {
-        lock.withLock { known = (instance, time) }
+        lock.withLock { rememberedInstance = (instance, time) }
     }
 
     func keep(_ account: MastodonOwnAccount) {
-        lock.withLock { own = account }
+        lock.withLock { ownAccount = account }
     }
 
     func emoji(at time: Date) -> Set<String>? {
-        lock.withLock { shown.flatMap { Self.isValid(until: $0.until, at: time) ? $0.emoji : nil } }
+        lock.withLock {
+            rememberedEmoji.flatMap { Self.isValid(until: $0.until, at: time) ? $0.emoji : nil }
+        }
     }
 
-    var lastEmoji: Set<String>? { lock.withLock { shown?.emoji } }
+    var lastEmoji: Set<String>? { lock.withLock { rememberedEmoji?.emoji } }
 
     func keep(emoji: Set<String>, until time: Date) {
-        lock.withLock { shown = (emoji, time) }
+        lock.withLock { rememberedEmoji = (emoji, time) }
     }
 
     /// Whether an entry that is kept for a day at most is still valid; not if the local clock was

@@ -17,9 +17,9 @@ extension MastodonNetwork: ProfiledNetwork {
         // The interface has no conditional update.
         let current = try await profile()
         guard current.isText(of: known) else { throw changedMeanwhile() }
-        var form = [(name: "note", value: wanted.bio)]
+        var formFields = [(name: "note", value: wanted.bio)]
         if wanted.fields != known.fields {
-            form += wanted.fields.enumerated().flatMap { index, field in
+            formFields += wanted.fields.enumerated().flatMap { index, field in
                 [
                     (name: "fields_attributes[\(index)][name]", value: field.name),
                     (name: "fields_attributes[\(index)][value]", value: field.value),
@@ -29,7 +29,7 @@ extension MastodonNetwork: ProfiledNetwork {
         let call = NetworkCall(
             operation: .changeProfile, method: .patch,
             path: ["api", "v1", "accounts", "update_credentials"],
-            form: form)
+            form: formFields)
         let stored = try profile(
             try await session.value(MastodonProfile.self, call), wanted.limits, call)
         guard stored.isText(of: wanted) else {
@@ -83,12 +83,12 @@ private struct MastodonProfile: Decodable {
         let wire = try WireObject(from: decoder)
         let source = wire.object("source")
         note = source?.text("note")
-        let shown = wire.list(of: Field.self, "fields").map(\.field)
+        let shownFields = wire.list(of: Field.self, "fields").map(\.field)
         var fields =
             source?.list(of: Field.self, "fields").map(\.field).filter { !$0.name.isEmpty } ?? []
         for (index, field) in fields.enumerated()
-        where field.verified == nil && shown.indices.contains(index) {
-            fields[index].verified = shown[index].verified
+        where field.verified == nil && shownFields.indices.contains(index) {
+            fields[index].verified = shownFields[index].verified
         }
         self.fields = fields
         page = wire.text("url")

@@ -286,13 +286,14 @@ extension MastodonProgram {
     /// Whether the version is like `4.2.1` or `4.3.0-rc.1+glitch`: 2 or newer, without another
     /// program's name.
     private static func isRelease(_ version: String) -> Bool {
-        let number = version.prefix { $0.isNumber || $0 == "." }
-        guard let major = number.split(separator: ".").first.flatMap({ Int($0) }), major >= 2 else {
+        let versionNumber = version.prefix { $0.isNumber || $0 == "." }
+        guard let major = versionNumber.split(separator: ".").first.flatMap({ Int($0) }), major >= 2
+        else {
             return false
         }
-        let rest = version[number.endIndex...]
-        return (rest.isEmpty || rest.first == "-" || rest.first == "+")
-            && !rest.contains { " ()/;".contains($0) }
+        let suffix = version[versionNumber.endIndex...]
+        return (suffix.isEmpty || suffix.first == "-" || suffix.first == "+")
+            && !suffix.contains { " ()/;".contains($0) }
     }
 }
 
@@ -391,10 +392,11 @@ extension MastodonProgram {
     /// The reason why a post is not published twice after a lost answer.
     private var groundOfOnce: String {
         if keepsKeys.value { return "the key" }
-        let look = "the look at the own list"
-        let few =
+        let lookAtList = "the look at the own list"
+        let restrictedPosts =
             listedVisibilities.value.contains(.direct) ? "" : "; for few, below the answered post"
-        return look + few + (namesReplies.value ? "" : "; an answer is not sent again")
+        return lookAtList + restrictedPosts
+            + (namesReplies.value ? "" : "; an answer is not sent again")
     }
 
     private static func habit(

@@ -36,10 +36,11 @@ struct MastodonStatement: Decodable {
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        let told = ["description", "short_description"].lazy.compactMap { wire.text($0) }.first {
-            !$0.isEmpty
-        }
-        description = told.map { PlainText.fromHTML($0) }
+        let descriptionText = ["description", "short_description"].lazy.compactMap { wire.text($0) }
+            .first {
+                !$0.isEmpty
+            }
+        description = descriptionText.map { PlainText.fromHTML($0) }
         rules = wire.list(of: MastodonRule.self, "rules").map(\.text)
     }
 }

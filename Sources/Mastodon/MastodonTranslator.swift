@@ -87,10 +87,10 @@ struct MastodonTranslator {
     /// - Parameters:
     ///   - parents: Answered posts, besides those of the page.
     func connected(_ posts: [ObservedPost], with parents: [ObservedPost] = []) -> [ObservedPost] {
-        let known = Dictionary(
+        let postsByAddress = Dictionary(
             (posts + parents).map { ($0.address, $0) }, uniquingKeysWith: { first, _ in first })
         return posts.map { observed in
-            guard let address = observed.replyToAddress, let parent = known[address] else {
+            guard let address = observed.replyToAddress, let parent = postsByAddress[address] else {
                 return observed
             }
             var observed = observed

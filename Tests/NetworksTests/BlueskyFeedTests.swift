@@ -295,7 +295,7 @@ import Testing
             }
             let page = try await loopback.network.page(.ownPosts, .newest)
             #expect(page.older == older)
-            var stored = BlueskyCursor(marks: [], isWhole: true, at: nil)
+            var stored = BlueskyCursor(itemKeys: [], isWhole: true, at: nil)
             stored.rest = BlueskyCursor.Rest(place: cursor, window: stored.window)
             expect((BlueskyCursor(try stored.text()) == nil), equals: (older == nil))
         }

@@ -106,7 +106,7 @@ import Testing
             let bits = 128 - found.width.leadingZeroBitCount
             // Each item: steps down, halves, its confirmation. Each good item alone is a request of
             // the walk, and pages of 40 items are those of the searches.
-            #expect(feed.requests <= 3 * (MastodonPlace.steps + bits + 6) + 400 + 40)
+            #expect(feed.requests <= 3 * (MastodonPlace.stepCount + bits + 6) + 400 + 40)
         }
     }
 
@@ -163,7 +163,7 @@ import Testing
         } catch let error as NetworkError {
             #expect(error.code == .unavailable)
         }
-        #expect(feed.requests <= MastodonPlace.steps + 1)
+        #expect(feed.requests <= MastodonPlace.stepCount + 1)
         var reader = PaperReader(at: feed.ids[0])
         try await reader.readArrivals(&feed)
         #expect(reader.position == feed.ids[0])
@@ -346,7 +346,7 @@ struct PaperFeed {
             since != nil && habit != .lowestFirst && shown.lowerBound > start && !shown.isEmpty
         return BrokenItemSearch.Answer(
             list: list, newest: shown.last.map { places[$0] },
-            rest: isCut ? places[shown.lowerBound] : nil)
+            incompleteBelow: isCut ? places[shown.lowerBound] : nil)
     }
 
     /// The numbers of the items that were read.

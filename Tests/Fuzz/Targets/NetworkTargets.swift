@@ -260,9 +260,9 @@ extension FuzzTarget {
         for item in page.items {
             try hold(RecordReference(item.address) != nil, "a post can be answered by its address")
         }
-        let cursor = BlueskyCursor(marks: entries.map(\.mark), isWhole: false, at: now)
+        let cursor = BlueskyCursor(itemKeys: entries.map(\.itemKey), isWhole: false, at: now)
         try hold(BlueskyCursor(try cursor.text()) == cursor, "a cursor survives being stored")
-        try hold(!entries.contains { cursor.window.isNew($0.mark) }, "what was seen is not new")
+        try hold(!entries.contains { cursor.window.isNew($0.itemKey) }, "what was seen is not new")
         if let views = JSONBody.decoded(BlueskyViews.self, body) {
             for view in views.readable.values { _ = translator.post(view) }
         }

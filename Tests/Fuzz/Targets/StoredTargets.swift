@@ -32,7 +32,7 @@ extension FuzzTarget {
     ) { text in
         if let cursor = BlueskyCursor(text) {
             try hold(BlueskyCursor(try cursor.text()) == cursor, "a cursor survives being stored")
-            _ = cursor.window.isNew(BlueskyMark("x", order: "3k"))
+            _ = cursor.window.isNew(BlueskyItemKey("x", order: "3k"))
         }
         if let arrivals = Arrivals(text, separator: ";", where: XID.isUsable) {
             try hold(arrivals.text(separator: ";") == text, "a cursor is written as it was read")
