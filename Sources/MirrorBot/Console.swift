@@ -145,17 +145,17 @@ private final class StandardOutput: Sendable {
 
     private static func empty(_ state: inout State) {
         defer { state.bytes.removeAll(keepingCapacity: state.bytes.count <= 2 * bufferBytes) }
-        var rest = state.bytes[...]
-        while state.failure == nil, !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
+        var unwritten = state.bytes[...]
+        while state.failure == nil, !unwritten.isEmpty {
+            let count = unwritten.withUnsafeBytes {
                 Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)
             }
             if count >= 0 {
-                rest = rest.dropFirst(count)
+                unwritten = unwritten.dropFirst(count)
             } else if errno == EAGAIN {
                 // Another program has made the pipe nonblocking.
-                var place = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-                _ = poll(&place, 1, -1)
+                var descriptor = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&descriptor, 1, -1)
             } else if errno != EINTR {
                 state.failure = errno
             }

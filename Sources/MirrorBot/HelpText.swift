@@ -61,9 +61,9 @@ struct HelpText {
             usage.insert(contentsOf: " [<options>]", at: end)
         }
         // An option is kept together with its value.
-        let whole = usage.replacing(/\[[^\]]+\]/) { $0.output.replacing(" ", with: "\u{A0}") }
+        let usageText = usage.replacing(/\[[^\]]+\]/) { $0.output.replacing(" ", with: "\u{A0}") }
         return title
-            + Printable.wrapped(whole, columns: columns - title.count)
+            + Printable.wrapped(usageText, columns: columns - title.count)
             .joined(separator: "\n" + String(repeating: " ", count: title.count)).replacing(
                 "\u{A0}", with: " ")
     }
@@ -94,7 +94,7 @@ struct HelpText {
         guard Printable.width(line) > columns else { return [line] }
         let indent = String(line.prefix { $0 == " " })
         let hanging = indent.isEmpty ? "" : indent + "  "
-        let parts = Printable.wrapped(line, columns: columns - hanging.count)
-        return parts.prefix(1).map { indent + $0 } + parts.dropFirst().map { hanging + $0 }
+        let lines = Printable.wrapped(line, columns: columns - hanging.count)
+        return lines.prefix(1).map { indent + $0 } + lines.dropFirst().map { hanging + $0 }
     }
 }

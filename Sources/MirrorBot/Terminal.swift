@@ -61,8 +61,10 @@ struct Terminal {
     ]
 
     private static func columns(of descriptor: Int32, _ environment: [String: String]) -> Int? {
-        if let given = environment["COLUMNS"].flatMap({ Int($0) }), (20...1_000).contains(given) {
-            return given
+        if let statedColumns = environment["COLUMNS"].flatMap({ Int($0) }),
+            (20...1_000).contains(statedColumns)
+        {
+            return statedColumns
         }
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return nil }

@@ -364,7 +364,7 @@ import Testing
     }
 
     @Test func changesAreLimited() {
-        var pace = ChangePace(most: 2, period: .seconds(60))
+        var pace = ChangePace(mostChanges: 2, period: .seconds(60))
         let now = ContinuousClock.now
         let taken = [0, 1, 2, 59, 60, 60, 61, 62].map {
             pace.take(at: now + .seconds($0))

@@ -305,11 +305,11 @@ private final class UndoProgress {
 /// The output of `mirror-bot undo`.
 private enum UndoView {
     /// The number of actions that are listed before the question, and of failed ones after it.
-    private static let shown = 5
+    private static let mostListed = 5
 
     /// Returns the number of actions of each kind, and a line for each of the first ones.
     static func announcement(_ actions: [Action], zone: TimeZone) -> [String] {
-        let counts = ActionKind.allCases.compactMap { kind -> String? in
+        let countsByKind = ActionKind.allCases.compactMap { kind -> String? in
             let count = actions.count { $0.kind == kind }
             let name =
                 if count == 1 {
@@ -321,15 +321,16 @@ private enum UndoView {
                 }
             return count == 0 ? nil : "\(count) \(name)"
         }
-        let lines = actions.prefix(shown).map { action in
+        let lines = actions.prefix(mostListed).map { action in
             let about = action.text.map { "“\($0)”" } ?? action.target.map { $0.post } ?? ""
             return
                 "  \(ActionID.short(action.id)) \(LocalTime(action.sending ?? action.due, in: zone)) "
                 + Printable.line(
                     "\(action.kind.rawValue), \(action.state.rawValue): \(about)", columns: 76)
         }
-        let rest = actions.count > shown ? ["  and \(actions.count - shown) more"] : []
-        return [counts.joined(separator: ", ")] + lines + rest
+        let furtherActions =
+            actions.count > mostListed ? ["  and \(actions.count - mostListed) more"] : []
+        return [countsByKind.joined(separator: ", ")] + lines + furtherActions
     }
 
     /// Returns the receipt in lines.
@@ -358,10 +359,10 @@ private enum UndoView {
         var lines = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         if lines.isEmpty { lines = ["nothing to take back"] }
         let failed = receipt.actions.filter { $0.cause != nil }
-        lines += failed.prefix(shown).map {
+        lines += failed.prefix(mostListed).map {
             "  \(ActionID.short($0.id)): " + Printable.line($0.cause ?? "")
         }
-        if failed.count > shown { lines.append("  and \(failed.count - shown) more") }
+        if failed.count > mostListed { lines.append("  and \(failed.count - mostListed) more") }
         if scope == .everything {
             lines.append("what the bot did before it had this database is not included")
         }

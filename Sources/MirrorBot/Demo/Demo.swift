@@ -146,8 +146,8 @@ struct Demo {
 
     /// Returns the given zone, or else the archive's, or else an assumed one.
     private func settledZone(named name: String?, _ archive: Archive) async throws -> DemoZone {
-        if let given = zone ?? name.flatMap(TimeZone.init(identifier:)) {
-            return DemoZone(zone: given)
+        if let statedZone = zone ?? name.flatMap(TimeZone.init(identifier:)) {
+            return DemoZone(zone: statedZone)
         }
         return from == nil ? DemoZone(zone: Self.sampleZone) : try await .assumed(from: archive)
     }
@@ -181,7 +181,7 @@ struct Demo {
     ) {
         say("learning favorites from \(from ?? "the human's account") …")
         let reader = try await mirror.requiredNetwork(of: from == nil ? .human : .bot)
-        let own = try await reader.verifyAccount().id
+        let ownID = try await reader.verifyAccount().id
         let favorites = try mirror.favorites()
         // The cost of the training is reported together with that of the days.
         let trainer = ClassifierTrainer(
@@ -193,7 +193,7 @@ struct Demo {
                     fromArchive: from, localHost: nil, limit: ClassifierTrainer.seedSize)
             } catch let error as ImportError where error.code == .nothingToRead {}
         }
-        _ = try await trainer.train(from: reader, own: [own], limit: ClassifierTrainer.seedSize)
+        _ = try await trainer.train(from: reader, own: [ownID], limit: ClassifierTrainer.seedSize)
         let trained = try await favorites.status()
         return (Int(trained.favorites), Int(trained.normals))
     }
@@ -208,7 +208,7 @@ struct Demo {
         return try await HumanMirror.open(configuration, clock: clock).closing { mirror in
             let learned = try await learnFavorites(mirror)
             if keep != nil { try await planDay(at: self.clock.now, mirror, past.zone.zone) }
-            let booked = try await mirror.spending.booked()
+            let bookedCosts = try await mirror.spending.booked()
             say(announcement)
             let worker = Worker(mirror: mirror, cadence: cadence)
             let watching = watching(sandbox, clock, past.zone.zone)
@@ -222,7 +222,7 @@ struct Demo {
             try outcome.get()
             return try await DemoResult(
                 past: past, from: from, days: days, sandbox: sandbox, mirror: mirror,
-                learned: learned, bookedBefore: booked)
+                learned: learned, bookedBefore: bookedCosts)
         }
     }
 
@@ -241,7 +241,7 @@ struct Demo {
         try await HumanMirror.open(configuration, clock: clock).closing { mirror in
             let learned = try await learnFavorites(mirror)
             try await measure(mirror, past.zone.zone)
-            let booked = try await mirror.spending.booked()
+            let bookedCosts = try await mirror.spending.booked()
             let moment = { @Sendable [days] in
                 DemoPage.moment(of: clock.now, from: origin, days: days, arrival: end)
             }
@@ -251,17 +251,17 @@ struct Demo {
                 defer { watching.cancel() }
                 // This task joins the clock before the worker, so that the clock does not continue
                 // without it.
-                let turn = clock.join()
+                let clockTurn = clock.join()
                 defer { clock.leave() }
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
-                        try await page.pace(clock, from: origin, until: end, turn: turn) {
+                        try await page.pace(clock, from: origin, until: end, turn: clockTurn) {
                             watching.cancel()
                             await watching.value
                             let result = try await DemoResult(
                                 past: past, from: from, days: days, sandbox: sandbox,
                                 mirror: mirror,
-                                learned: learned, bookedBefore: booked)
+                                learned: learned, bookedBefore: bookedCosts)
                             try await show(result)
                         }
                     }

@@ -104,15 +104,15 @@ extension DemoResult {
         self.from = from
         network = world.configuration.botNetwork
         (favoritesLearned, normalsLearned) = learned
-        let all = try await mirror.outbox(lease: nil).recent(100_000)
-        actions = all.filter { $0.due < mirror.clock.now }.sorted {
+        let recentActions = try await mirror.outbox(lease: nil).recent(100_000)
+        actions = recentActions.filter { $0.due < mirror.clock.now }.sorted {
             ($0.due, $0.id) < ($1.due, $1.id)
         }
         let slots = actions.filter { $0.kind == .post }
         let received = ledger.summary
-        let booked = try await mirror.spending.booked()
+        let bookedCosts = try await mirror.spending.booked()
         func spent(for label: String) -> Money {
-            max((booked[label] ?? .zero) - (bookedBefore[label] ?? .zero), .zero)
+            max((bookedCosts[label] ?? .zero) - (bookedBefore[label] ?? .zero), .zero)
         }
         // The human's favorites are known only for the sample.
         summary = DemoSummary(
@@ -125,7 +125,7 @@ extension DemoResult {
             baseRate: from == nil ? received.baseRate : nil, unsolicited: received.unsolicited,
             errors: received.errors, duplicateSends: received.duplicateSends,
             cost: network.descriptor.prices == nil
-                ? nil : booked.keys.map(spent).reduce(.zero, +).dollars)
+                ? nil : bookedCosts.keys.map(spent).reduce(.zero, +).dollars)
         complaints = Self.complaints(ledger)
         costs = nil
         if let prices = network.descriptor.prices {

@@ -58,15 +58,16 @@ struct DemoView {
     private var timeline: [String] {
         let days = Dictionary(grouping: result.actions) { LocalTime($0.due, in: zone).day }
         let first = LocalTime(result.past.origin, in: zone).day
-        let others = (1..<max(1, result.summary.days)).map { first.advanced(by: $0) }
+        let laterDays = (1..<max(1, result.summary.days)).map { first.advanced(by: $0) }
         return [
             terminal.bold("what it did")
                 + terminal.dim(isWide ? " (a date: when the text was first written)" : "")
         ]
-            + whole(first, days[first] ?? []) + others.flatMap { summed($0, days[$0] ?? []) }
+            + eachAction(of: first, days[first] ?? [])
+            + laterDays.flatMap { summed($0, days[$0] ?? []) }
     }
 
-    private func whole(_ day: LocalDay, _ actions: [Action]) -> [String] {
+    private func eachAction(of day: LocalDay, _ actions: [Action]) -> [String] {
         let silences = silences(actions).flatMap { group in
             wrapped("· \(group)", indent: isWide ? 10 : 2, style: terminal.dim)
         }
@@ -75,13 +76,13 @@ struct DemoView {
     }
 
     private func summed(_ day: LocalDay, _ actions: [Action]) -> [String] {
-        let done = actions.filter(Self.isDone)
+        let doneActions = actions.filter(Self.isDone)
         let parts = [
-            Self.count(done.count { $0.kind == .post }, "post"),
-            Self.count(done.count { $0.kind == .reply }, "reply"),
-            Self.count(done.count { $0.kind == .favorite && $0.state == .done }, "favorite"),
-            Self.count(done.count(where: \.isSuggestion), "suggestion"),
-            Self.count(actions.count - done.count, "silence"),
+            Self.count(doneActions.count { $0.kind == .post }, "post"),
+            Self.count(doneActions.count { $0.kind == .reply }, "reply"),
+            Self.count(doneActions.count { $0.kind == .favorite && $0.state == .done }, "favorite"),
+            Self.count(doneActions.count(where: \.isSuggestion), "suggestion"),
+            Self.count(actions.count - doneActions.count, "silence"),
         ].compactMap(\.self)
         let text = parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
         return wrapped("\(Self.name(of: day))  \(text)")
@@ -116,16 +117,18 @@ struct DemoView {
                 action.isSuggestion
                     ? ("☆", "suggests", terminal.yellow) : ("★", "favorite", terminal.yellow)
             }
-        let head =
+        let lineStart =
             isWide
             ? "    \(minute) \(sign) \(Printable.padded(verb, to: 10))" : "  \(minute) \(sign) "
-        let room = terminal.columns - Printable.width(head)
+        let room = terminal.columns - Printable.width(lineStart)
         let texts = texts(of: action, room: room)
-        let rest = texts.dropFirst().map {
-            String(repeating: " ", count: Printable.width(head)) + $0
+        let furtherLines = texts.dropFirst().map {
+            String(repeating: " ", count: Printable.width(lineStart)) + $0
         }
-        return [head.replacing(sign, with: color(sign), maxReplacements: 1) + (texts.first ?? "")]
-            + rest
+        return [
+            lineStart.replacing(sign, with: color(sign), maxReplacements: 1) + (texts.first ?? "")
+        ]
+            + furtherLines
     }
 
     private func texts(of action: Action, room: Int) -> [String] {
@@ -153,12 +156,12 @@ struct DemoView {
 
     /// The text in this many columns, followed by the note in parentheses if that takes at most
     /// half of them.
-    private func clipped(_ text: String, _ note: String?, _ room: Int) -> String {
-        guard let note, Printable.width(note) + 3 <= room / 2 else {
-            return Printable.line(text, columns: room)
+    private func clipped(_ text: String, _ note: String?, _ columns: Int) -> String {
+        guard let note, Printable.width(note) + 3 <= columns / 2 else {
+            return Printable.line(text, columns: columns)
         }
-        let shown = Printable.line(text, columns: room - Printable.width(note) - 3)
-        return shown + terminal.dim(" (\(Printable.line(note)))")
+        let shownText = Printable.line(text, columns: columns - Printable.width(note) - 3)
+        return shownText + terminal.dim(" (\(Printable.line(note)))")
     }
 
     /// The strongest features for a favorite.

@@ -28,7 +28,7 @@ struct Browser {
         let environment = console.environment
         guard console.input.isInteractive, Self.hasScreen(environment) else { return nil }
         let named = environment["BROWSER"].map { $0.split(separator: ":").map(String.init) } ?? []
-        let found = (named + [Self.usual]).lazy
+        let commands = (named + [Self.usual]).lazy
             .map { $0.split(whereSeparator: \.isWhitespace).map(String.init) }
             .compactMap { words -> [String]? in
                 guard let name = words.first, let path = Self.path(of: name, environment) else {
@@ -36,7 +36,7 @@ struct Browser {
                 }
                 return [path] + words.dropFirst()
             }
-        guard let words = found.first else { return nil }
+        guard let words = commands.first else { return nil }
         self.words = words
         let secrets = Set(AnySetting.all.filter(\.isSecret).map(\.name))
         self.environment = environment.filter { !secrets.contains($0.key) }

@@ -341,12 +341,13 @@ extension McpReport {
 /// A limit of the rate of changes, so that a program that repeats itself does little harm.
 struct ChangePace: Sendable {
     /// The most changes within `period`.
-    private let most: Int
+    private let mostChanges: Int
     private let period: Duration
-    private var taken: [ContinuousClock.Instant] = []
+    /// When the changes of the current period were made.
+    private var changeTimes: [ContinuousClock.Instant] = []
 
-    init(most: Int = 60, period: Duration = .seconds(60)) {
-        self.most = most
+    init(mostChanges: Int = 60, period: Duration = .seconds(60)) {
+        self.mostChanges = mostChanges
         self.period = period
     }
 
@@ -357,9 +358,9 @@ struct ChangePace: Sendable {
 
     /// Counts a change; returns false, without counting it, if there were too many.
     mutating func take(at now: ContinuousClock.Instant) -> Bool {
-        taken.removeAll { $0 <= now - period }
-        guard taken.count < most else { return false }
-        taken.append(now)
+        changeTimes.removeAll { $0 <= now - period }
+        guard changeTimes.count < mostChanges else { return false }
+        changeTimes.append(now)
         return true
     }
 }

@@ -98,8 +98,9 @@ enum ClassifierReportView {
 
     private static func learned(_ report: ClassifierReport) -> String {
         let training = report.scores.training
-        let before = "\(training.posts) posts, \(training.favorites) of them favorites"
-        return report.isPrequential ? before + ", and each post after its prediction" : before
+        let trainingSummary = "\(training.posts) posts, \(training.favorites) of them favorites"
+        return report.isPrequential
+            ? trainingSummary + ", and each post after its prediction" : trainingSummary
     }
 
     private static func order(_ report: ClassifierReport) -> String? {
@@ -109,8 +110,8 @@ enum ClassifierReportView {
     }
 
     private static func share(_ rate: BaseRate, _ note: String?) -> String {
-        let part = rate.share.map { " (\(FavoriteScoresView.percent($0, digits: 1)))" } ?? ""
-        let text = "\(rate.favorites) favorites in \(rate.posts) posts\(part)"
+        let shareText = rate.share.map { " (\(FavoriteScoresView.percent($0, digits: 1)))" } ?? ""
+        let text = "\(rate.favorites) favorites in \(rate.posts) posts\(shareText)"
         return note.map { "\(text), \(Printable.line($0))" } ?? text
     }
 

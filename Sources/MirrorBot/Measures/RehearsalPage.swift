@@ -149,20 +149,20 @@ struct RehearsalPage {
 
     // MARK: Replies and favorites
 
-    private func replies(_ looked: [RehearsedReplies.Answer], _ detail: Detail) -> PageContext {
-        let shown = Self.spread(looked, detail.samples)
+    private func replies(_ answers: [RehearsedReplies.Answer], _ detail: Detail) -> PageContext {
+        let shown = Self.spread(answers, detail.samples)
         return [
-            "shown": .number(shown.count), "all": .number(looked.count),
+            "shown": .number(shown.count), "all": .number(answers.count),
             "rows": .list(
                 shown.map { answer -> PageContext in
-                    let silence =
+                    let silenceText =
                         answer.isDoubtful
                         ? "(silence: the best old reply hardly fitted)" : "(silence)"
                     return [
                         "mention": .text(Self.cut(answer.mention, to: detail.characters)),
                         "human": .text(Self.cut(answer.human, to: detail.characters)),
                         "bot": .text(
-                            answer.bot.map { Self.cut($0, to: detail.characters) } ?? silence),
+                            answer.bot.map { Self.cut($0, to: detail.characters) } ?? silenceText),
                     ]
                 }),
         ]
@@ -203,7 +203,7 @@ private struct YearStrips {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
     /// The left edge of the days, in units of the drawing.
-    private static let left = 34
+    private static let leftEdge = 34
     private static let dayWidth = 2
     /// The minutes of one unit of height.
     private static let minutesPerUnit = 8
@@ -211,10 +211,12 @@ private struct YearStrips {
     /// The possible heights of a mark, in units: the fewer posts there are, the finer they can be
     /// shown.
     private static let markHeights = [2, 3, 4, 6, 10, 15, 20]
-    /// The tops of the two strips, and the height of all.
+    /// The top of the human's strip.
     private static let humanTop = 48
+    /// The top of the bot's strip.
     private static let botTop = humanTop + height + 44
-    private static let bottom = botTop + height + 8
+    /// The height of the whole drawing.
+    private static let drawingHeight = botTop + height + 8
     private static let daysAcross = 366
 
     private let report: RehearsedYear
@@ -227,11 +229,11 @@ private struct YearStrips {
     }
 
     var element: Markup {
-        let width = Self.left + Self.dayWidth * Self.daysAcross + 4
+        let width = Self.leftEdge + Self.dayWidth * Self.daysAcross + 4
         let human = path(report.days.map(\.human), top: Self.humanTop)
         let bot = path(report.days.map(\.bot), top: Self.botTop)
         return """
-            <svg class="wide" viewBox="0 0 \(width) \(Self.bottom)" fill="none" role="img" \
+            <svg class="wide" viewBox="0 0 \(width) \(Self.drawingHeight)" fill="none" role="img" \
             aria-labelledby="strips-title strips-summary">
             <title id="strips-title">\(report.year) of the human and of the bot</title>
             <desc id="strips-summary">\(summary)</desc>
@@ -252,17 +254,20 @@ private struct YearStrips {
             + "\(peak(report.days.map(\.bot)))."
     }
 
-    /// Returns the hour with the most posts.
+    /// Returns a clause about the hour with the most posts; empty if there are no posts.
     private func peak(_ days: [[RehearsedYear.Entry]]) -> String {
         var hours = [Int](repeating: 0, count: 24)
         for entry in days.joined() { hours[entry.minute.value / 60] += 1 }
-        guard let most = hours.max(), most > 0, let hour = hours.firstIndex(of: most) else {
+        guard let highest = hours.max(), highest > 0, let hour = hours.firstIndex(of: highest)
+        else {
             return ""
         }
         return ", most of them from \(hour):00 on"
     }
 
-    private func x(_ index: Int) -> Int { Self.left + Self.dayWidth * index + Self.dayWidth / 2 }
+    private func x(_ index: Int) -> Int {
+        Self.leftEdge + Self.dayWidth * index + Self.dayWidth / 2
+    }
 
     private var firstsOfMonths: [(index: Int, month: Int)] {
         report.days.indices.filter { report.days[$0].day.components.day == 1 }
@@ -271,8 +276,8 @@ private struct YearStrips {
 
     private var labels: [Markup] {
         let sides: [Markup] = [
-            "<text x=\"\(Self.left)\" y=\"15\">the human</text>",
-            "<text x=\"\(Self.left)\" y=\"\(Self.botTop - 12)\">the bot</text>",
+            "<text x=\"\(Self.leftEdge)\" y=\"15\">the human</text>",
+            "<text x=\"\(Self.leftEdge)\" y=\"\(Self.botTop - 12)\">the bot</text>",
         ]
         let months: [Markup] = firstsOfMonths.map { index, month in
             "<text x=\"\(x(index))\" y=\"\(Self.humanTop - 8)\">\(Self.months[month - 1])</text>"
@@ -286,12 +291,12 @@ private struct YearStrips {
         return sides + months + hours
     }
 
-    /// The borders of months and quarters of a day.
+    /// The path of the lines at the beginnings of months and at the quarters of a day.
     private var grid: String {
-        let right = Self.dayWidth * report.days.count
+        let width = Self.dayWidth * report.days.count
         return [Self.humanTop, Self.botTop].map { top in
             let hours = [0, 6, 12, 18, 24].map {
-                "M\(Self.left) \(top + $0 * 60 / Self.minutesPerUnit)h\(right)"
+                "M\(Self.leftEdge) \(top + $0 * 60 / Self.minutesPerUnit)h\(width)"
             }
             let months = firstsOfMonths.map {
                 "M\(x($0.index) - Self.dayWidth / 2) \(top)v\(Self.height)"
@@ -300,7 +305,7 @@ private struct YearStrips {
         }.joined()
     }
 
-    /// The marks of a strip.
+    /// The path of a strip's marks.
     private func path(_ days: [[RehearsedYear.Entry]], top: Int) -> String {
         var runs: [(day: Int, runs: [Range<Int>])] = []
         for markHeight in Self.markHeights {
@@ -314,10 +319,11 @@ private struct YearStrips {
 
     /// The stretches of a day with posts, in units from the top.
     private static func runs(_ entries: [RehearsedYear.Entry], _ markHeight: Int) -> [Range<Int>] {
-        let places = Set(entries.map { $0.minute.value / (minutesPerUnit * markHeight) }).sorted()
+        let positions = Set(entries.map { $0.minute.value / (minutesPerUnit * markHeight) })
+            .sorted()
         var runs: [Range<Int>] = []
-        for place in places {
-            let start = place * markHeight
+        for position in positions {
+            let start = position * markHeight
             let end = min(start + markHeight, height)
             if let last = runs.last, last.upperBound == start {
                 runs[runs.count - 1] = last.lowerBound..<end

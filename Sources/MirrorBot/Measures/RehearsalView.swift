@@ -11,7 +11,7 @@ enum RehearsalView {
         let span =
             report.days.count >= 365
             ? "\(report.year)" : "the first \(report.days.count) days of \(report.year)"
-        let head =
+        let title =
             terminal.bold("mirror \(report.mirror)") + "  \(span) as the human and the bot lived it"
         let columns = max(20, terminal.columns - 4)
         let sentences = RehearsalWords.sentences(report).flatMap { sentence in
@@ -23,7 +23,7 @@ enum RehearsalView {
         let end =
             page.map { "both years are drawn in \(Printable.line($0))" }
             ?? "--html FILE draws both years"
-        return [head] + sentences + ["", terminal.dim(end)]
+        return [title] + sentences + ["", terminal.dim(end)]
     }
 }
 
@@ -53,12 +53,12 @@ enum RehearsalWords {
 
     /// The similarity of hours and days, compared with the human's own days before the year.
     private static func alike(_ report: RehearsedYear) -> String? {
-        let parts: [(name: String, bot: Double?, own: Double?)] = [
+        let similarities: [(name: String, bot: Double?, own: Double?)] = [
             ("hours", report.likeness.hours, report.ownLikeness.hours),
             ("posts a day", report.likeness.postsPerDay, report.ownLikeness.postsPerDay),
             ("first posts of a day", report.likeness.firstPost, report.ownLikeness.firstPost),
         ]
-        let sentences = parts.compactMap { name, bot, own in
+        let sentences = similarities.compactMap { name, bot, own in
             bot.map { bot in "\(name) \(percent(bot))" + (own.map { " (\(percent($0)))" } ?? "") }
         }
         guard !sentences.isEmpty else { return nil }

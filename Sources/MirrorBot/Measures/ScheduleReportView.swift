@@ -111,15 +111,17 @@ enum ScheduleReportView {
     /// humans.
     private static func toldApart(_ report: ScheduleReport) -> [String] {
         let scores = report.botOrHuman
-        let parts = [
+        let areas = [
             (scores.all, "of all days"), (scores.several, "of days of at least two posts"),
             (scores.shape, "by their shape alone"),
         ]
         .compactMap { area, what in area.map { "\(figure($0, 3)) \(what)" } }
-        guard !parts.isEmpty else { return [] }
-        let known = scores.people > 1 ? "the days of other authors" : "other days of the author's"
+        guard !areas.isEmpty else { return [] }
+        let otherDays =
+            scores.people > 1 ? "the days of other authors" : "other days of the author's"
         return [
-            "bot or human, told by what is known of \(known): AUC " + parts.joined(separator: ", ")
+            "bot or human, told by what is known of \(otherDays): AUC "
+                + areas.joined(separator: ", ")
         ]
     }
 
@@ -139,10 +141,11 @@ enum ScheduleReportView {
             self.groups = groups
             let names = report.authors.map { Printable.line($0.author) } + [medianName(report)]
             let figures = groups.reduce(0) { $0 + $1.totalWidth }
-            let room = terminal.columns - figures - leastNameWidth
-            gap = String(repeating: " ", count: min(max(0, room / groups.count), 2))
-            let free = terminal.columns - figures - gap.count * groups.count
-            nameWidth = min(names.map(Printable.width).max() ?? 0, max(free, leastNameWidth))
+            let columnsForGaps = terminal.columns - figures - leastNameWidth
+            gap = String(repeating: " ", count: min(max(0, columnsForGaps / groups.count), 2))
+            let columnsForNames = terminal.columns - figures - gap.count * groups.count
+            nameWidth = min(
+                names.map(Printable.width).max() ?? 0, max(columnsForNames, leastNameWidth))
         }
 
         var titles: String {

@@ -109,13 +109,13 @@ enum ScoreView {
         guard let scores else { return nil }
         let people = scores.people == 1 ? "1 person" : "\(scores.people) people"
         let share = Int((100 * Double(scores.plain) / Double(max(1, scores.replies))).rounded())
-        let known = Int(
+        let knownPercent = Int(
             (100 * Double(scores.answersKnown) / Double(max(1, scores.replies))).rounded())
-        let first =
+        let summary =
             "\(people) can be answered, \(scores.peopleWithPlain) of them with a short reply that asks nothing and names "
             + "nobody (\(share) % of \(scores.replies) replies)"
-        guard scores.answersKnown > 0 else { return first }
-        return first + "; what they once answered is known of \(max(1, known)) %"
+        guard scores.answersKnown > 0 else { return summary }
+        return summary + "; what they once answered is known of \(max(1, knownPercent)) %"
     }
 
     /// Says how often the chosen reply is the human's own, in everyday words.
@@ -148,7 +148,7 @@ enum ScoreView {
         func posts(_ measure: ScheduleMeasure) -> String {
             scores[measure].map { String(format: "%.0f", $0) } ?? "0"
         }
-        let head =
+        let title =
             terminal.bold("posting times")
             + "  learned from \(posts(.trainingPosts)) posts, tested on the \(posts(.testedPosts)) after them"
         let chances = [
@@ -164,7 +164,7 @@ enum ScoreView {
                 "over the histogram", value(scores[.histogramGain], isSigned: true),
                 "what all of it adds to counting minutes: \(chance(scores[.histogramGain]))"),
         ]
-        return [head] + FigureGroup("when posts come", chances, terminal: terminal).lines + [""]
+        return [title] + FigureGroup("when posts come", chances, terminal: terminal).lines + [""]
             + FigureGroup(
                 "how days of the bot differ from days of the human", days(scores),
                 terminal: terminal

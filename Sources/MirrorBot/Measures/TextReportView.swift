@@ -17,11 +17,11 @@ enum TextReportView {
         )
         lines.append(row("unfit", report.unfit - report.sometimes, of: report.posts, "do not"))
         if let share = report.poolShare, !report.otherRules.isEmpty {
-            let others = report.otherRules.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            let otherRules = report.otherRules.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
                 .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
             let plain = report.plainShare.map { ", \(percent($0)) are plain" } ?? ""
             let text =
-                "\(percent(share)) of the texts that other rules let pass are left\(plain); those leave out \(others)"
+                "\(percent(share)) of the texts that other rules let pass are left\(plain); those leave out \(otherRules)"
             lines += wrapped(text, indent: 2, terminal)
         }
         if let agreement = report.agreement { lines += [""] + labels(agreement, report, terminal) }
@@ -55,8 +55,8 @@ enum TextReportView {
         }
         let title =
             terminal.bold("what each rule costs") + "  alone: nothing else speaks against the text"
-        let head = line("", ["never", "sometimes", "later", "alone"])
-        return ["", title, terminal.dim(head)]
+        let columnTitles = line("", ["never", "sometimes", "later", "alone"])
+        return ["", title, terminal.dim(columnTitles)]
             + report.costs.map { cost in
                 line(
                     cost.reason,

@@ -15,12 +15,12 @@ struct ExplainView {
 
     /// The whole answer.
     var lines: [String] {
-        [head] + facts.flatMap { row($0, $1) } + rules + obstacles
+        [headline] + facts.flatMap { row($0, $1) } + rules + obstacles
             + judgement(report.judgement, "how it was judged at the decision")
             + judgement(report.judgementNow, "how it is judged by what is known now") + problem
     }
 
-    private var head: String {
+    private var headline: String {
         guard let id = report.id else { return terminal.bold(verdict) }
         return terminal.bold("\(report.kind.rawValue) \(Printable.line(id))")
             + "  \(Printable.line(report.state ?? ""))"
@@ -180,7 +180,7 @@ struct ExplainView {
 /// The contribution of each feature to ln of a rate, as bars, with its counts in both categories:
 /// words, then the author, the spelling and the form, each group below its sum.
 struct FeatureBars {
-    private static let counts = 6
+    private static let countWidth = 6
 
     /// The contribution that is the same for every post; `nil` if not recorded.
     let base: Explanation.Feature?
@@ -189,31 +189,31 @@ struct FeatureBars {
 
     /// A line for each, below a heading; none without features.
     var lines: [String] {
-        let all = [base].compactMap(\.self) + features
-        guard !all.isEmpty else { return [] }
+        let terms = [base].compactMap(\.self) + features
+        guard !terms.isEmpty else { return [] }
         let space = min(80, terminal.columns)
         let name = space >= 60 ? 24 : 13
-        let bar = max(4, space - 2 - name - 7 - 2 * Self.counts - 1)
-        let strongest = max(all.map { abs($0.logOdds) }.max() ?? 0, .leastNormalMagnitude)
-        let head =
+        let bar = max(4, space - 2 - name - 7 - 2 * Self.countWidth - 1)
+        let strongest = max(terms.map { abs($0.logOdds) }.max() ?? 0, .leastNormalMagnitude)
+        let columnTitles =
             "  " + FigureGroup.aligned("adds to ln(rate)", to: name + 6)
             + Printable.padded("", to: bar + 2)
-            + FigureGroup.aligned("fav.", to: Self.counts)
-            + FigureGroup.aligned("other", to: Self.counts)
+            + FigureGroup.aligned("fav.", to: Self.countWidth)
+            + FigureGroup.aligned("other", to: Self.countWidth)
         func line(_ feature: Explanation.Feature) -> String {
             let cells = Int((abs(feature.logOdds) / strongest * Double(bar)).rounded())
             let isFor = feature.logOdds >= 0
-            let drawn = Printable.padded(
+            let barText = Printable.padded(
                 String(repeating: isFor ? "█" : "░", count: cells), to: bar)
             return "  "
                 + Printable.padded(Printable.line(feature.name, columns: name - 1), to: name)
                 + Self.sum([feature]) + " "
-                + (isFor ? terminal.green(drawn) : terminal.yellow(drawn)) + " "
-                + FigureGroup.aligned(feature.favorites.map(String.init) ?? "", to: Self.counts)
-                + FigureGroup.aligned(feature.normals.map(String.init) ?? "", to: Self.counts)
+                + (isFor ? terminal.green(barText) : terminal.yellow(barText)) + " "
+                + FigureGroup.aligned(feature.favorites.map(String.init) ?? "", to: Self.countWidth)
+                + FigureGroup.aligned(feature.normals.map(String.init) ?? "", to: Self.countWidth)
         }
         let groups = Explanation.Feature.grouped(features)
-        return [terminal.dim(head)] + [base].compactMap(\.self).map(line)
+        return [terminal.dim(columnTitles)] + [base].compactMap(\.self).map(line)
             + groups.flatMap { group, features in
                 let title = terminal.dim(
                     "  " + Printable.padded(group.rawValue, to: name) + Self.sum(features))

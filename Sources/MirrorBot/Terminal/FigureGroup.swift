@@ -39,13 +39,13 @@ struct FigureGroup {
     private func lines(of figure: Figure) -> [String] {
         let indent = 2 + Self.nameWidth + Self.valueWidth + 2
         let parts = Printable.wrapped(figure.meaning, columns: max(20, terminal.columns - indent))
-        let head =
+        let lineStart =
             "  " + Printable.padded(figure.name, to: Self.nameWidth)
             + Self.aligned(figure.value, to: Self.valueWidth)
-        let rest = parts.dropFirst().map {
+        let furtherLines = parts.dropFirst().map {
             String(repeating: " ", count: indent) + terminal.dim($0)
         }
-        return [head + "  " + terminal.dim(parts.first ?? "")] + rest
+        return [lineStart + "  " + terminal.dim(parts.first ?? "")] + furtherLines
     }
 
     /// The text, right-aligned to `columns` cells.

@@ -6,11 +6,13 @@ import Posts
 enum MirrorsStatusView {
     static func lines(_ status: MirrorsStatus, terminal: Terminal) -> [String] {
         guard status.total > 0 else { return ["no mirrors were found"] }
-        let counts = Health.Verdict.State.allCases.compactMap { state in
+        let stateCounts = Health.Verdict.State.allCases.compactMap { state in
             status.states[state.rawValue].map { "\($0) \(state.rawValue)" }
         }
         let noun = status.total == 1 ? "mirror" : "mirrors"
-        var lines = [terminal.bold("\(status.total) \(noun): ") + counts.joined(separator: ", ")]
+        var lines = [
+            terminal.bold("\(status.total) \(noun): ") + stateCounts.joined(separator: ", ")
+        ]
         let width = status.mirrors.map { Printable.width($0.name) }.max() ?? 0
         lines += status.mirrors.map { line($0, nameWidth: width, terminal) }
         lines += (status.unableWorkers ?? []).map { Printable.line(worker($0)) }
@@ -32,14 +34,16 @@ enum MirrorsStatusView {
     private static func line(_ mirror: MirrorsStatus.Line, nameWidth: Int, _ terminal: Terminal)
         -> String
     {
-        let others = mirror.obstacles > 1 ? " (+\(mirror.obstacles - 1))" : ""
-        let waits = mirror.suggestions > 0 ? "; \(mirror.suggestions) suggestions wait" : ""
+        let otherObstacles = mirror.obstacles > 1 ? " (+\(mirror.obstacles - 1))" : ""
+        let waitingSuggestions =
+            mirror.suggestions > 0 ? "; \(mirror.suggestions) suggestions wait" : ""
         let start = "\(Printable.padded(mirror.name, to: nameWidth))  "
-        let end = others + waits
-        let room = terminal.columns - 2 - Printable.width(start) - Printable.width(end)
+        let end = otherObstacles + waitingSuggestions
+        let textColumns = terminal.columns - 2 - Printable.width(start) - Printable.width(end)
         let text =
             terminal.hasWidth
-            ? Printable.line(mirror.text, columns: max(20, room)) : Printable.line(mirror.text)
-        return StatusView.mark(mirror.state, terminal) + " " + start + text + end
+            ? Printable.line(mirror.text, columns: max(20, textColumns))
+            : Printable.line(mirror.text)
+        return StatusView.stateSign(mirror.state, terminal) + " " + start + text + end
     }
 }

@@ -7,9 +7,9 @@ import Outbox
 enum PlanView {
     /// The whole answer of `mirror-bot plan`.
     static func lines(_ plan: PlanReport, terminal: Terminal) -> [String] {
-        let head = "\(plan.day)  \(plan.timeZone)"
+        let lineStart = "\(plan.day)  \(plan.timeZone)"
         let note = plan.isStored ? "" : " (a preview: the plan is made when the day begins)"
-        let isOneLine = Printable.width(head + note) <= terminal.columns
+        let isOneLine = Printable.width(lineStart + note) <= terminal.columns
         var lines = [
             terminal.bold("\(plan.day)") + "  \(plan.timeZone)"
                 + (isOneLine ? terminal.dim(note) : "")
@@ -48,16 +48,17 @@ enum PlanView {
         return zip(zip(slots, numbers), states).flatMap { slot, state -> [String] in
             let (slot, number) = slot
             let name = Printable.padded(Printable.line(number), to: digits)
-            let head = "\(slot.time) \(mark(of: slot, now: now)) \(name) "
+            let lineStart = "\(slot.time) \(mark(of: slot, now: now)) \(name) "
             let id = ActionID.short(slot.id)
-            let room = terminal.columns - Printable.width(head) - Printable.width(id) - width - 5
-            guard room >= leastRoom else {
+            let remainingColumns =
+                terminal.columns - Printable.width(lineStart) - Printable.width(id) - width - 5
+            guard remainingColumns >= leastRoom else {
                 let text = Printable.line(words(of: slot), columns: terminal.columns - 8)
-                return [head + id + " " + terminal.dim(state), "        " + text]
+                return [lineStart + id + " " + terminal.dim(state), "        " + text]
             }
             return [
-                head + id + " " + terminal.dim(Printable.padded(state, to: width)) + "  "
-                    + Printable.line(words(of: slot), columns: room)
+                lineStart + id + " " + terminal.dim(Printable.padded(state, to: width)) + "  "
+                    + Printable.line(words(of: slot), columns: remainingColumns)
             ]
         }
     }

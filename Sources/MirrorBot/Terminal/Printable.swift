@@ -19,16 +19,16 @@ enum Printable {
     static func line(_ text: String, columns: Int) -> String {
         let safe = line(text)
         guard width(safe) > columns else { return safe }
-        var kept = ""
-        var used = 0
+        var keptText = ""
+        var usedColumns = 0
         let ellipsis = ellipsis
         for character in safe {
             let next = width(character)
-            guard used + next <= columns - ellipsis.count else { break }
-            kept.append(character)
-            used += next
+            guard usedColumns + next <= columns - ellipsis.count else { break }
+            keptText.append(character)
+            usedColumns += next
         }
-        return kept + ellipsis
+        return keptText + ellipsis
     }
 
     /// Whether the terminal of this task supports more than ASCII.

@@ -7,20 +7,22 @@ import Posts
 struct StatsView {
     private static let widest = 80
     private static let levels = Array(" ▁▂▃▄▅▆▇█")
-    private static let number = 7
+    private static let numberWidth = 7
 
     let report: StatsReport
     let terminal: Terminal
 
     /// The whole answer.
     var lines: [String] {
-        let sections = [head, hours, weekdays, days, authors, words, leftOut].filter { !$0.isEmpty }
+        let sections = [summaryLines, hours, weekdays, days, authors, words, leftOut].filter {
+            !$0.isEmpty
+        }
         return Array(sections.joined(separator: [""]))
     }
 
     private var columns: Int { min(Self.widest, max(30, terminal.columns)) }
 
-    private var head: [String] {
+    private var summaryLines: [String] {
         let text =
             "\(report.humanPosts.posts) posts of the human, \(report.botPosts.posts) of the bot, "
             + "clock of \(report.timeZone)"
@@ -39,16 +41,16 @@ struct StatsView {
     }
 
     private var weekdays: [String] {
-        let room = (columns - 2 - 4 - 2 * 6 - 1) / 2
+        let barWidth = (columns - 2 - 4 - 2 * 6 - 1) / 2
         func bar(_ numbers: [Int], _ index: Int, _ color: (String) -> String) -> String {
             let sum = numbers.reduce(0, +)
-            let most = max(1, numbers.max() ?? 1)
-            let cells = Int((Double(numbers[index]) / Double(most) * Double(room)).rounded())
+            let highest = max(1, numbers.max() ?? 1)
+            let cells = Int((Double(numbers[index]) / Double(highest) * Double(barWidth)).rounded())
             let share = sum == 0 ? 0 : 100 * Double(numbers[index]) / Double(sum)
-            return color(Printable.padded(String(repeating: "█", count: cells), to: room))
+            return color(Printable.padded(String(repeating: "█", count: cells), to: barWidth))
                 + FigureGroup.aligned(String(format: "%.0f %%", share), to: 6)
         }
-        let titles = Printable.padded("human", to: room + 7) + "bot"
+        let titles = Printable.padded("human", to: barWidth + 7) + "bot"
         return [terminal.bold("weekdays"), terminal.dim("      \(titles)")]
             + StatsReport.weekdays.enumerated().map { index, name in
                 "  \(name) " + bar(report.humanPosts.weekdays, index, terminal.blue) + " "
@@ -57,19 +59,22 @@ struct StatsView {
     }
 
     private var days: [String] {
-        let shown = report.days.suffix(max(7, columns - 2 - 11 - 5))
-        guard let first = shown.first, let last = shown.last else { return [] }
+        let shownDays = report.days.suffix(max(7, columns - 2 - 11 - 5))
+        guard let first = shownDays.first, let last = shownDays.last else { return [] }
         func row(
             _ name: String, _ number: KeyPath<StatsReport.Day, Int>, _ color: (String) -> String
         ) -> String {
-            let numbers = shown.map { $0[keyPath: number] }
-            let most = max(1, numbers.max() ?? 1)
-            let steps = Self.levels.count - 1
+            let numbers = shownDays.map { $0[keyPath: number] }
+            let highest = max(1, numbers.max() ?? 1)
+            let levelSteps = Self.levels.count - 1
             let cells = numbers.map { number in
                 // A number above zero is always visible.
                 Self.levels[
                     number == 0
-                        ? 0 : max(1, Int((Double(number) / Double(most) * Double(steps)).rounded()))
+                        ? 0
+                        : max(
+                            1,
+                            Int((Double(number) / Double(highest) * Double(levelSteps)).rounded()))
                 ]
             }
             return "  " + Printable.padded(name, to: 11) + color(String(cells))
@@ -118,37 +123,39 @@ struct StatsView {
     private func table(
         _ title: String, _ headings: [String], _ rows: [(name: String, cells: [String])]
     ) -> [String] {
-        let room = columns - headings.count * Self.number
+        let nameWidth = columns - headings.count * Self.numberWidth
         func line(_ cells: [String]) -> String {
-            cells.map { FigureGroup.aligned($0, to: Self.number) }.joined()
+            cells.map { FigureGroup.aligned($0, to: Self.numberWidth) }.joined()
         }
-        return [terminal.bold(Printable.padded(title, to: room)) + terminal.dim(line(headings))]
+        return [
+            terminal.bold(Printable.padded(title, to: nameWidth)) + terminal.dim(line(headings))
+        ]
             + rows.map { name, cells in
-                Printable.padded("  " + Printable.line(name, columns: room - 3), to: room)
+                Printable.padded("  " + Printable.line(name, columns: nameWidth - 3), to: nameWidth)
                     + line(cells)
             }
     }
 
     // MARK: What was left out
 
-    private static let parts: [(part: StatsReport.LeftOut.Part, title: String)] = [
+    private static let titledParts: [(part: StatsReport.LeftOut.Part, title: String)] = [
         (.archive, "old posts"), (.post, "posts"), (.reply, "replies"), (.favorite, "favorites"),
         (.feed, "feeds"),
     ]
 
     private var leftOut: [String] {
-        let groups = Self.parts.flatMap { part, title in
+        let groups = Self.titledParts.flatMap { part, title in
             let lines = report.leftOut.filter { $0.part == part }
             return lines.isEmpty ? [] : ["  " + title] + lines.flatMap(line)
         }
         return groups.isEmpty ? [] : [terminal.bold("left out, and why")] + groups
     }
 
-    private func line(_ left: StatsReport.LeftOut) -> [String] {
-        let state = left.state.map { "\($0): " } ?? ""
-        return Printable.wrapped(Printable.line(state + left.reason.text), columns: columns - 11)
+    private func line(_ leftOut: StatsReport.LeftOut) -> [String] {
+        let state = leftOut.state.map { "\($0): " } ?? ""
+        return Printable.wrapped(Printable.line(state + leftOut.reason.text), columns: columns - 11)
             .enumerated().map {
-                FigureGroup.aligned($0 == 0 ? "\(left.count)" : "", to: 9) + "  " + $1
+                FigureGroup.aligned($0 == 0 ? "\(leftOut.count)" : "", to: 9) + "  " + $1
             }
     }
 

@@ -80,11 +80,11 @@ enum StatusView {
     static func setup(_ report: StatusReport, terminal: Terminal) -> [String] {
         let headline = report.verdict.map { verdict($0, terminal) + [""] } ?? []
         guard let steps = report.setup else { return headline }
-        let lead = report.setupCommand.map {
+        let commandLine = report.setupCommand.map {
             // On one line, so that it can be copied.
             ["  → " + terminal.bold(Printable.line($0)) + " leads through these steps:"]
         }
-        return headline + [terminal.bold("before it works")] + (lead ?? [])
+        return headline + [terminal.bold("before it works")] + (commandLine ?? [])
             + NextStep.lines(steps, terminal: terminal) + [""]
     }
 
@@ -107,21 +107,22 @@ enum StatusView {
     /// The other zones in which the human lived, as far as they fit into a line.
     private static func otherZones(_ report: StatusReport) -> [String] {
         guard let zones = report.zones else { return [] }
-        let shown = zones.prefix(2).map { "\(Printable.line($0.timeZone)) \($0.days)" }
-        return shown + (zones.count > 2 ? ["\(zones.count - 2) more: mirror-bot zones"] : [])
+        let firstZones = zones.prefix(2).map { "\(Printable.line($0.timeZone)) \($0.days)" }
+        return firstZones + (zones.count > 2 ? ["\(zones.count - 2) more: mirror-bot zones"] : [])
     }
 
     private static func verdict(_ verdict: StatusReport.Verdict, _ terminal: Terminal) -> [String] {
-        let mark = mark(verdict.state, terminal)
-        let whole = Printable.line(verdict.text)
+        let stateSign = stateSign(verdict.state, terminal)
+        let verdictText = Printable.line(verdict.text)
         // Programs read the first line of piped output.
         let text =
-            terminal.hasWidth ? Printable.wrapped(whole, columns: terminal.columns - 2) : [whole]
-        return text.enumerated().map { ($0 == 0 ? mark : " ") + " " + $1 }
+            terminal.hasWidth
+            ? Printable.wrapped(verdictText, columns: terminal.columns - 2) : [verdictText]
+        return text.enumerated().map { ($0 == 0 ? stateSign : " ") + " " + $1 }
     }
 
     /// One sign for a state.
-    static func mark(_ state: Health.Verdict.State, _ terminal: Terminal) -> String {
+    static func stateSign(_ state: Health.Verdict.State, _ terminal: Terminal) -> String {
         switch state {
         case .healthy: terminal.green("●")
         case .paused, .hindered: terminal.yellow("◐")
@@ -177,20 +178,21 @@ enum StatusView {
             text(of: action) ?? words(of: action) ?? (action.person == nil ? action.why : nil),
         ].compactMap(\.self).joined(separator: ": ")
         guard terminal.columns < narrow else {
-            let head =
+            let lineStart =
                 start + Printable.padded(action.kind.rawValue, to: 9)
                 + Printable.line(what, columns: 24) + "  "
-            let room = max(16, terminal.columns - Printable.width(head))
-            return [head + terminal.dim(Printable.line(about, columns: room))]
+            let remainingColumns = max(16, terminal.columns - Printable.width(lineStart))
+            return [lineStart + terminal.dim(Printable.line(about, columns: remainingColumns))]
         }
         let first = start + action.kind.rawValue
-        let head = "    " + Printable.line(what, columns: terminal.columns - 4)
-        let room = terminal.columns - Printable.width(head) - 2
-        let rest = Printable.line(about, columns: room >= 12 ? room : terminal.columns - 4)
-        if rest.isEmpty { return [first, head] }
-        return room >= 12
-            ? [first, head + "  " + terminal.dim(rest)]
-            : [first, head, "    " + terminal.dim(rest)]
+        let lineStart = "    " + Printable.line(what, columns: terminal.columns - 4)
+        let remainingColumns = terminal.columns - Printable.width(lineStart) - 2
+        let subject = Printable.line(
+            about, columns: remainingColumns >= 12 ? remainingColumns : terminal.columns - 4)
+        if subject.isEmpty { return [first, lineStart] }
+        return remainingColumns >= 12
+            ? [first, lineStart + "  " + terminal.dim(subject)]
+            : [first, lineStart, "    " + terminal.dim(subject)]
     }
 
     /// The width of the names before the values.
@@ -232,10 +234,10 @@ enum StatusView {
         parts.append(("\(texts.sometimes) more on some days or at some hours", texts.sometimes))
         parts.append(("\(texts.unfit) may not: \(texts.commonest)", texts.unfit))
         parts.append(("\(texts.unjudged) are not judged yet", texts.unjudged))
-        let shown = parts.filter { $0.1 > 0 }.map(\.0)
-        guard !shown.isEmpty else { return [] }
+        let nonzeroParts = parts.filter { $0.1 > 0 }.map(\.0)
+        guard !nonzeroParts.isEmpty else { return [] }
         let forecast = texts.forecast.map { "; \($0.sentence(today: today))" } ?? ""
-        return rows("texts", shown.joined(separator: ", ") + forecast, terminal)
+        return rows("texts", nonzeroParts.joined(separator: ", ") + forecast, terminal)
     }
 
     /// A row that may wrap.
@@ -278,10 +280,11 @@ enum StatusView {
 
     private static func words(for examination: LastExamination, _ zone: TimeZone) -> String {
         let isFine = examination.failed + examination.warned == 0
-        let found =
+        let examinationText =
             isFine
             ? "nothing wrong" : "\(examination.failed) failed, \(examination.warned) to look at"
-        return "\(found), seen \(LocalTime(examination.at, in: zone)): mirror-bot doctor --last"
+        return
+            "\(examinationText), seen \(LocalTime(examination.at, in: zone)): mirror-bot doctor --last"
     }
 
     private static func words(for following: StatusReport.FollowingState) -> String {
@@ -292,8 +295,9 @@ enum StatusView {
             following.days.map { days in
                 "a deletion of one of \(originals) is followed within \(days) \(days == 1 ? "day" : "days")"
             } ?? "no month has money to look at \(originals)"
-        let missing = dollars((following.missing * 100).rounded(.up) / 100)
-        return "\(reach); \(missing) a month are missing for one day: raise \(Setting.xBudget.name)"
+        let missingDollars = dollars((following.missing * 100).rounded(.up) / 100)
+        return
+            "\(reach); \(missingDollars) a month are missing for one day: raise \(Setting.xBudget.name)"
     }
 
     private static func words(for training: StatusReport.TrainingState) -> String {
@@ -301,14 +305,14 @@ enum StatusView {
             (training.postsLeft, "older posts"), (training.favoritesLeft, "favorites"),
             (training.comparedLeft, "posts to compare them with"),
         ]
-        let left = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        let remaining = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         guard let months = training.monthsLeft else {
             return
-                "at most \(left) to read, for which no month has money: raise \(Setting.xBudget.name), or train from an "
+                "at most \(remaining) to read, for which no month has money: raise \(Setting.xBudget.name), or train from an "
                 + "archive"
         }
         return
-            "at most \(left) to read; run goes on by itself from \(training.goesOn.rfc3339.prefix(10)) on, about "
+            "at most \(remaining) to read; run goes on by itself from \(training.goesOn.rfc3339.prefix(10)) on, about "
             + "\(months) \(months == 1 ? "month" : "months")"
     }
 
