@@ -42,10 +42,11 @@ package struct ExampleTable: CountSource {
 
     /// The text of the newest favorite, or other post, with each of some features; see
     /// ``Favorites/texts(with:)``.
-    func texts(with wanted: [String: Bool], on connection: any StorageConnection) throws -> [String:
+    func texts(with isFavoriteByFeature: [String: Bool], on connection: any StorageConnection)
+        throws -> [String:
         String]
     {
-        var open = wanted
+        var featuresWithoutText = isFavoriteByFeature
         var texts: [String: String] = [:]
         try connection.forEach(
             """
@@ -53,13 +54,13 @@ package struct ExampleTable: CountSource {
             ORDER BY decided_ms DESC, network, post_id
             """
         ) { columns in
-            guard !open.isEmpty, let row = try Self.row(columns) else { return }
+            guard !featuresWithoutText.isEmpty, let row = try Self.row(columns) else { return }
             let isFavorite = row.state.category == .favorite
             guard isFavorite || row.state.category == .normal else { return }
-            for feature in extractor.features(of: row.example).all where open[feature] == isFavorite
-            {
+            for feature in extractor.features(of: row.example).all
+            where featuresWithoutText[feature] == isFavorite {
                 texts[feature] = row.example.text
-                open[feature] = nil
+                featuresWithoutText[feature] = nil
             }
         }
         return texts
@@ -102,9 +103,9 @@ package struct ExampleTable: CountSource {
         let existingIDs = Array(try states(of: ids, on: connection).keys)
         var rows: [PostID: Row] = [:]
         for (network, values) in Self.chunks(existingIDs) {
-            let found = try connection.query(
+            let foundRows = try connection.query(
                 lookup(["author", "author_id", "text", "state"], of: values, on: network))
-            for case let row? in try found.map(Self.row) { rows[row.example.id] = row }
+            for case let row? in try foundRows.map(Self.row) { rows[row.example.id] = row }
         }
         return rows
     }
@@ -261,14 +262,14 @@ package struct ExampleTable: CountSource {
             SELECT network, post_id, sequence FROM examples
             WHERE mirror = \(mirror) AND sequence >= \(try last.first?.integer("sequence") ?? .min)
             """)
-        let found = try rows.compactMap { row -> (sequence: Int64, id: PostID)? in
+        let examples = try rows.compactMap { row -> (sequence: Int64, id: PostID)? in
             guard let network = NetworkName(rawValue: try row.text("network")) else { return nil }
             return (
                 try row.integer("sequence"),
                 PostID(network: network, value: try row.text("post_id"))
             )
         }
-        return found.sorted { left, right in
+        return examples.sorted { left, right in
             guard left.sequence == right.sequence else { return left.sequence < right.sequence }
             guard left.id.network == right.id.network else {
                 return left.id.network.rawValue < right.id.network.rawValue

@@ -31,12 +31,12 @@ package final class FavoriteSession: @unchecked Sendable {
     private var confirmed: CountStamp?
     /// The weights that were read together with ``confirmed``.
     private var weights: LearnedWeights?
-    /// Cache of the examples and features of the last call, for the caller who learns the posts
+    /// A cache of the last call's examples and their features, for the caller who learns the posts
     /// next.
-    private var found: [PostID: (example: Example, features: FeatureSet)] = [:]
+    private var extractedFeatures: [PostID: (example: Example, features: FeatureSet)] = [:]
 
-    /// The number of posts from which on extracting features takes longer than reading counts.
-    private static let many = 20
+    /// The fewest posts whose features take longer to extract than their counts take to read.
+    private static let fewestForOverlap = 20
 
     init(
         reader: CountReader, weights table: WeightTable?, extractor: FeatureExtractor,
@@ -55,7 +55,7 @@ package final class FavoriteSession: @unchecked Sendable {
     ///   `StorageError` or `CancellationError`.
     package func classify(_ posts: [Example]) async throws -> [Classification] {
         guard !posts.isEmpty else { return [] }
-        lock.withLock { found = [:] }
+        lock.withLock { extractedFeatures = [:] }
         let (features, snapshot) = try await indexed(posts)
         let waiting = WaitReason(snapshot.categories, needed: configuration.minimumPerCategory)
         let weights = waiting == nil ? lock.withLock { self.weights } : nil
@@ -76,7 +76,7 @@ package final class FavoriteSession: @unchecked Sendable {
     private func indexed(_ posts: [Example]) async throws -> ([FeatureIndex.Places], CountSnapshot)
     {
         var index = FeatureIndex(posts: posts.count)
-        guard posts.count >= Self.many else {
+        guard posts.count >= Self.fewestForOverlap else {
             let places = posts.map { self.places(of: $0, &index) }
             return (places, try await counts(of: index.features))
         }
@@ -84,11 +84,12 @@ package final class FavoriteSession: @unchecked Sendable {
         // extracted, which takes as long.
         let firstCount = posts.count * 2 / 3
         var places = posts[..<firstCount].map { self.places(of: $0, &index) }
-        let asked = index.features
-        async let found = counts(of: asked)
+        let requestedFeatures = index.features
+        async let firstCounts = counts(of: requestedFeatures)
         places += posts[firstCount...].map { self.places(of: $0, &index) }
-        let snapshot = try await found
-        let remainingCounts = try await counts(of: Array(index.features[asked.count...]))
+        let snapshot = try await firstCounts
+        let remainingCounts = try await counts(
+            of: Array(index.features[requestedFeatures.count...]))
         if let allCounts = snapshot.joined(with: remainingCounts) { return (places, allCounts) }
         // A batch was learned between the two readings, so all counts are read again.
         return (places, try await counts(of: index.features))
@@ -97,13 +98,15 @@ package final class FavoriteSession: @unchecked Sendable {
     private func places(of post: Example, _ index: inout FeatureIndex) -> FeatureIndex.Places {
         let example = post.stored
         let features = extractor.features(of: example)
-        lock.withLock { found[example.id] = (example, features) }
+        lock.withLock { extractedFeatures[example.id] = (example, features) }
         return index.places(of: features)
     }
 
     /// The features of a post that the last call judged; nil for any other post.
     func features(of example: Example) -> FeatureSet? {
-        lock.withLock { found[example.id] }.flatMap { $0.example == example ? $0.features : nil }
+        lock.withLock { extractedFeatures[example.id] }.flatMap {
+            $0.example == example ? $0.features : nil
+        }
     }
 
     private func counts(of features: [String]) async throws -> CountSnapshot {
@@ -112,9 +115,9 @@ package final class FavoriteSession: @unchecked Sendable {
             if snapshot.stamp != stamp { lock.withLock { confirmed = snapshot.stamp } }
             return snapshot
         }
-        let (snapshot, found) = try await reader.currentCounts(of: features, with: table)
+        let (snapshot, readWeights) = try await reader.currentCounts(of: features, with: table)
         lock.withLock {
-            if confirmed == nil { weights = found }
+            if confirmed == nil { weights = readWeights }
             confirmed = snapshot.stamp
         }
         return snapshot
@@ -128,16 +131,17 @@ struct CountReader: Sendable {
     /// Permits one repair at a time; shared with the calls that learn.
     let turnstile: Turnstile
 
-    /// Counts that contain every batch committed before the call, and the weights, if requested.
+    /// Returns counts that contain every batch committed before the call, and the weights, if
+    /// requested.
     func currentCounts(
         of features: [String], with weights: WeightTable?
     ) async throws -> (CountSnapshot, LearnedWeights?) {
         // Both servers are queried at once, which saves a round trip. If a batch is committed
         // between the two answers, good counts look outdated, so they are then queried again one
         // after the other.
-        async let found = counts.counts(of: features)
+        async let countsInParallel = counts.counts(of: features)
         let (stamp, learned) = try await examples.stamp(with: weights)
-        if let snapshot = try await current(await found, stamp, of: features) {
+        if let snapshot = try await current(await countsInParallel, stamp, of: features) {
             return (snapshot, learned)
         }
         return (try await repairedCounts(of: features), learned)

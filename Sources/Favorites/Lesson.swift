@@ -22,21 +22,23 @@ struct Lesson {
     ) {
         // The posts of the events, in the order of their first event.
         var posts: [(id: PostID, current: ExampleTable.Row?)] = []
-        var places: [PostID: Int] = [:]
+        var indices: [PostID: Int] = [:]
         posts.reserveCapacity(events.count)
-        places.reserveCapacity(events.count)
+        indices.reserveCapacity(events.count)
         for event in events {
-            let nextPlace = posts.count
-            let place = Self.stored(&places[event.id, default: nextPlace])
-            if place == nextPlace { posts.append((event.id, stored[event.id])) }
-            let before = posts[place].current
-            let after = ExampleState.after(event, from: before?.state)
-            if after == before?.state { summary.unchanged += 1 }
+            let nextIndex = posts.count
+            let index = Self.stored(&indices[event.id, default: nextIndex])
+            if index == nextIndex { posts.append((event.id, stored[event.id])) }
+            let previousRow = posts[index].current
+            let newState = ExampleState.after(event, from: previousRow?.state)
+            if newState == previousRow?.state { summary.unchanged += 1 }
             // The text that was learned first is kept, so that exactly that can be unlearned.
-            posts[place].current = after.flatMap { state in
-                guard var example = before?.example ?? event.example?.stored else { return nil }
+            posts[index].current = newState.flatMap { state in
+                guard var example = previousRow?.example ?? event.example?.stored else {
+                    return nil
+                }
                 // The author may become known later than the text, and is not part of the features.
-                if state != before?.state {
+                if state != previousRow?.state {
                     example.authorID = example.authorID ?? event.example?.authorID
                 }
                 return ExampleTable.Row(example: example, state: state)
@@ -45,26 +47,26 @@ struct Lesson {
         for (id, current) in posts { move(id, from: stored[id], to: current, features) }
     }
 
-    /// Returns the place as it is.
+    /// Returns the index as it is.
     ///
     /// The dictionary's default value, passed as `inout`, is inserted too, which saves a second
     /// look-up.
-    private static func stored(_ place: inout Int) -> Int { place }
+    private static func stored(_ index: inout Int) -> Int { index }
 
     private mutating func move(
-        _ id: PostID, from old: ExampleTable.Row?, to new: ExampleTable.Row?,
+        _ id: PostID, from oldRow: ExampleTable.Row?, to newRow: ExampleTable.Row?,
         _ features: (Example) -> FeatureSet
     ) {
-        guard old?.state != new?.state || old?.example != new?.example else { return }
-        if let old { change.move(features(old.example), from: old.state, to: nil) }
-        if let new { change.move(features(new.example), from: nil, to: new.state) }
-        switch (old, new) {
-        case (nil, let new?):
+        guard oldRow?.state != newRow?.state || oldRow?.example != newRow?.example else { return }
+        if let oldRow { change.move(features(oldRow.example), from: oldRow.state, to: nil) }
+        if let newRow { change.move(features(newRow.example), from: nil, to: newRow.state) }
+        switch (oldRow, newRow) {
+        case (nil, let newRow?):
             summary.learned += 1
-            written.append(new)
-        case (_?, let new?):
+            written.append(newRow)
+        case (_?, let newRow?):
             summary.relabelled += 1
-            written.append(new)
+            written.append(newRow)
         case (_?, nil):
             summary.unlearned += 1
             deleted.append(id)

@@ -44,8 +44,8 @@ package struct CumulativeTable: Equatable, Sendable {
     /// - Returns: A number from 0, included, to 1, excluded; nil if nothing has weight.
     package func uniform(at index: Int, part: Double) -> Double? {
         guard totals.indices.contains(index), total > 0 else { return nil }
-        let before = index > 0 ? totals[index - 1] : 0
-        return (Double(before) + part * Double(totals[index] - before)) / Double(total)
+        let totalBefore = index > 0 ? totals[index - 1] : 0
+        return (Double(totalBefore) + part * Double(totals[index] - totalBefore)) / Double(total)
     }
 
     /// Draws an index by inverse transform.
@@ -56,12 +56,12 @@ package struct CumulativeTable: Equatable, Sendable {
     package func index(atUniform u: Double) -> Int? {
         guard total > 0 else { return nil }
         let position = max(0, u.isNaN ? 0 : u) * Double(total)
-        let drawn = position < Double(total) ? min(UInt64(position), total - 1) : total - 1
+        let drawnTotal = position < Double(total) ? min(UInt64(position), total - 1) : total - 1
         var low = 0
         var high = totals.count - 1
         while low < high {
             let middle = (low + high) / 2
-            if totals[middle] > drawn { high = middle } else { low = middle + 1 }
+            if totals[middle] > drawnTotal { high = middle } else { low = middle + 1 }
         }
         return low
     }

@@ -29,9 +29,9 @@ package struct DailyCounts: Sendable {
             counts.indices.map { $0 == 0 ? 0 : log(1 + Double(counts[$0 - 1])) })
         means = DistinctValues(
             counts.indices.map { index in
-                let before = counts[max(0, index - RecentDays.length)..<index]
-                return before.isEmpty
-                    ? 0 : log(1 + Double(before.reduce(0, +)) / Double(before.count))
+                let countsBefore = counts[max(0, index - RecentDays.length)..<index]
+                return countsBefore.isEmpty
+                    ? 0 : log(1 + Double(countsBefore.reduce(0, +)) / Double(countsBefore.count))
             })
     }
 
@@ -47,21 +47,22 @@ package struct DailyCounts: Sendable {
     /// - Parameters:
     ///   - recent: The days just before the other day.
     ///   - count: The number of days to return, the earliest first; nil for all.
-    /// - Returns: From 0.001 for no likeness to 1 for equal; 0 for the earliest day, which has no
-    ///   known day before it. All are 1 if no recent day is known.
+    /// - Returns: For each day a number from 0.001 for no likeness to 1 for equal; 0 for the
+    ///   earliest day, which has no known day before it. All are 1 if no recent day is known.
     package func likeness(to recent: RecentDays, of count: Int? = nil) -> [Double] {
         let count = min(count ?? counts.count, counts.count)
         guard let mean = recent.mean.map({ log(1 + $0) }) else {
             return Array(repeating: 1, count: count)
         }
         let yesterday = recent.yesterday.map { log(1 + Double($0)) }
-        let steps = yesterdays.values.map { value in
+        let likenessOfYesterday = yesterdays.values.map { value in
             yesterday.map { Self.bell(value - $0, width: 0.5) } ?? 1
         }
-        let spells = means.values.map { Self.bell($0 - mean, width: 0.3) }
+        let likenessOfMean = means.values.map { Self.bell($0 - mean, width: 0.3) }
         return (0..<count).map { index in
             index > 0
-                ? 0.001 + 0.999 * steps[yesterdays.indices[index]] * spells[means.indices[index]]
+                ? 0.001 + 0.999 * likenessOfYesterday[yesterdays.indices[index]]
+                    * likenessOfMean[means.indices[index]]
                 : 0
         }
     }
@@ -76,9 +77,9 @@ package struct DailyCounts: Sendable {
         private(set) var values: [Double] = []
         private(set) var indices: [Int] = []
 
-        init(_ all: [Double]) {
+        init(_ numbers: [Double]) {
             var indexByValue: [Double: Int] = [:]
-            for value in all {
+            for value in numbers {
                 let index = indexByValue[value] ?? values.count
                 if index == values.count {
                     indexByValue[value] = index
@@ -151,10 +152,10 @@ package struct DayCountDistribution: Equatable, Sendable {
     ///   - weights: The weight of each of these days, in any unit; a day with weight 0 is never
     ///     drawn.
     package init(counts: [Int], weights: [Double]) {
-        let sum = weights.reduce(0, +)
+        let weightSum = weights.reduce(0, +)
         self.counts = counts
         self.table = CumulativeTable(
-            weights: weights.map { sum > 0 ? $0 / sum : 0 }, rounding: .atLeastOne,
+            weights: weights.map { weightSum > 0 ? $0 / weightSum : 0 }, rounding: .atLeastOne,
             isClosed: { weights[$0] == 0 })
     }
 

@@ -60,30 +60,30 @@ package struct DayCopier: Sendable {
     /// - Returns: At most as many minutes as `past` has; none if no minute is open.
     package func minutes(like past: [MinuteOfDay], uniform: () -> Double) -> [MinuteOfDay] {
         func move(_ step: Double) -> Double { step * (uniform() + uniform() + uniform() - 1.5) }
-        let together = move(Self.dayStep)
+        let moveOfDay = move(Self.dayStep)
         var isTaken = Array(repeating: false, count: MinuteOfDay.count)
         var placed: [MinuteOfDay] = []
         // The last copied post that is alone in its minute.
-        var single: (past: MinuteOfDay, copy: MinuteOfDay)?
+        var lastAlone: (past: MinuteOfDay, copy: MinuteOfDay)?
         for minute in past {
             guard let rank = ranks.uniform(at: minute, part: uniform()) else { return [] }
-            let moved = rank + together + move(Self.postStep)
-            if let pair = single, pair.past == minute, minimumGapMinutes == 1 {
-                placed.append(pair.copy)
-                single = nil
+            let movedRank = rank + moveOfDay + move(Self.postStep)
+            if let previousPost = lastAlone, previousPost.past == minute, minimumGapMinutes == 1 {
+                placed.append(previousPost.copy)
+                lastAlone = nil
                 continue
             }
             let stretch = stretches.first { $0.minutes.contains(minute.value) } ?? .day
-            guard let drawn = stretch.minute(atRank: moved, in: ranks),
-                let copy = freeMinute(from: drawn, isTaken)
+            guard let minuteAtRank = stretch.minute(atRank: movedRank, in: ranks),
+                let copy = freeMinute(from: minuteAtRank, isTaken)
             else {
                 continue
             }
             placed.append(copy)
-            single = (minute, copy)
+            lastAlone = (minute, copy)
             let firstTaken = max(0, copy.value - minimumGapMinutes + 1)
             let endOfTaken = min(isTaken.count, copy.value + minimumGapMinutes)
-            for near in firstTaken..<endOfTaken { isTaken[near] = true }
+            for takenMinute in firstTaken..<endOfTaken { isTaken[takenMinute] = true }
         }
         return placed.sorted()
     }
@@ -124,10 +124,10 @@ private struct Stretch: Sendable {
         var offset = (rank - ranks.lowerBound).truncatingRemainder(dividingBy: 2 * width)
         if offset < 0 { offset += 2 * width }
         if offset >= width { offset = 2 * width - offset }
-        guard let drawn = distribution.minute(atUniform: ranks.lowerBound + offset) else {
+        guard let minute = distribution.minute(atUniform: ranks.lowerBound + offset) else {
             return nil
         }
         // A rank at the very end may be rounded into the next stretch.
-        return MinuteOfDay(min(max(drawn.value, minutes.lowerBound), minutes.upperBound))
+        return MinuteOfDay(min(max(minute.value, minutes.lowerBound), minutes.upperBound))
     }
 }

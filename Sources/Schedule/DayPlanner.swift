@@ -44,9 +44,9 @@ package struct DayPlanner: Sendable {
         guard !history.isEmpty, minutes.count > 0 else { return nil }
         let seedValue = PlanSeed.plan(mirror: mirror, day: day, seed: seed)
         var generator = SplitMix64(seed: seedValue)
-        let drawn = model(for: day, missing: Set(minutes.missing)).draw(
+        let drawnDay = model(for: day, missing: Set(minutes.missing)).draw(
             after: recent, using: &generator)
-        let slots = drawn.minutes
+        let slots = drawnDay.minutes
             .compactMap { minute in minutes.date(of: minute).map { (minute, $0) } }
             .enumerated()
             .map { offset, time in
@@ -54,7 +54,7 @@ package struct DayPlanner: Sendable {
                     name: Slot.Name(day: day, number: firstNumber + offset), minute: time.0,
                     due: time.1)
             }
-        return DayPlan(day: day, seed: seedValue, pattern: drawn.pattern, slots: slots)
+        return DayPlan(day: day, seed: seedValue, pattern: drawnDay.pattern, slots: slots)
     }
 
     /// The number of posts of each of the days just before `day`: the human's on a day of the
@@ -99,11 +99,12 @@ package struct DayPlanner: Sendable {
         // In the raw model only used minutes have a share.
         let isLimited =
             configuration.model != .raw && history.times.count >= UsedMinutes.fewestPosts
-        let open = isLimited ? copier.ranks : distribution
+        let drawnDistribution = isLimited ? copier.ranks : distribution
         return DayModel(
             counts: history.counts(for: day, configuration: configuration),
             distribution: distribution,
-            sampler: SlotSampler(distribution: open, bursts: bursts, minimumGapMinutes: gap),
+            sampler: SlotSampler(
+                distribution: drawnDistribution, bursts: bursts, minimumGapMinutes: gap),
             copier: copier,
             maximumPerDay: configuration.maximumPerDay,
             copied: history.copiesDays(configuration) ? history : nil)

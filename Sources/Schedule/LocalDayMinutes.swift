@@ -68,16 +68,20 @@ private struct OffsetSpan {
         let last = midnight + 40 * 3_600
         var spans = [OffsetSpan(start: first, end: last, offset: offset(at: first))]
         for hour in stride(from: first + 3_600, through: last, by: 3_600) {
-            let next = offset(at: hour)
-            guard let current = spans.last, next != current.offset else { continue }
-            var before = hour - 3_600
-            var after = hour
-            while after - before > 1 {
-                let middle = (before + after) / 2
-                if offset(at: middle) == current.offset { before = middle } else { after = middle }
+            let offsetAtHour = offset(at: hour)
+            guard let current = spans.last, offsetAtHour != current.offset else { continue }
+            var lastKnownOld = hour - 3_600
+            var firstKnownNew = hour
+            while firstKnownNew - lastKnownOld > 1 {
+                let middle = (lastKnownOld + firstKnownNew) / 2
+                if offset(at: middle) == current.offset {
+                    lastKnownOld = middle
+                } else {
+                    firstKnownNew = middle
+                }
             }
-            spans[spans.count - 1].end = after
-            spans.append(OffsetSpan(start: after, end: last, offset: next))
+            spans[spans.count - 1].end = firstKnownNew
+            spans.append(OffsetSpan(start: firstKnownNew, end: last, offset: offsetAtHour))
         }
         return spans
     }

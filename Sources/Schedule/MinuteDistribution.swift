@@ -27,9 +27,9 @@ package struct MinuteDistribution: Equatable, Sendable {
         smoothing: Smoothing? = nil
     ) {
         let isClosed = Self.flags(closed)
-        let open = zip(shares, isClosed).map { share, isClosed in isClosed ? 0 : share }
-        let sum = open.reduce(0, +)
-        self.probabilities = sum > 0 ? open.map { $0 / sum } : open
+        let openShares = zip(shares, isClosed).map { share, isClosed in isClosed ? 0 : share }
+        let sum = openShares.reduce(0, +)
+        self.probabilities = sum > 0 ? openShares.map { $0 / sum } : openShares
         self.table = CumulativeTable(weights: shares, rounding: rounding) { isClosed[$0] }
         self.isClosed = isClosed
         self.smoothing = smoothing
@@ -51,11 +51,12 @@ package struct MinuteDistribution: Equatable, Sendable {
 
     /// The distribution without the minutes outside `hours`; nil if no minute is open then.
     package func limited(to hours: UsedMinutes) -> MinuteDistribution? {
-        let closed = (0..<MinuteOfDay.count).compactMap { MinuteOfDay($0) }
+        let closedMinutes = (0..<MinuteOfDay.count).compactMap { MinuteOfDay($0) }
             .filter { !isOpen($0) || !hours.contains($0) }
-        guard closed.count < MinuteOfDay.count else { return nil }
+        guard closedMinutes.count < MinuteOfDay.count else { return nil }
         return MinuteDistribution(
-            shares: probabilities, closed: Set(closed), rounding: .atLeastOne, smoothing: smoothing)
+            shares: probabilities, closed: Set(closedMinutes), rounding: .atLeastOne,
+            smoothing: smoothing)
     }
 
     /// Smooths weighted minutes to a profile.
@@ -71,13 +72,13 @@ package struct MinuteDistribution: Equatable, Sendable {
     package static func kernel(
         weights: [Double], squares: Double, closed: Set<MinuteOfDay> = []
     ) -> MinuteDistribution {
-        let sum = weights.reduce(0, +)
-        let effectiveCount = squares > 0 ? sum * sum / squares : 0
+        let weightSum = weights.reduce(0, +)
+        let effectiveCount = squares > 0 ? weightSum * weightSum / squares : 0
         let sigma = bandwidth(effectiveCount: effectiveCount)
         let density = CircularKernel.gaussian(sigma: sigma).smooth(weights)
         let priorWeight = 30.0
         let shares = zip(density, PriorProfile.probabilities).map { density, prior in
-            let humanShare = sum > 0 ? effectiveCount * density / sum : 0
+            let humanShare = weightSum > 0 ? effectiveCount * density / weightSum : 0
             return withFloor((humanShare + priorWeight * prior) / (effectiveCount + priorWeight))
         }
         return MinuteDistribution(
@@ -98,8 +99,8 @@ package struct MinuteDistribution: Equatable, Sendable {
     package static func raw(
         counts: [Double], missing: Set<MinuteOfDay> = [], quiet: Set<MinuteOfDay> = []
     ) -> MinuteDistribution {
-        let sum = counts.reduce(0, +)
-        let shares = counts.map { sum > 0 ? $0 / sum : 0 }
+        let postCount = counts.reduce(0, +)
+        let shares = counts.map { postCount > 0 ? $0 / postCount : 0 }
         let isMissing = flags(missing)
         let isAllMissing = zip(shares, isMissing).allSatisfy { share, isMissing in
             isMissing || share == 0
@@ -128,20 +129,20 @@ package struct MinuteDistribution: Equatable, Sendable {
     }
 
     private static func movedForward(_ shares: [Double], past isMissing: [Bool]) -> [Double] {
-        var moved = Array(repeating: 0.0, count: shares.count)
-        var start = 0
-        while start < shares.count {
-            guard isMissing[start] else {
-                start += 1
+        var movedShares = Array(repeating: 0.0, count: shares.count)
+        var gapStart = 0
+        while gapStart < shares.count {
+            guard isMissing[gapStart] else {
+                gapStart += 1
                 continue
             }
-            let end = isMissing[start...].firstIndex(of: false) ?? isMissing.count
-            for minute in start..<end where minute + end - start < moved.count {
-                moved[minute + end - start] += shares[minute]
+            let gapEnd = isMissing[gapStart...].firstIndex(of: false) ?? isMissing.count
+            for minute in gapStart..<gapEnd where minute + gapEnd - gapStart < movedShares.count {
+                movedShares[minute + gapEnd - gapStart] += shares[minute]
             }
-            start = end
+            gapStart = gapEnd
         }
-        return moved
+        return movedShares
     }
 }
 
@@ -153,8 +154,8 @@ package struct CircularKernel: Sendable {
     /// - Parameter halfTaps: Relative weights at distance 0, 1, 2 … minutes, at most 720 of them.
     package init(halfTaps: [Double]) {
         let taps = Array(halfTaps.prefix(MinuteOfDay.count / 2))
-        let sum = taps.dropFirst().reduce(taps.first ?? 0) { $0 + 2 * $1 }
-        self.halfTaps = sum > 0 ? taps.map { $0 / sum } : [1]
+        let tapSum = taps.dropFirst().reduce(taps.first ?? 0) { $0 + 2 * $1 }
+        self.halfTaps = tapSum > 0 ? taps.map { $0 / tapSum } : [1]
     }
 
     /// Makes a Gaussian curve, cut off at four standard deviations or at half a day.

@@ -55,11 +55,13 @@ package struct PostingHistory: Sendable {
         guard let first = days.first else { return 0 }
         for index in days.indices.dropFirst(fewestUsualDays - 1) {
             let next = index + 1 < days.count ? days[index + 1] : asOf.advanced(by: 1)
-            let silence = next.days(since: days[index]) - 1
-            let after = days.count - 1 - index
-            let usual = days[index].days(since: first) / (index + 1)
-            guard silence >= max(shortestAbsence, absenceFactor * usual) else { continue }
-            if after * absencePerDay <= silence { return index + 1 }
+            let daysOfAbsence = next.days(since: days[index]) - 1
+            let daysAfterAbsence = days.count - 1 - index
+            let usualInterval = days[index].days(since: first) / (index + 1)
+            guard daysOfAbsence >= max(shortestAbsence, absenceFactor * usualInterval) else {
+                continue
+            }
+            if daysAfterAbsence * absencePerDay <= daysOfAbsence { return index + 1 }
         }
         return days.count
     }
@@ -120,7 +122,7 @@ package struct PostingHistory: Sendable {
         var high = days.count
         while low < high {
             let middle = (low + high) / 2
-            if let found = days[middle].first?.day, found < day {
+            if let middleDay = days[middle].first?.day, middleDay < day {
                 low = middle + 1
             } else {
                 high = middle
@@ -164,9 +166,9 @@ package struct PostingHistory: Sendable {
         var squares = 0.0
         for posts in days {
             guard let day = posts.first?.day else { continue }
-            let mass = weight.weight(of: day)
-            for post in posts { weights[post.minute.value] += mass }
-            squares += mass * mass * Double(posts.count)
+            let weightOfDay = weight.weight(of: day)
+            for post in posts { weights[post.minute.value] += weightOfDay }
+            squares += weightOfDay * weightOfDay * Double(posts.count)
         }
         return .kernel(weights: weights, squares: squares, closed: closed)
     }

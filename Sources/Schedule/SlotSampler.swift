@@ -28,12 +28,12 @@ package struct SlotSampler: Sendable {
     /// - Returns: The minutes that could be placed.
     package func minutes(count: Int, uniform: () -> Double) -> [MinuteOfDay] {
         var placed: [MinuteOfDay] = []
-        var previous: MinuteOfDay?
+        var previousMinute: MinuteOfDay?
         for _ in 0..<25 * min(max(0, count), MinuteOfDay.count) + 50 where placed.count < count {
             let minute: MinuteOfDay
-            if let last = previous, bursts.share > 0, uniform() < bursts.share {
-                guard let following = minuteFollowing(last, uniform()) else {
-                    previous = nil
+            if let precedingMinute = previousMinute, bursts.share > 0, uniform() < bursts.share {
+                guard let following = minuteFollowing(precedingMinute, uniform()) else {
+                    previousMinute = nil
                     continue
                 }
                 minute = following
@@ -45,7 +45,7 @@ package struct SlotSampler: Sendable {
                 continue
             }
             placed.append(minute)
-            previous = minute
+            previousMinute = minute
         }
         return placed.sorted()
     }
@@ -87,7 +87,7 @@ package struct BurstModel: Equatable, Sendable {
     ///   - profile: The share of each minute of the day, without regard to weekdays.
     package init(days: [ArraySlice<LocalTime>], profile: [Double]) {
         // The number of gaps of each length, for a counting sort.
-        var following = Array(repeating: 0, count: Self.windowMinutes + 1)
+        var closeGapCounts = Array(repeating: 0, count: Self.windowMinutes + 1)
         var gapCount = 0
         var dayCounts: [Int: Int] = [:]
         for day in days where day.count > 1 {
@@ -95,18 +95,20 @@ package struct BurstModel: Equatable, Sendable {
             gapCount += day.count - 1
             for (earlier, later) in zip(day, day.dropFirst()) {
                 let gap = later.minute.value - earlier.minute.value
-                if gap <= Self.windowMinutes { following[max(1, gap)] += 1 }
+                if gap <= Self.windowMinutes { closeGapCounts[max(1, gap)] += 1 }
             }
         }
-        let expected = Self.independentShare(profile: profile, dayCounts: dayCounts)
-        guard gapCount >= Self.minimumGaps, expected < 1 else {
+        let expectedShare = Self.independentShare(profile: profile, dayCounts: dayCounts)
+        guard gapCount >= Self.minimumGaps, expectedShare < 1 else {
             self = .none
             return
         }
-        let observed = Double(following.reduce(0, +)) / Double(gapCount)
+        let observedShare = Double(closeGapCounts.reduce(0, +)) / Double(gapCount)
         self.init(
-            share: min(0.85, max(0, (observed - expected) / (1 - expected))),
-            gaps: following.enumerated().flatMap { repeatElement($0.offset, count: $0.element) })
+            share: min(0.85, max(0, (observedShare - expectedShare) / (1 - expectedShare))),
+            gaps: closeGapCounts.enumerated().flatMap {
+                repeatElement($0.offset, count: $0.element)
+            })
     }
 
     /// Computes the share of close gaps expected by chance.
@@ -120,26 +122,26 @@ package struct BurstModel: Equatable, Sendable {
     package static func independentShare(profile: [Double], dayCounts: [Int: Int]) -> Double {
         // The probability that a given other post is not within the window after this one; a post
         // in the same minute is after it half of the time.
-        let misses = profile.indices.map { minute in
+        let missProbabilities = profile.indices.map { minute in
             let window = profile[minute...].prefix(windowMinutes + 1).reduce(0, +)
             return max(0, 1 - (window - profile[minute] / 2))
         }
         var powers = Array(repeating: 1.0, count: profile.count)
         var exponent = 0
-        var expected = 0.0
-        var gaps = 0.0
+        var expectedGaps = 0.0
+        var gapCount = 0.0
         for count in dayCounts.keys.sorted() where count > 1 {
-            let step = count - 1 - exponent
+            let exponentStep = count - 1 - exponent
             exponent = count - 1
-            var missed = 0.0
+            var missedShare = 0.0
             for minute in profile.indices {
-                powers[minute] *= pow(misses[minute], Double(step))
-                missed += profile[minute] * powers[minute]
+                powers[minute] *= pow(missProbabilities[minute], Double(exponentStep))
+                missedShare += profile[minute] * powers[minute]
             }
             let days = Double(dayCounts[count, default: 0])
-            expected += days * Double(count) * (profile.reduce(0, +) - missed)
-            gaps += days * Double(count - 1)
+            expectedGaps += days * Double(count) * (profile.reduce(0, +) - missedShare)
+            gapCount += days * Double(count - 1)
         }
-        return gaps > 0 ? expected / gaps : 0
+        return gapCount > 0 ? expectedGaps / gapCount : 0
     }
 }

@@ -201,28 +201,29 @@ package struct TextChooser: Sendable {
     ) -> TextCandidate? {
         var leastRecent: (candidate: TextCandidate, used: Date)?
         for candidate in candidates {
-            guard let used = lastUses[candidate.textKey],
-                now.timeIntervalSince(used) > Double(Self.lastResortDays) * 86_400
+            guard let lastUse = lastUses[candidate.textKey],
+                now.timeIntervalSince(lastUse) > Double(Self.lastResortDays) * 86_400
             else { continue }
-            if let current = leastRecent {
+            if let earlierChoice = leastRecent {
                 guard
-                    used < current.used
-                        || used == current.used && candidate.id.order < current.candidate.id.order
+                    lastUse < earlierChoice.used
+                        || lastUse == earlierChoice.used
+                            && candidate.id.order < earlierChoice.candidate.id.order
                 else { continue }
             }
-            leastRecent = (candidate, used)
+            leastRecent = (candidate, lastUse)
         }
         return leastRecent?.candidate
     }
 
     /// The latest use of each text, from any post with that text.
     private static func lastUses(in candidates: [TextCandidate]) -> [String: Date] {
-        var uses: [String: Date] = [:]
+        var lastUses: [String: Date] = [:]
         for candidate in candidates {
-            guard let used = candidate.lastUsed else { continue }
-            uses[candidate.textKey] = max(uses[candidate.textKey] ?? used, used)
+            guard let lastUse = candidate.lastUsed else { continue }
+            lastUses[candidate.textKey] = max(lastUses[candidate.textKey] ?? lastUse, lastUse)
         }
-        return uses
+        return lastUses
     }
 
     /// The narrowest window with enough texts, or all; one representative for each text.
@@ -246,9 +247,9 @@ package struct TextChooser: Sendable {
 
     /// One candidate for each text, in an order that depends only on the candidates.
     private static func distinct(_ candidates: [TextCandidate]) -> [TextCandidate] {
-        var keys: Set<String> = []
+        var includedKeys: Set<String> = []
         return candidates.sorted { $0.id.order < $1.id.order }.filter {
-            keys.insert($0.textKey).inserted
+            includedKeys.insert($0.textKey).inserted
         }
     }
 }
@@ -296,11 +297,11 @@ package struct TextExplanation: Equatable, Sendable, CustomStringConvertible {
         var line: String
         if let windowMinutes {
             let texts = poolSize == 1 ? "the only text" : "one of \(poolSize) texts"
-            let place =
+            let timeOfDay =
                 windowMinutes < 720
                 ? "within \(windowMinutes) minutes of \(minute)" : "of any time of day"
             line =
-                "\(texts) \(isTimeKnown ? place : "whose time of day was lost, for there is no other")"
+                "\(texts) \(isTimeKnown ? timeOfDay : "whose time of day was lost, for there is no other")"
             if isOfEra { line += " and \(Int(TextChooser.era / 86_400)) days of the text before" }
         } else {
             line = "the least recently used text, since all were used lately"

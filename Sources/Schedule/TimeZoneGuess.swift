@@ -40,12 +40,13 @@ package struct TimeZoneGuess: Equatable, Sendable {
         guard counts.count == MinuteOfDay.count, total >= Double(Self.minimumPosts) else {
             return nil
         }
-        let logs = PriorProfile.probabilities.map { Foundation.log($0) }
+        let logProbabilities = PriorProfile.probabilities.map { Foundation.log($0) }
         let fits = Self.examples.keys.sorted().map { hours in
             let fit = counts.indices.reduce(0.0) { sum, minute in
                 counts[minute] == 0
                     ? sum
-                    : sum + Double(counts[minute]) * logs[(minute + hours * 60 + 1_440) % 1_440]
+                    : sum + Double(counts[minute])
+                        * logProbabilities[(minute + hours * 60 + 1_440) % 1_440]
             }
             return (hours: hours, fit: fit / total)
         }

@@ -41,7 +41,7 @@ import Testing
             }, extractor.features)
         let assessment = classifier.assess(
             extractor.features(of: example(99, "an, bread? the rain 3")))
-        let told = assessment.told()
+        let told = assessment.grouped()
         let strongest = told.strongest
         let rest = told.rest
         #expect(Set(strongest.map(\.feature)) == ["bread", "rain", "@ann"])
@@ -51,7 +51,7 @@ import Testing
         let strengths = strongest.map { abs($0.logOdds) }
         #expect(strengths == strengths.sorted(by: >))
         // Whatever is shown, the sum stays.
-        let short = assessment.told(atMost: 1)
+        let short = assessment.grouped(atMost: 1)
         #expect(short.strongest.map(\.feature) == [strongest[0].feature])
         #expect(short.rest.count == 7)
         #expect(

@@ -298,7 +298,7 @@ import Testing
         let post = Corpus.example(9_999, "the nation, the nation 3!", "author1")
         let set = extractor.features(of: post)
         let assessment = classifier.assess(set)
-        let told = assessment.told()
+        let told = assessment.grouped()
         expect(told.strongest.map(\.feature)) {
             $0.contains("@author1")
                 && $0.allSatisfy { !SmallFeatures.contains($0) && !$0.contains("\u{1E}") }

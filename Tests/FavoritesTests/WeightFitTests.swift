@@ -323,7 +323,7 @@ import Testing
             let sum = assessment.contributions.reduce(assessment.baseLogOdds) { $0 + $1.logOdds }
             #expect(abs(sum - assessment.logRate) < 1e-9)
             #expect(assessment.contributions.count == post.all.count)
-            let told = assessment.told(atMost: 7)
+            let told = assessment.grouped(atMost: 7)
             let shown = told.strongest.reduce(assessment.baseLogOdds + told.rest.logOdds) {
                 $0 + $1.logOdds
             }

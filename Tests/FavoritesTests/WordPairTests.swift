@@ -159,7 +159,7 @@ import Testing
             let sum = after.contributions.reduce(after.assessment.baseLogOdds) { $0 + $1.logOdds }
             #expect(abs(sum - after.logRate) < 1e-9)
             #expect(
-                after.assessment.told().strongest.map { WordPair.shown($0.feature) }.contains(
+                after.assessment.grouped().strongest.map { WordPair.shown($0.feature) }.contains(
                     "good morning"))
             // Weights of pairs are of no use without pairs, nor the other way round.
             let words = try fixture.favorites(words: .content)

@@ -194,10 +194,11 @@ package struct RedisCountStore: CountStore {
             }
             counts.append(FeatureCount(favorite: favorite, normal: normal))
         }
-        let sum = CategoryCounts(
+        let categoryCounts = CategoryCounts(
             favorites: sums[0], normals: sums[1], seen: sums[2], seenFavorites: sums[3])
         return .whole(
-            CountSnapshot(stamp: stamps[0], categories: sum, asked: features, counts: counts))
+            CountSnapshot(
+                stamp: stamps[0], categories: categoryCounts, asked: features, counts: counts))
     }
 
     /// A field that is absent counts as zero; nil for an invalid value.
@@ -211,7 +212,7 @@ package struct RedisCountStore: CountStore {
 
     /// Rebuilds the counts in one attempt; returns whether they are now those of the examples.
     private func rebuildOnce(from examples: any CountSource) async throws -> Bool {
-        let before = try await reaching("read the counts") {
+        let observed = try await reaching("read the counts") {
             try await client.script(
                 CountScripts.observe, keys: keys.all,
                 arguments: [RedisArgument(CountKeys.stampField)])
@@ -221,7 +222,7 @@ package struct RedisCountStore: CountStore {
         return try await reaching("rebuild the counts") {
             do {
                 let sizes = try await build(tally, under: temporary)
-                let observations = (before.array ?? []).compactMap(\.string).map {
+                let observations = (observed.array ?? []).compactMap(\.string).map {
                     RedisArgument($0)
                 }
                 let answer = try await client.script(

@@ -46,24 +46,26 @@ package struct SQLCountStore: CountStore {
     private static let chunk = 400
 
     package func record(_ batch: CountBatch, on connection: any StorageConnection) throws -> Bool {
-        let numbers = try numbers(on: connection)
-        guard let stamp = Self.stamp(numbers), stamp.extraction == batch.stamp.extraction,
+        let storedNumbers = try numbers(on: connection)
+        guard let stamp = Self.stamp(storedNumbers), stamp.extraction == batch.stamp.extraction,
             stamp.sequence == batch.previous
         else { return false }
         let change = batch.change
-        let sums = Number.amounts(in: change).map { number, amount in
-            (number, (numbers[number] ?? 0) + amount)
+        let newNumbers = Number.amounts(in: change).map { number, amount in
+            (number, (storedNumbers[number] ?? 0) + amount)
         }
         // A negative count means that the counts differ from the examples.
-        guard sums.allSatisfy({ $1 >= 0 }) else { return false }
-        var changed: [Category: [String: Int64]] = [:]
+        guard newNumbers.allSatisfy({ $1 >= 0 }) else { return false }
+        var newCounts: [Category: [String: Int64]] = [:]
         for (category, amounts) in change.features {
             let counts = try counts(of: Array(amounts.keys), in: category, on: connection)
-            changed[category] = amounts.merging(counts, uniquingKeysWith: +)
+            newCounts[category] = amounts.merging(counts, uniquingKeysWith: +)
         }
-        guard changed.values.allSatisfy({ $0.values.allSatisfy { $0 >= 0 } }) else { return false }
-        try write(changed, on: connection)
-        try write(batch.stamp, sums, on: connection)
+        guard newCounts.values.allSatisfy({ $0.values.allSatisfy { $0 >= 0 } }) else {
+            return false
+        }
+        try write(newCounts, on: connection)
+        try write(batch.stamp, newNumbers, on: connection)
         return true
     }
 
@@ -75,12 +77,12 @@ package struct SQLCountStore: CountStore {
         try await storage.read { connection in
             let numbers = try numbers(on: connection)
             guard let stamp = Self.stamp(numbers) else { return nil }
-            var found: [String: FeatureCount] = [:]
+            var countsByFeature: [String: FeatureCount] = [:]
             for (feature, count) in try counts(of: features, in: .favorite, on: connection) {
-                found[feature, default: FeatureCount()].favorite = max(0, count)
+                countsByFeature[feature, default: FeatureCount()].favorite = max(0, count)
             }
             for (feature, count) in try counts(of: features, in: .normal, on: connection) {
-                found[feature, default: FeatureCount()].normal = max(0, count)
+                countsByFeature[feature, default: FeatureCount()].normal = max(0, count)
             }
             return CountSnapshot(
                 stamp: stamp,
@@ -88,7 +90,7 @@ package struct SQLCountStore: CountStore {
                     favorites: numbers[.favorite] ?? 0, normals: numbers[.normal] ?? 0,
                     seen: numbers[.seen] ?? 0,
                     seenFavorites: numbers[.seenFavorite] ?? 0),
-                asked: features, counts: features.map { found[$0] ?? FeatureCount() })
+                asked: features, counts: features.map { countsByFeature[$0] ?? FeatureCount() })
         }
     }
 

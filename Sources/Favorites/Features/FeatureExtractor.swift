@@ -161,9 +161,9 @@ package struct FeatureExtractor: Sendable {
                 return collectWords(of: text, in: &found)
             }
             let unlisted = UnlistedWords(in: text, besides: tokenizer.profile)
-            unlisted.rest.withUnsafeBufferPointer { rest in
-                guard wordSelection.hasPairs else { return collectWords(of: rest, in: &found) }
-                collectWords(of: rest, among: unlisted, in: &found)
+            unlisted.rest.withUnsafeBufferPointer { remainder in
+                guard wordSelection.hasPairs else { return collectWords(of: remainder, in: &found) }
+                collectWords(of: remainder, among: unlisted, in: &found)
             }
             for word in unlisted.words { found.addWord(word.text) }
         }
@@ -303,12 +303,12 @@ private struct FoundWords {
     private var distinctPairs: DistinctWords?
     /// The previous word and the separator after it; empty if the next word has no previous
     /// neighbour.
-    private var head: [UInt8] = []
+    private var previousWord: [UInt8] = []
 
     init(_ choice: FeatureWords) {
         guard choice.hasPairs else { return }
         distinctPairs = DistinctWords()
-        head.reserveCapacity(2 * FeatureExtractor.maximumBytes + 1)
+        previousWord.reserveCapacity(2 * FeatureExtractor.maximumBytes + 1)
     }
 
     var words: [String] { distinct.words }
@@ -320,7 +320,7 @@ private struct FoundWords {
     ///   - isWord: Whether it is a feature by itself; others only form pairs.
     mutating func add(_ bytes: UnsafeBufferPointer<UInt8>, isWord: Bool) {
         guard bytes.count <= FeatureExtractor.maximumBytes else {
-            head.removeAll(keepingCapacity: true)
+            previousWord.removeAll(keepingCapacity: true)
             return
         }
         if FeatureExtractor.isCommon(bytes) {
@@ -349,18 +349,20 @@ private struct FoundWords {
             if bytes.count <= FeatureExtractor.maximumBytes {
                 addNeighbour(bytes)
             } else {
-                head.removeAll(keepingCapacity: true)
+                previousWord.removeAll(keepingCapacity: true)
             }
         }
     }
 
     private mutating func addNeighbour(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard distinctPairs != nil else { return }
-        let length = head.count
-        head += bytes
-        if length > 0 { head.withUnsafeBufferPointer { distinctPairs?.insert($0, isValid: true) } }
-        head.removeFirst(length)
-        head.append(WordPair.separator)
+        let length = previousWord.count
+        previousWord += bytes
+        if length > 0 {
+            previousWord.withUnsafeBufferPointer { distinctPairs?.insert($0, isValid: true) }
+        }
+        previousWord.removeFirst(length)
+        previousWord.append(WordPair.separator)
     }
 }
 

@@ -50,16 +50,17 @@ package enum Spelling {
         }
     }
 
-    /// The runs of a text and their hashes.
+    /// The runs of letters of a text, and their hashes.
     private struct Runs {
         private var bytes: [UInt8] = []
-        /// The place of each scalar in ``bytes``, and the end.
-        private var places: [Int] = []
+        /// For each scalar, the index of its first byte in ``bytes``; the last element is the
+        /// number of bytes.
+        private var starts: [Int] = []
         private var length = Spelling.length
 
         init(_ text: [UInt8]) {
             bytes.reserveCapacity(text.count)
-            places.reserveCapacity(text.count + 1)
+            starts.reserveCapacity(text.count + 1)
             var letters = 0
             var ideographs = 0
             var followsBlank = false
@@ -73,28 +74,28 @@ package enum Spelling {
                         continue
                     }
                     if followsBlank {
-                        places.append(bytes.count)
+                        starts.append(bytes.count)
                         bytes.append(0x20)
                         followsBlank = false
                     }
-                    places.append(bytes.count)
+                    starts.append(bytes.count)
                     for place in start..<index { bytes.append(text[place]) }
                     letters += 1
                     if Self.isIdeograph(scalar) { ideographs += 1 }
                 }
             }
-            places.append(bytes.count)
+            starts.append(bytes.count)
             if 2 * ideographs > letters { length = Spelling.lengthOfIdeographs }
         }
 
-        var count: Int { max(0, places.count - length) }
+        var count: Int { max(0, starts.count - length) }
 
         func forEach(_ body: (UInt64) -> Void) {
             bytes.withUnsafeBufferPointer { bytes in
                 for first in 0..<count {
                     body(
                         StableHash.fnv1a(
-                            .init(rebasing: bytes[places[first]..<places[first + length]])))
+                            .init(rebasing: bytes[starts[first]..<starts[first + length]])))
                 }
             }
         }

@@ -89,12 +89,12 @@ package struct TextCleaner {
         // A short text has too few accents to take long.
         if original.utf8.count < 1_000 { return original }
         var view = String.UnicodeScalarView()
-        var marks = 0
+        var marksInRow = 0
         for scalar in original.unicodeScalars.prefix(maximumInput) {
             let isMark =
                 scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
-            marks = isMark ? marks + 1 : 0
-            if marks <= maximumMarks { view.append(scalar) }
+            marksInRow = isMark ? marksInRow + 1 : 0
+            if marksInRow <= maximumMarks { view.append(scalar) }
         }
         return String(view)
     }
@@ -122,27 +122,27 @@ package struct TextCleaner {
         _ replace: (Slice<Bytes>, inout [UInt8]) -> Void
     ) {
         let rewritten = text.withUnsafeBufferPointer { source -> [UInt8]? in
-            guard var range = next(source, 0) else { return nil }
+            guard var foundRange = next(source, 0) else { return nil }
             var result: [UInt8] = []
             result.reserveCapacity(source.count + 16)
             var index = 0
             while true {
-                result += source[index..<range.lowerBound]
-                replace(source[range], &result)
-                index = range.upperBound
+                result += source[index..<foundRange.lowerBound]
+                replace(source[foundRange], &result)
+                index = foundRange.upperBound
                 guard let following = next(source, index) else { return result + source[index...] }
-                range = following
+                foundRange = following
             }
         }
         if let rewritten { text = rewritten }
     }
 
-    /// The next place of a byte of ASCII.
+    /// The index of the next occurrence of an ASCII byte; nil if there is none.
     @inline(__always)
     private static func place(of byte: UInt8, in text: Bytes, from start: Int) -> Int? {
         guard let base = text.baseAddress, start < text.count else { return nil }
-        let found = memchr(base + start, Int32(byte), text.count - start)
-        return found.map { UnsafeRawPointer($0) - UnsafeRawPointer(base) }
+        let address = memchr(base + start, Int32(byte), text.count - start)
+        return address.map { UnsafeRawPointer($0) - UnsafeRawPointer(base) }
     }
 
     /// Finds the next link, with the ASCII characters after it, which are not words.
@@ -151,11 +151,11 @@ package struct TextCleaner {
         while let colon = place(of: UInt8(ascii: ":"), in: text, from: index) {
             index = colon + 1
             guard text[colon...].starts(with: "://".utf8) else { continue }
-            let head = text[start..<colon]
+            let textBeforeColon = text[start..<colon]
             let scheme =
-                if head.suffix(5).elementsEqual("https".utf8) {
+                if textBeforeColon.suffix(5).elementsEqual("https".utf8) {
                     5
-                } else if head.suffix(4).elementsEqual("http".utf8) {
+                } else if textBeforeColon.suffix(4).elementsEqual("http".utf8) {
                     4
                 } else {
                     0

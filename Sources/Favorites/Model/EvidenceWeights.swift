@@ -146,23 +146,24 @@ package struct EvidenceWeights: Equatable, Sendable {
 
     /// Returns the amount that a post's evidence adds to the log odds of the base rate.
     package func logOdds(of evidence: Evidence) -> Double {
-        var sum =
+        var logOdds =
             base + wordsFor * evidence.wordsFor + wordsAgainst * evidence.wordsAgainst + author
             * evidence.author
         if let pairs {
-            sum =
-                sum + pairs.speakingFor * evidence.pairsFor + pairs.speakingAgainst
+            logOdds =
+                logOdds + pairs.speakingFor * evidence.pairsFor + pairs.speakingAgainst
                 * evidence.pairsAgainst
         }
         if let spelling {
-            sum +=
+            logOdds +=
                 spelling.speakingFor * evidence.spellingFor + spelling.speakingAgainst
                 * evidence.spellingAgainst
         }
         if let form {
-            sum += form.speakingFor * evidence.formFor + form.speakingAgainst * evidence.formAgainst
+            logOdds +=
+                form.speakingFor * evidence.formFor + form.speakingAgainst * evidence.formAgainst
         }
-        return sum
+        return logOdds
     }
 
     /// The weights in words for people, such as `words for count 3.0 times, words against 1.4, the
@@ -224,9 +225,9 @@ extension Evidence {
 
 /// A fit of the weights that separate learned posts best, each judged by all others.
 ///
-/// A logistic regression on words for and against and the author, and on two sides more for each of
-/// pairs, spelling and form, with a penalty for the distance from the plain weights that is as
-/// strong as a few posts. The minimised sum is strictly convex, so that any exact method of
+/// It is a logistic regression on words for and against and the author, and on two sides more for
+/// each of pairs, spelling and form, with a penalty for the distance from the plain weights that is
+/// as strong as a few posts. The minimised sum is strictly convex, so that any exact method of
 /// minimising it gives the same weights.
 package struct WeightFit: Sendable {
     /// A learned post with its evidence by the counts of all others.
@@ -250,11 +251,11 @@ package struct WeightFit: Sendable {
     /// The range with pairs, spelling or form: the fit may ignore words in favor of these, or these
     /// in favor of words.
     package static let limitsWithPairs = 0.0...4.0
-    private static let steps = 50
+    private static let mostSteps = 50
     /// The fit ends if the sum can fall by no more than this for each example.
     private static let precision = 1e-12
     /// The part of the linear prediction that a step must achieve; otherwise it is halved.
-    private static let descent = 1e-4
+    private static let leastDescent = 1e-4
 
     package let weights: EvidenceWeights
     /// The minimised sum at the plain weights.
@@ -277,25 +278,25 @@ package struct WeightFit: Sendable {
     ) {
         let limits = limits ?? Self.limits(of: words)
         let plain = EvidenceWeights.plain(of: words).vector
-        let sum = PenalizedLoss(samples, of: words, around: plain, ridge: ridge)
+        let penalizedLoss = PenalizedLoss(samples, of: words, around: plain, ridge: ridge)
         var vector = plain
-        var free = Array(plain.indices)
+        var freeIndices = Array(plain.indices)
         // The last variable is the base, which has no limits.
         let base = plain.count - 1
         while true {
-            vector = Self.minimum(of: sum, from: vector, free: free)
-            let outside = free.filter { $0 != base && !limits.contains(vector[$0]) }
-            if outside.isEmpty { break }
-            for index in outside {
+            vector = Self.minimum(of: penalizedLoss, from: vector, free: freeIndices)
+            let indicesOutside = freeIndices.filter { $0 != base && !limits.contains(vector[$0]) }
+            if indicesOutside.isEmpty { break }
+            for index in indicesOutside {
                 vector[index] = min(max(vector[index], limits.lowerBound), limits.upperBound)
             }
-            free.removeAll(where: outside.contains)
+            freeIndices.removeAll(where: indicesOutside.contains)
         }
         weights = EvidenceWeights(vector, of: words)
-        plainSum = sum.value(at: plain)
-        weightedSum = sum.value(at: vector)
-        plainLoss = sum.meanLoss(at: plain)
-        weightedLoss = sum.meanLoss(at: vector)
+        plainSum = penalizedLoss.value(at: plain)
+        weightedSum = penalizedLoss.value(at: vector)
+        plainLoss = penalizedLoss.meanLoss(at: plain)
+        weightedLoss = penalizedLoss.meanLoss(at: vector)
     }
 
     /// The range of each weight for such features.
@@ -304,25 +305,29 @@ package struct WeightFit: Sendable {
     }
 
     /// Newton's method with step halving over the free variables.
-    private static func minimum(of sum: PenalizedLoss, from start: [Double], free: [Int])
+    private static func minimum(
+        of loss: PenalizedLoss, from start: [Double], free freeIndices: [Int]
+    )
         -> [Double]
     {
         var vector = start
-        var value = sum.value(at: vector)
-        for _ in 0..<steps {
-            let (gradient, curvature) = sum.derivatives(at: vector, free: free)
+        var value = loss.value(at: vector)
+        for _ in 0..<mostSteps {
+            let (gradient, curvature) = loss.derivatives(at: vector, free: freeIndices)
             let step = curvature.solved(for: gradient)
-            let promise = zip(gradient, step).reduce(0) { $0 + $1.0 * $1.1 }
-            guard promise >= precision * Double(sum.count) else { break }
+            let predictedDescent = zip(gradient, step).reduce(0) { $0 + $1.0 * $1.1 }
+            guard predictedDescent >= precision * Double(loss.count) else { break }
             // Without halving, steps may lead ever further away from the minimum.
             var length = 1.0
             var next = vector
             repeat {
                 next = vector
-                for (index, part) in zip(free, step) { next[index] -= length * part }
-                let reached = sum.value(at: next)
-                if reached <= value - descent * length * promise {
-                    value = reached
+                for (index, component) in zip(freeIndices, step) {
+                    next[index] -= length * component
+                }
+                let newValue = loss.value(at: next)
+                if newValue <= value - leastDescent * length * predictedDescent {
+                    value = newValue
                     break
                 }
                 length /= 2
@@ -376,18 +381,18 @@ private struct PenalizedLoss {
     }
 
     private func loss(at vector: [Double]) -> Double {
-        var sum = 0.0
+        var total = 0.0
         for index in rows.indices {
-            sum += LogLoss.loss(of: signs[index] * logOdds(rows[index], vector))
+            total += LogLoss.loss(of: signs[index] * logOdds(rows[index], vector))
         }
-        return sum
+        return total
     }
 
     private func logOdds(_ row: [Double], _ vector: [Double]) -> Double {
         let base = vector.count - 1
-        var sum = vector[0] * row[0]
-        for index in 1..<base { sum += vector[index] * row[index] }
-        return center + vector[base] + sum
+        var weightedSum = vector[0] * row[0]
+        for index in 1..<base { weightedSum += vector[index] * row[index] }
+        return center + vector[base] + weightedSum
     }
 
     /// The gradient and the second derivatives in the free variables.

@@ -194,19 +194,20 @@ package struct Assessment: Equatable, Sendable {
     fileprivate let places: FeatureIndex.Places
     fileprivate let weighed: [Contribution]
 
-    /// The rest of ``logRate`` by feature, strongest first; computed on each access.
+    /// The part of ``logRate`` that each feature contributes, the strongest first; computed on each
+    /// access.
     package var contributions: [Contribution] {
         func scaled(_ places: [Int], _ factor: (Double) -> Double) -> [Contribution] {
             let scale = Self.scale(of: places)
             return places.map { weighed[$0].scaled(by: scale * factor(weighed[$0].logOdds)) }
         }
         let author = places.author.map { [weighed[$0].scaled(by: weights.author)] } ?? []
-        let all =
+        let unsorted =
             scaled(places.words, weights.factor(ofWord:))
             + scaled(places.pairs, weights.factor(ofPair:))
             + scaled(places.spelling, weights.factor(ofRun:))
             + scaled(places.form, weights.factor(ofMark:)) + author
-        return all.sorted { abs($0.logOdds) > abs($1.logOdds) }
+        return unsorted.sorted { abs($0.logOdds) > abs($1.logOdds) }
     }
 
     /// The factor of each feature of a kind, before it is weighted: 1 / √number.
@@ -215,7 +216,7 @@ package struct Assessment: Equatable, Sendable {
     }
 
     /// The ``contributions``, grouped for people.
-    package struct Told: Sendable {
+    package struct Groups: Sendable {
         /// The sum of some contributions, and their number.
         package struct Sum: Equatable, Sendable {
             package let count: Int
@@ -246,17 +247,19 @@ package struct Assessment: Equatable, Sendable {
     ///
     /// - Parameter number: The most words and authors that are listed one by one.
     /// - Returns: Groups with the same total as ``contributions``.
-    package func told(atMost number: Int = .max) -> Told {
-        let all = contributions.map { (group: FeatureGroup(of: $0.feature), contribution: $0) }
+    package func grouped(atMost number: Int = .max) -> Groups {
+        let groupedContributions = contributions.map {
+            (group: FeatureGroup(of: $0.feature), contribution: $0)
+        }
         func of(_ groups: FeatureGroup...) -> [Contribution] {
-            all.filter { groups.contains($0.group) }.map(\.contribution)
+            groupedContributions.filter { groups.contains($0.group) }.map(\.contribution)
         }
         let listable = of(.words, .author)
         let strongest = Array(
             listable.filter { !SmallFeatures.contains($0.feature) }.prefix(number))
         let listedFeatures = Set(strongest.map(\.feature))
         let unlisted = listable.filter { !listedFeatures.contains($0.feature) }
-        return Told(
+        return Groups(
             strongest: strongest, rest: .init(unlisted),
             restOfWords: .init(unlisted.filter { !WordPair.isPair($0.feature) }),
             restOfPairs: .init(unlisted.filter { WordPair.isPair($0.feature) }),

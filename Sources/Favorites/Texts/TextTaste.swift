@@ -115,7 +115,7 @@ package struct TextOpinion: Equatable, Sendable {
     /// The reason why the text is demoted, in one sentence without a full stop, by groups of
     /// features.
     package var sentence: String {
-        let groupsOfFeatures = assessment.told(atMost: 3)
+        let groupsOfFeatures = assessment.grouped(atMost: 3)
         let words = groupsOfFeatures.strongest.filter { $0.logOdds > 0 }.map {
             FeatureGroup.shown($0.feature)
         }

@@ -29,14 +29,14 @@ extension Explanation.Feature {
     ///     function words.
     /// - Returns: Contributions that add up, with the base, to ln of the rate.
     package static func all(of assessment: Assessment, atMost number: Int? = nil) -> [Self] {
-        let shown = assessment.told(atMost: number ?? .max)
+        let shown = assessment.grouped(atMost: number ?? .max)
         func one(_ contribution: Contribution) -> Self {
             Self(
                 name: FeatureGroup.shown(contribution.feature), logOdds: contribution.logOdds,
                 favorites: contribution.favoriteCount, normals: contribution.normalCount,
                 group: Group(FeatureGroup(of: contribution.feature)))
         }
-        func sum(_ sum: Assessment.Told.Sum, _ name: String, _ group: Group) -> [Self] {
+        func sum(_ sum: Assessment.Groups.Sum, _ name: String, _ group: Group) -> [Self] {
             guard sum.count > 0 else { return [] }
             return [
                 Self(
