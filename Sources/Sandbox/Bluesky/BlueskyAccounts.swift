@@ -38,17 +38,17 @@ extension BlueskyCall {
             throw BlueskyRefusal(401, "AuthenticationRequired", "Invalid identifier or password")
         }
         if let refusal = BlueskyRefusal(state.standing(of: role.person)) { throw refusal }
-        let pair = wire.sessions.open(for: role.person, at: now)
-        return session(of: role.person, pair, wire)
+        let tokenPair = wire.sessions.open(for: role.person, at: now)
+        return session(of: role.person, tokenPair, wire)
     }
 
     private func refreshSession(_ wire: inout BlueskyWire, _ state: inout SandboxState)
         throws(BlueskyRefusal)
         -> WireAnswer
     {
-        let (person, pair) = try wire.sessions.refresh(token ?? "", at: now, habits: habits)
+        let (person, tokenPair) = try wire.sessions.refresh(token ?? "", at: now, habits: habits)
         if let refusal = BlueskyRefusal(state.standing(of: person)) { throw refusal }
-        return session(of: person, pair, wire)
+        return session(of: person, tokenPair, wire)
     }
 
     private func deleteSession(_ wire: inout BlueskyWire, _ state: inout SandboxState)
@@ -81,11 +81,13 @@ extension BlueskyCall {
 
     /// Returns the account, with a pair of tokens if a new one was issued.
     private func session(
-        of person: Int, _ pair: BlueskySessions.Pair?, _ wire: BlueskyWire
+        of person: Int, _ tokenPair: BlueskySessions.Pair?, _ wire: BlueskyWire
     ) -> WireAnswer {
         let people = wire.repository.people
         let tokens: [(String, WireJSON)] =
-            pair.map { [("accessJwt", .string($0.access)), ("refreshJwt", .string($0.refresh))] }
+            tokenPair.map {
+                [("accessJwt", .string($0.access)), ("refreshJwt", .string($0.refresh))]
+            }
             ?? []
         return .json(
             .object(
@@ -206,42 +208,42 @@ struct BlueskySessions: Sendable {
     mutating func refresh(
         _ token: String, at now: Date, habits: BlueskyHabits
     ) throws(BlueskyRefusal) -> (person: Int, pair: Pair) {
-        let known = try refresh(named: token, at: now)
-        if let successor = known.successor {
+        let storedRefresh = try refresh(named: token, at: now)
+        if let successor = storedRefresh.successor {
             guard var next = refreshes[successor], !next.isRevoked else {
                 throw .expired("Token has been revoked")
             }
-            next.access = accessToken(for: known.person, at: now)
+            next.access = accessToken(for: storedRefresh.person, at: now)
             refreshes[successor] = next
-            return (known.person, (next.access, successor))
+            return (storedRefresh.person, (next.access, successor))
         }
-        let pair = open(for: known.person, at: now)
+        let tokenPair = open(for: storedRefresh.person, at: now)
         if habits.revokesOldTokens {
             refreshes[token]?.isRevoked = true
-            accesses[known.access]?.isRevoked = true
+            accesses[storedRefresh.access]?.isRevoked = true
         } else {
-            refreshes[token]?.successor = pair.refresh
-            refreshes[token]?.ends = min(known.ends, now + Self.grace)
+            refreshes[token]?.successor = tokenPair.refresh
+            refreshes[token]?.ends = min(storedRefresh.ends, now + Self.grace)
         }
-        return (known.person, pair)
+        return (storedRefresh.person, tokenPair)
     }
 
     /// Ends a session; its access token stays valid until it expires, because it is checked without
     /// a look-up.
     mutating func close(_ token: String, at now: Date) throws(BlueskyRefusal) {
-        let known = try refresh(named: token, at: now)
+        let storedRefresh = try refresh(named: token, at: now)
         refreshes[token]?.isRevoked = true
-        if let successor = known.successor { refreshes[successor]?.isRevoked = true }
+        if let successor = storedRefresh.successor { refreshes[successor]?.isRevoked = true }
     }
 
     private func refresh(named token: String, at now: Date) throws(BlueskyRefusal) -> Refresh {
-        guard let known = refreshes[token] else {
+        guard let storedRefresh = refreshes[token] else {
             if accesses[token] != nil { throw .invalidToken("Bad token scope") }
             throw .invalidToken("Token could not be verified")
         }
-        if known.isRevoked { throw .expired("Token has been revoked") }
-        guard now < known.ends else { throw .expired("Token has expired") }
-        return known
+        if storedRefresh.isRevoked { throw .expired("Token has been revoked") }
+        guard now < storedRefresh.ends else { throw .expired("Token has expired") }
+        return storedRefresh
     }
 
     private mutating func accessToken(for person: Int, at now: Date) -> String {

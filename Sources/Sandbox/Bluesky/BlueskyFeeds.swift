@@ -30,8 +30,8 @@ extension BlueskyCall {
     {
         let ids = (state.homes[try account()] ?? []).suffix(Self.timelineLength)
         return try page("feed") { cursor, limit throws(BlueskyRefusal) in
-            let wanted = habits.shortensTimeline ? max(1, limit / 3) : limit
-            var page = try feed(ids, cursor, wanted, &wire.repository, state)
+            let pageSize = habits.shortensTimeline ? max(1, limit / 3) : limit
+            var page = try feed(ids, cursor, pageSize, &wire.repository, state)
             if habits.repeatsTimelineItems { page.items += page.items }
             return page
         }
@@ -213,10 +213,11 @@ extension BlueskyCall {
             return BlueskyRepository.notFound(reference.uri)
         }
         let view = threadView(of: parent, &repository, state)
-        guard let above = self.parent(of: parent, height: height - 1, &repository, state) else {
+        guard let grandparent = self.parent(of: parent, height: height - 1, &repository, state)
+        else {
             return view
         }
-        return view.adding(("parent", above))
+        return view.adding(("parent", grandparent))
     }
 
     private func threadView(

@@ -44,10 +44,10 @@ extension BlueskyCall {
             return .file(media.bytes, type: media.type)
         }
         let posts = state.postsByAuthor[person].compactMap { state.posts[$0] }
-        let shown = posts.lazy.filter { $0.attachment == .image }.map {
+        let imageFiles = posts.lazy.filter { $0.attachment == .image }.map {
             SandboxMedia.picture(of: $0.id)
         }
-        guard let picture = shown.first(where: { ContentID(ofFile: $0).text == cid }) else {
+        guard let picture = imageFiles.first(where: { ContentID(ofFile: $0).text == cid }) else {
             throw BlueskyRefusal(400, "BlobNotFound", "Blob not found", isExpected: true)
         }
         return .file(picture, type: "image/png")

@@ -21,25 +21,29 @@ extension BlueskyCall {
         }
         let reasons = Set(parameters("reasons"))
         let isPriority = try flag("priority")
-        let seen = wire.seen[reader]
-        let all = isPriority ? [] : state.notifications[reader] ?? []
+        let lastSeen = wire.seen[reader]
+        let ascendingNotifications = isPriority ? [] : state.notifications[reader] ?? []
         var members: [(String, WireJSON)] = [("priority", .bool(isPriority))]
-        if let seen { members.append(("seenAt", .string(seen.rfc3339))) }
+        if let lastSeen { members.append(("seenAt", .string(lastSeen.rfc3339))) }
         return try page("notifications", with: members) { cursor, limit throws(BlueskyRefusal) in
             let bound = try cursor.map { text throws(BlueskyRefusal) in try id(text) }
             var items: [WireJSON] = []
-            var index = bound.map { all.firstIndex(above: $0 - 1, by: \.id) } ?? all.count
+            var index =
+                bound.map { ascendingNotifications.firstIndex(above: $0 - 1, by: \.id) }
+                ?? ascendingNotifications.count
             while index > 0, items.count < limit {
                 index -= 1
-                guard all[index].visibleFrom <= now else { continue }
-                let item = BlueskyNotification(all[index], to: reader, &wire.repository, state)
+                guard ascendingNotifications[index].visibleFrom <= now else { continue }
+                let item = BlueskyNotification(
+                    ascendingNotifications[index], to: reader, &wire.repository, state)
                 guard let item, reasons.isEmpty || reasons.contains(item.reason) else { continue }
                 items.append(
                     item.view(
-                        isRead: seen.map { all[index].createdAt <= $0 } ?? false, &wire.repository,
+                        isRead: lastSeen.map { ascendingNotifications[index].createdAt <= $0 }
+                            ?? false, &wire.repository,
                         state))
             }
-            return (items, items.isEmpty ? nil : String(all[index].id))
+            return (items, items.isEmpty ? nil : String(ascendingNotifications[index].id))
         }
     }
 
@@ -130,7 +134,7 @@ struct BlueskyNotification {
             "indexedAt": .string(date.rfc3339),
             "labels": [],
         ]
-        let whole = subject.map { view.adding(("reasonSubject", .string($0))) } ?? view
-        return post?.flaw?.broken(whole) ?? whole
+        let viewWithSubject = subject.map { view.adding(("reasonSubject", .string($0))) } ?? view
+        return post?.flaw?.broken(viewWithSubject) ?? viewWithSubject
     }
 }

@@ -32,7 +32,7 @@ extension BlueskyCall {
         throws(BlueskyRefusal)
         -> WireAnswer
     {
-        let (person, collection) = try place(wire)
+        let (person, collection) = try repositoryAndCollection(wire)
         let isReversed = try flag("reverse")
         return try page("records") { cursor, limit throws(BlueskyRefusal) in
             let bounds = RecordBounds(limit: limit, cursor: cursor, isReversed: isReversed)
@@ -44,11 +44,11 @@ extension BlueskyCall {
     private func getRecord(_ wire: inout BlueskyWire, _ state: inout SandboxState)
         throws(BlueskyRefusal) -> WireAnswer
     {
-        let (person, collection) = try place(wire)
+        let (person, collection) = try repositoryAndCollection(wire)
         let key = try required("rkey")
-        let wanted = parameter("cid")
+        let requiredCID = parameter("cid")
         let entry = wire.repository.entry(at: key, collection, of: person, in: state)
-        guard let entry, wanted == nil || wanted == entry.cid else {
+        guard let entry, requiredCID == nil || requiredCID == entry.cid else {
             throw .recordNotFound(
                 RecordAddress(wire.repository.people.ids[person], collection, key).uri)
         }
@@ -56,7 +56,7 @@ extension BlueskyCall {
     }
 
     /// Returns the collection that the parameters name, and the index of its owner.
-    private func place(
+    private func repositoryAndCollection(
         _ wire: BlueskyWire
     ) throws(BlueskyRefusal) -> (person: Int, collection: String) {
         let repo = try required("repo")
@@ -127,7 +127,7 @@ extension BlueskyCall {
             }
             writes.append(write)
         }
-        let before = (wire.repository, state)
+        let stateBefore = (wire.repository, state)
         var entries: [Int: BlueskyRepository.Entry] = [:]
         do throws(BlueskyRefusal) {
             // Gates come first, because the post is announced with them.
@@ -137,7 +137,7 @@ extension BlueskyCall {
                 }
             }
         } catch {
-            (wire.repository, state) = before
+            (wire.repository, state) = stateBefore
             throw error
         }
         let ordered = writes.indices.compactMap { entries[$0] }
@@ -238,10 +238,10 @@ extension BlueskyCall {
                 throw .invalid("Error: Input/validate must be a boolean")
             }
         }
-        if let wanted = fields["swapCommit"], wanted != .null {
-            let head = wire.repository.commits[person]?.cid
-            guard wanted.text == head else {
-                throw BlueskyRefusal(400, "InvalidSwap", "Commit was at \(head ?? "null")")
+        if let requiredCID = fields["swapCommit"], requiredCID != .null {
+            let currentCommit = wire.repository.commits[person]?.cid
+            guard requiredCID.text == currentCommit else {
+                throw BlueskyRefusal(400, "InvalidSwap", "Commit was at \(currentCommit ?? "null")")
             }
         }
         return person
@@ -354,8 +354,8 @@ extension BlueskyRepository {
         switch write.content {
         case .post(let post):
             let address = RecordAddress(people.ids[write.person], write.collection, write.key)
-            if let old = self.post(at: address, in: state) {
-                return rewrite(old, post, of: write.record, in: &state)
+            if let replacedPost = self.post(at: address, in: state) {
+                return rewrite(replacedPost, post, of: write.record, in: &state)
             }
             return try self.write(
                 post, of: write.record, key: write.key, by: write.person, in: &state, at: now)
@@ -430,9 +430,9 @@ struct OrderedPosts: Sendable {
         let new = ids[items.count...].map { (key: key($0), id: $0) }.sorted { $0.key < $1.key }
         guard let first = new.first else { return }
         // Nearly always all new posts belong at the end.
-        let place = items.index(below: first.key, by: \.key, orEqual: true)
-        let tail = items[place...] + new
-        items.replaceSubrange(place..., with: tail.sorted { $0.key < $1.key })
+        let firstIndex = items.index(below: first.key, by: \.key, orEqual: true)
+        let tail = items[firstIndex...] + new
+        items.replaceSubrange(firstIndex..., with: tail.sorted { $0.key < $1.key })
     }
 }
 

@@ -82,7 +82,7 @@ struct BlueskyRepository: Sendable {
 extension BlueskyRepository {
     /// The record of a post, made from the script's text if it was not written here.
     mutating func entry(of post: SandboxPost, in state: SandboxState) -> Entry {
-        if let known = entries[post.id] { return known }
+        if let storedEntry = entries[post.id] { return storedEntry }
         // The posts that it answers are rendered first, in a loop instead of a recursion.
         var unknown = [post]
         while let parent = unknown.last?.replyTo.flatMap({ state.posts[$0] }),
@@ -135,24 +135,24 @@ extension BlueskyRepository {
     /// no reply.
     private func reply(of post: SandboxPost, in state: SandboxState) -> Reply? {
         guard let parent = post.replyTo, let author = post.replyToAuthor else { return nil }
-        if let known = entries[parent] {
-            return (known.reply?.root ?? known.reference, known.reference)
+        if let storedEntry = entries[parent] {
+            return (storedEntry.reply?.root ?? storedEntry.reference, storedEntry.reference)
         }
         // The parent was deleted before anybody saw it; like all references to deleted posts, the
         // reference leads nowhere.
         let uri = RecordAddress(people.ids[author], RecordAddress.posts, key(of: parent)).uri
-        let gone = StrongReference(uri: uri, cid: ContentID(of: .text(uri)).text)
-        return (gone, gone)
+        let missingReference = StrongReference(uri: uri, cid: ContentID(of: .text(uri)).text)
+        return (missingReference, missingReference)
     }
 
     /// The time that the record claims; see ``BlueskyHabits/backdatesRecords``.
     func claimedDate(of post: SandboxPost) -> Date {
-        let mark = SandboxIdentity.hash(String(post.id))
+        let hashOfID = SandboxIdentity.hash(String(post.id))
         guard habits.backdatesRecords, post.author != SandboxPopulation.bot,
             post.author != SandboxPopulation.human,
-            mark % 4 == 0
+            hashOfID % 4 == 0
         else { return post.createdAt }
-        let hours = [1.0, 48, 9_600][Int(mark / 4 % 3)]
+        let hours = [1.0, 48, 9_600][Int(hashOfID / 4 % 3)]
         return post.createdAt - hours * 3_600
     }
 
@@ -254,18 +254,18 @@ extension BlueskyRepository {
             idempotencyKey: key, network: .bluesky,
             mentions: post.mentions.compactMap { people.index(of: $0) },
             tellsParent: true)
-        var whole = draft
-        whole.pictures = try post.images.map { image throws(BlueskyRefusal) in
+        var completeDraft = draft
+        completeDraft.pictures = try post.images.map { image throws(BlueskyRefusal) in
             guard files[image.cid]?[person]?.type == image.type else {
                 throw BlueskyRefusal(400, "BlobNotFound", "Could not find blob: \(image.cid)")
             }
             return .init(id: image.cid, alt: image.alt)
         }
-        whole.repliers = gate(RecordAddress.threadGates, ofPost: key, by: person)?.repliers
+        completeDraft.repliers = gate(RecordAddress.threadGates, ofPost: key, by: person)?.repliers
         if gate(RecordAddress.postGates, ofPost: key, by: person)?.forbidsQuotes == true {
-            whole.quoters = "nobody"
+            completeDraft.quoters = "nobody"
         }
-        let id = state.publish(whole, by: person, at: now).id
+        let id = state.publish(completeDraft, by: person, at: now).id
         let entry = entry(
             RecordAddress.posts, key, by: person, value, createdAt: post.createdAt,
             reply: post.reply)
@@ -323,7 +323,7 @@ extension BlueskyRepository {
     mutating func like(for favorite: SandboxFavorite, of person: Int, in state: SandboxState)
         -> Entry?
     {
-        if let known = derivedLikes[favorite.id] { return known }
+        if let storedEntry = derivedLikes[favorite.id] { return storedEntry }
         guard let subject = entry(of: favorite.post, in: state) else { return nil }
         let serial = UInt64(max(0, favorite.id))
         // The serial number fills the microseconds below the millisecond, then the 10 bits of the
@@ -350,7 +350,7 @@ extension BlueskyRepository {
     /// The like of a post by a person; one that was written here is preferred.
     mutating func like(of post: Int64, by person: Int, in state: SandboxState) -> Entry? {
         guard state.isFavorited(post, by: person) else { return nil }
-        if let own = likeKeys[person]?[post]?.min() { return likes[person]?[own]?.entry }
+        if let ownKey = likeKeys[person]?[post]?.min() { return likes[person]?[ownKey]?.entry }
         guard let favorite = state.favorites[person]?.last(where: { $0.post == post }) else {
             return nil
         }
@@ -359,7 +359,7 @@ extension BlueskyRepository {
 
     /// The like with the key, and the liked post.
     mutating func like(named key: String, of person: Int, in state: SandboxState) -> Like? {
-        if let own = likes[person]?[key] { return own }
+        if let storedLike = likes[person]?[key] { return storedLike }
         for favorite in state.favorites[person] ?? [] where !hasLike(of: favorite.post, by: person)
         {
             if let entry = like(for: favorite, of: person, in: state), entry.key == key {
@@ -422,7 +422,7 @@ extension BlueskyRepository {
     ///
     /// The bot is not labelled as one at first, because it has to do that itself.
     mutating func profile(of person: Int, in state: SandboxState) -> Profile {
-        if let known = profiles[person] { return known }
+        if let storedEntry = profiles[person] { return storedEntry }
         let somebody = state.people[person]
         let labels =
             (somebody.role == .automated ? ["bot"] : [])
@@ -440,9 +440,9 @@ extension BlueskyRepository {
         ]
         if !labels.isEmpty { members["labels"] = Self.selfLabels(labels) }
         if let pinned { members["pinnedPost"] = pinned.value }
-        let made = (entry: profileEntry(.map(members), of: person), record: profile)
-        profiles[person] = made
-        return made
+        let newProfile = (entry: profileEntry(.map(members), of: person), record: profile)
+        profiles[person] = newProfile
+        return newProfile
     }
 
     /// Whether the person asks to be hidden from clients without a login: true for people who opt

@@ -51,9 +51,10 @@ struct BlueskyText: Equatable, Sendable {
     /// The address without its scheme, shortened for display.
     private static func shown(_ link: String) -> String {
         let scheme = link.hasPrefix("https://") ? "https://" : "http://"
-        let rest = link.dropFirst(scheme.count)
-        return rest.count > shownLinkCharacters
-            ? rest.prefix(shownLinkCharacters - 3) + "..." : String(rest)
+        let addressWithoutScheme = link.dropFirst(scheme.count)
+        return addressWithoutScheme.count > shownLinkCharacters
+            ? addressWithoutScheme.prefix(shownLinkCharacters - 3) + "..."
+            : String(addressWithoutScheme)
     }
 
     /// Truncates a text that is too long, and removes the facets beyond its end.
@@ -63,10 +64,10 @@ struct BlueskyText: Equatable, Sendable {
         else {
             return
         }
-        var kept = text.prefix(Self.maximumCharacters - 1)
-        while kept.utf8.count > Self.maximumBytes - 3 { kept = kept.dropLast() }
-        let end = kept.utf8.count
-        text = kept + "…"
+        var keptText = text.prefix(Self.maximumCharacters - 1)
+        while keptText.utf8.count > Self.maximumBytes - 3 { keptText = keptText.dropLast() }
+        let end = keptText.utf8.count
+        text = keptText + "…"
         facets.removeAll { $0.end > end }
     }
 

@@ -58,9 +58,9 @@ struct MastodonCall: Sendable {
         guard links != .missing else { return [] }
         let ids = habits.ids(of: list)
         let cursors = ["max_id", "since_id", "min_id"]
-        let kept = query.filter { !cursors.contains($0.name) }
+        let otherParameters = query.filter { !cursors.contains($0.name) }
         func link(_ cursor: String, _ id: Int64, _ relation: String) -> String {
-            let pairs = (kept + [(cursor, ids.text(of: id))]).map {
+            let pairs = (otherParameters + [(cursor, ids.text(of: id))]).map {
                 "\(Self.escaped($0.name))=\(Self.escaped($0.value))"
             }
             let host = request.header("host") ?? "127.0.0.1"

@@ -291,31 +291,32 @@ extension MastodonCall {
 
     /// The post with the requested ActivityPub identity, if the caller may see it.
     private func search(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
-        let wanted = request.query.first { $0.name == "q" }?.value ?? ""
-        let current = state
-        let entities = entities(current)
+        let searchText = request.query.first { $0.name == "q" }?.value ?? ""
+        let currentState = state
+        let entities = entities(currentState)
         let number =
-            habits.searchesWordsOnly ? nil : wanted.split(separator: "/").last.flatMap { Int64($0) }
-        let found = number.flatMap { current.posts[$0] }.map { [$0] } ?? []
-        let statuses = found.filter {
-            entities.uri(of: $0) == wanted && current.canSee($0, as: caller)
+            habits.searchesWordsOnly
+            ? nil : searchText.split(separator: "/").last.flatMap { Int64($0) }
+        let foundPosts = number.flatMap { currentState.posts[$0] }.map { [$0] } ?? []
+        let statuses = foundPosts.filter {
+            entities.uri(of: $0) == searchText && currentState.canSee($0, as: caller)
         }
         .map(entities.status)
         return .json(["accounts": .array([]), "statuses": .array(statuses), "hashtags": .array([])])
     }
 
     private func context(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
-        let found = try post(state)
-        let current = state
-        let entities = entities(current)
+        let foundPost = try post(state)
+        let currentState = state
+        let entities = entities(currentState)
         func visible(_ posts: [SandboxPost]) -> [WireJSON] {
-            posts.filter { current.canSee($0, as: caller) }.map(entities.status)
+            posts.filter { currentState.canSee($0, as: caller) }.map(entities.status)
         }
         let size = habits.contextSize ?? .init(ancestors: .max, descendants: .max)
-        let ancestors = visible(current.ancestors(of: found)).suffix(size.ancestors)
+        let ancestors = visible(currentState.ancestors(of: foundPost)).suffix(size.ancestors)
         let answers =
-            visible(current.descendants(of: found))
-            + [entities.crowd(below: found)].compactMap(\.self)
+            visible(currentState.descendants(of: foundPost))
+            + [entities.crowd(below: foundPost)].compactMap(\.self)
         return .json([
             "ancestors": .array(Array(ancestors)),
             "descendants": .array(Array(answers.prefix(size.descendants))),
@@ -334,29 +335,29 @@ extension MastodonCall {
     }
 
     private func delete(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
-        let found = try post(state)
-        guard found.author == (try account()) else {
+        let foundPost = try post(state)
+        guard foundPost.author == (try account()) else {
             let status = habits.foreignPostStatus
             throw WireRefusal(
                 status: status,
                 message: status == 401 ? "Not the author of this status" : "Record not found")
         }
-        let isSecond = state.deleted.contains(found.id)
+        let isSecond = state.deleted.contains(foundPost.id)
         guard !isSecond || habits.secondDeletion == .repeated else {
             throw WireRefusal(status: 403, message: "Record not found")
         }
-        let entity = entities(state).status(found)
-        if !isSecond, state.leaving[found.id] == nil {
-            state.recordRemoval(.post, of: found.id, by: found.author, at: now)
+        let entity = entities(state).status(foundPost)
+        if !isSecond, state.leaving[foundPost.id] == nil {
+            state.recordRemoval(.post, of: foundPost.id, by: foundPost.author, at: now)
             if habits.deletionTakes > 0 {
-                state.leaving[found.id] = LeavingPost(
+                state.leaving[foundPost.id] = LeavingPost(
                     due: now + habits.deletionTakes, looks: habits.looksBeforeDeletion)
             } else {
-                Self.remove(found, from: &state, habits, at: now)
+                Self.remove(foundPost, from: &state, habits, at: now)
             }
         }
         if habits.answersDeletionWithList { return .json([]) }
-        return .json(entity.adding(("text", .string(found.text))))
+        return .json(entity.adding(("text", .string(foundPost.text))))
     }
 
     /// Deletes a post, and its answers if the server does that.
@@ -380,21 +381,23 @@ extension MastodonCall {
     /// Changes text, language and warning; the answered post and the visibility stay, except on
     /// some programs.
     private func edit(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
-        let found = try post(state)
-        guard found.author == (try account()) else { throw .notFound }
+        let foundPost = try post(state)
+        guard foundPost.author == (try account()) else { throw .notFound }
         let text = try wholeText()
-        var changed = found
-        changed.language = try language() ?? found.language
-        if let warning = try fields.text("spoiler_text") { changed.warning = warning }
-        if let isSensitive = try fields.flag("sensitive") { changed.isSensitive = isSensitive }
-        if habits.editsNeedSensitive, !changed.isSensitive { changed.warning = "" }
-        if !habits.warningsAreTitles, !changed.warning.isEmpty { changed.isSensitive = true }
-        if habits.dropsDetails { dropDetails(of: &changed) }
-        if habits.publishesEdits { changed.visibility = .public }
-        if habits.editsDropMedia, try fields.texts("media_ids").isEmpty { changed.media = [] }
-        state.replace(found, by: changed, text: text, isDated: !habits.hidesEdits, at: now)
-        state.recordEdit(of: found.id, text: text, by: found.author, at: now)
-        return status(state.posts[found.id] ?? found, of: state)
+        var changedPost = foundPost
+        changedPost.language = try language() ?? foundPost.language
+        if let warning = try fields.text("spoiler_text") { changedPost.warning = warning }
+        if let isSensitive = try fields.flag("sensitive") { changedPost.isSensitive = isSensitive }
+        if habits.editsNeedSensitive, !changedPost.isSensitive { changedPost.warning = "" }
+        if !habits.warningsAreTitles, !changedPost.warning.isEmpty {
+            changedPost.isSensitive = true
+        }
+        if habits.dropsDetails { dropDetails(of: &changedPost) }
+        if habits.publishesEdits { changedPost.visibility = .public }
+        if habits.editsDropMedia, try fields.texts("media_ids").isEmpty { changedPost.media = [] }
+        state.replace(foundPost, by: changedPost, text: text, isDated: !habits.hidesEdits, at: now)
+        state.recordEdit(of: foundPost.id, text: text, by: foundPost.author, at: now)
+        return status(state.posts[foundPost.id] ?? foundPost, of: state)
     }
 
     /// Carries out the deletions that are due, and counts a request against the other pending ones.
@@ -419,22 +422,22 @@ extension MastodonCall {
 
     private func favorite(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let person = try account()
-        let asked = try post(state)
+        let requestedPost = try post(state)
         // A request about a repost means the original.
-        let target = asked.repostOf ?? asked.id
+        let target = requestedPost.repostOf ?? requestedPost.id
         let isNew = state.addFavorite(by: person, of: target, at: now)
-        state.recordFavorite(of: asked, by: person, isNew: isNew, from: .mastodon, at: now)
-        return status(state.posts[target] ?? asked, of: state)
+        state.recordFavorite(of: requestedPost, by: person, isNew: isNew, from: .mastodon, at: now)
+        return status(state.posts[target] ?? requestedPost, of: state)
     }
 
     private func unfavorite(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
-        let asked = try post(state)
-        let target = asked.repostOf ?? asked.id
+        let requestedPost = try post(state)
+        let target = requestedPost.repostOf ?? requestedPost.id
         let person = try account()
         if state.removeFavorite(by: person, of: target) {
             state.recordRemoval(.favorite, of: target, by: person, at: now)
         }
-        return status(state.posts[target] ?? asked, of: state)
+        return status(state.posts[target] ?? requestedPost, of: state)
     }
 
     private func status(_ post: SandboxPost, of state: SandboxState) -> WireAnswer {

@@ -95,9 +95,9 @@ struct MastodonEntities {
     /// The account of the token, with the data that only its owner may see.
     func ownAccount(_ index: Int) -> WireJSON {
         let person = state.people[index]
-        let shown = account(index, name: .string(person.localName))
-        if habits.hidesProfileSource { return shown }
-        return shown.adding(
+        let shownAccount = account(index, name: .string(person.localName))
+        if habits.hidesProfileSource { return shownAccount }
+        return shownAccount.adding(
             (
                 "source",
                 [
@@ -249,8 +249,8 @@ struct MastodonEntities {
     private func policies(_ status: WireJSON, of post: SandboxPost) -> WireJSON {
         guard habits.tellsPolicies else { return status }
         func rule(_ names: [String]) -> WireJSON {
-            let mine = viewer == nil ? [] : ["me"]
-            let automatic = WireJSON.array((names + mine).map(WireJSON.string))
+            let ownRule = viewer == nil ? [] : ["me"]
+            let automatic = WireJSON.array((names + ownRule).map(WireJSON.string))
             return [
                 "automatic_approval": automatic, "manual_approval": [], "always": automatic,
                 "with_approval": [],
@@ -322,9 +322,10 @@ struct MastodonEntities {
             "account": account(notification.cause),
         ]
         guard let post = notification.post.flatMap({ state.posts[$0] }) else { return entity }
-        let whole = entity.adding(("status", status(post)))
+        let entityWithStatus = entity.adding(("status", status(post)))
         // A notification without a post still has an author.
-        return post.flaw.map { $0 == .null ? whole : $0.broken(whole) } ?? whole
+        return post.flaw.map { $0 == .null ? entityWithStatus : $0.broken(entityWithStatus) }
+            ?? entityWithStatus
     }
 
     /// The id of the answered post; Mastodon removes it when that post is deleted.

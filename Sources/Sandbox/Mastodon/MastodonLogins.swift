@@ -420,11 +420,12 @@ struct MastodonTokens: Sendable {
     mutating func refresh(
         _ refreshToken: String, application: String, at now: Date
     ) -> (token: String, grant: Grant)? {
-        guard let old = grants.first(where: { $0.value.refreshToken == refreshToken }),
-            old.value.application == application
+        guard let replacedGrant = grants.first(where: { $0.value.refreshToken == refreshToken }),
+            replacedGrant.value.application == application
         else { return nil }
-        grants[old.key] = nil
-        return grant(to: old.value.person, application, old.value.scopes, at: now)
+        grants[replacedGrant.key] = nil
+        return grant(
+            to: replacedGrant.value.person, application, replacedGrant.value.scopes, at: now)
     }
 
     mutating func revoke(_ token: String, application: String) {

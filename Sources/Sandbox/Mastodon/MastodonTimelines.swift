@@ -108,10 +108,10 @@ extension MastodonCall {
 
     private func favourites(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let id = habits.ordersFavoritesByPost ? \SandboxFavorite.post : \SandboxFavorite.id
-        let all = (state.favorites[try self.account()] ?? []).sorted {
+        let ascendingItems = (state.favorites[try self.account()] ?? []).sorted {
             $0[keyPath: id] < $1[keyPath: id]
         }
-        let favorites = kept(all, in: .favorites)
+        let favorites = kept(ascendingItems, in: .favorites)
         let page = WirePage(
             favorites, by: { $0[keyPath: id] }, bounds: try WirePage.Bounds(self, of: .favorites))
         let entities = entities(state)
@@ -122,21 +122,22 @@ extension MastodonCall {
 
     private func notifications(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let isFiltered = !habits.ignoresNotificationTypes
-        let wanted = Set(isFiltered ? parameters("types[]") : [])
+        let wantedTypes = Set(isFiltered ? parameters("types[]") : [])
         let unwanted = Set(isFiltered ? parameters("exclude_types[]") : [])
         let account = parameter("account_id")
-        let all = kept(state.notifications[try self.account()] ?? [], in: .notifications)
+        let ascendingItems = kept(state.notifications[try self.account()] ?? [], in: .notifications)
         let bounds = try WirePage.Bounds(self, of: .notifications)
-        let page = WirePage(all, by: \.id, bounds: bounds) { item in
+        let page = WirePage(ascendingItems, by: \.id, bounds: bounds) { item in
             habits.notificationDate(item.visibleFrom) <= now
-                && (wanted.isEmpty || wanted.contains(item.kind.rawValue))
+                && (wantedTypes.isEmpty || wantedTypes.contains(item.kind.rawValue))
                 && !unwanted.contains(item.kind.rawValue)
                 && (account == nil
                     || account == habits.ids.personText(of: MastodonEntities.accountID(item.cause)))
         }
         let entities = entities(state)
         return answer(
-            page.ids.compactMap { all.element(withID: $0, by: \.id) }.map(entities.notification),
+            page.ids.compactMap { ascendingItems.element(withID: $0, by: \.id) }.map(
+                entities.notification),
             page,
             .notifications)
     }
@@ -180,8 +181,8 @@ struct WirePage: Sendable {
                 newer = nil
             }
             let size = habits.pageSizes[list] ?? Self.usual(list)
-            let asked = try Self.limit(call)
-            limit = habits.fixedPageSize ?? min(asked ?? size.standard, size.maximum)
+            let requestedLimit = try Self.limit(call)
+            limit = habits.fixedPageSize ?? min(requestedLimit ?? size.standard, size.maximum)
         }
 
         private static func usual(_ list: MastodonHabits.List) -> MastodonHabits.PageSize {
@@ -253,12 +254,12 @@ struct WirePage: Sendable {
     private static func take<Item>(
         _ items: some Sequence<Item>, _ limit: Int, _ isVisible: (Item) -> Bool
     ) -> [Item] {
-        var taken: [Item] = []
+        var pageItems: [Item] = []
         for item in items {
-            guard taken.count < limit else { break }
-            if isVisible(item) { taken.append(item) }
+            guard pageItems.count < limit else { break }
+            if isVisible(item) { pageItems.append(item) }
         }
-        return taken
+        return pageItems
     }
 }
 
@@ -275,9 +276,9 @@ extension Array {
     }
 
     /// The element with the id; the ids ascend.
-    func element(withID wanted: Int64, by id: (Element) -> Int64) -> Element? {
-        let index = firstIndex(above: wanted, by: id) - 1
-        return index >= 0 && id(self[index]) == wanted ? self[index] : nil
+    func element(withID wantedID: Int64, by id: (Element) -> Int64) -> Element? {
+        let index = firstIndex(above: wantedID, by: id) - 1
+        return index >= 0 && id(self[index]) == wantedID ? self[index] : nil
     }
 }
 

@@ -159,15 +159,16 @@ struct MastodonWire: SandboxWire {
             call.habits.keys != .ignored
         else { return try route.answer(call)(&state) }
         let name = "\(call.caller ?? -1) \(key)"
-        if let known = keys[name], call.now.timeIntervalSince(known.date) < Self.keyLifetime,
-            let status = call.entities(state).status(known.post)
+        if let storedAnswer = keys[name],
+            call.now.timeIntervalSince(storedAnswer.date) < Self.keyLifetime,
+            let status = call.entities(state).status(storedAnswer.post)
         {
-            let isBusy = call.now.timeIntervalSince(known.date) < call.habits.keyIsBusyFor
+            let isBusy = call.now.timeIntervalSince(storedAnswer.date) < call.habits.keyIsBusyFor
             switch call.habits.keys {
             case .failing: throw .keyFailure
             case .busy where isBusy: throw .keyConflict
             default:
-                state.made = (.repeated, known.post)
+                state.made = (.repeated, storedAnswer.post)
                 return .json(status)
             }
         }
@@ -220,8 +221,8 @@ extension MastodonWire {
         guard case .scope(let scopes) = route.access else { return grant }
         guard let grant else { throw .userNeeded }
         let isCoarse = habits.knowsCoarseScopesOnly && !grant.isPreset
-        let known = isCoarse ? grant.scopes.filter { !$0.contains(":") } : grant.scopes
-        let isAllowed = scopes.contains { MastodonScopes.include(known, $0) }
+        let grantedScopes = isCoarse ? grant.scopes.filter { !$0.contains(":") } : grant.scopes
+        let isAllowed = scopes.contains { MastodonScopes.include(grantedScopes, $0) }
         guard scopes.isEmpty || isAllowed || habits.ignoresScopes else {
             throw WireRefusal(
                 status: habits.missingScopeStatus,

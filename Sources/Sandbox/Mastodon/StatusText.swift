@@ -63,24 +63,24 @@ enum StatusText {
         byte == UInt8(ascii: "@") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "h")
     }
 
-    private static func special(at rest: Substring, after previous: Character?) -> (
+    private static func special(at remainder: Substring, after previous: Character?) -> (
         Piece, Substring.Index
     )? {
-        guard let first = rest.first, first == "@" || first == "#" || first == "h" else {
+        guard let first = remainder.first, first == "@" || first == "#" || first == "h" else {
             return nil
         }
         if let previous, isWord(previous) || previous == "/" || previous == "=" { return nil }
         switch first {
-        case "@": return mention(at: rest)
-        case "#": return hashtag(at: rest)
-        default: return link(at: rest)
+        case "@": return mention(at: remainder)
+        case "#": return hashtag(at: remainder)
+        default: return link(at: remainder)
         }
     }
 
-    private static func mention(at rest: Substring) -> (Piece, Substring.Index)? {
-        let user = rest.dropFirst().prefix { $0.utf8.allSatisfy(isUserByte) }
+    private static func mention(at remainder: Substring) -> (Piece, Substring.Index)? {
+        let user = remainder.dropFirst().prefix { $0.utf8.allSatisfy(isUserByte) }
         guard !user.isEmpty else { return nil }
-        let tail = rest[user.endIndex...]
+        let tail = remainder[user.endIndex...]
         guard tail.first == "@" else {
             return (.mention(user: String(user), host: nil), user.endIndex)
         }
@@ -90,15 +90,15 @@ enum StatusText {
         return (.mention(user: String(user), host: String(host)), host.endIndex)
     }
 
-    private static func hashtag(at rest: Substring) -> (Piece, Substring.Index)? {
-        let tag = rest.dropFirst().prefix(while: isWord)
+    private static func hashtag(at remainder: Substring) -> (Piece, Substring.Index)? {
+        let tag = remainder.dropFirst().prefix(while: isWord)
         guard tag.contains(where: { !$0.isNumber }) else { return nil }
         return (.hashtag(String(tag)), tag.endIndex)
     }
 
-    private static func link(at rest: Substring) -> (Piece, Substring.Index)? {
-        guard rest.hasPrefix("http://") || rest.hasPrefix("https://") else { return nil }
-        var link = rest.prefix { $0.isASCII && !$0.isWhitespace && !"<>\"".contains($0) }
+    private static func link(at remainder: Substring) -> (Piece, Substring.Index)? {
+        guard remainder.hasPrefix("http://") || remainder.hasPrefix("https://") else { return nil }
+        var link = remainder.prefix { $0.isASCII && !$0.isWhitespace && !"<>\"".contains($0) }
         while let last = link.last, ".,!?;:)'".contains(last) { link = link.dropLast() }
         guard let colon = link.firstIndex(of: ":"), link[colon...].count > 3 else { return nil }
         return (.link(String(link)), link.endIndex)
@@ -166,13 +166,13 @@ struct StatusHTML {
 
     private static func anchor(_ link: String) -> String {
         let scheme = link.hasPrefix("https://") ? "https://" : "http://"
-        let rest = link.dropFirst(scheme.count)
-        let shown = rest.prefix(visibleLinkCharacters)
-        let hidden = rest.dropFirst(visibleLinkCharacters)
+        let remainder = link.dropFirst(scheme.count)
+        let shownAddress = remainder.prefix(visibleLinkCharacters)
+        let hidden = remainder.dropFirst(visibleLinkCharacters)
         return
             "<a href=\"\(escaped(link))\" target=\"_blank\" rel=\"nofollow noopener noreferrer\" translate=\"no\">"
             + "<span class=\"invisible\">\(scheme)</span>"
-            + "<span class=\"\(hidden.isEmpty ? "" : "ellipsis")\">\(escaped(String(shown)))</span>"
+            + "<span class=\"\(hidden.isEmpty ? "" : "ellipsis")\">\(escaped(String(shownAddress)))</span>"
             + "<span class=\"invisible\">\(escaped(String(hidden)))</span></a>"
     }
 
@@ -292,35 +292,37 @@ struct RewrittenHTML {
     private func rewritten(_ line: Substring) -> String {
         var html = ""
         var plain = ""
-        var rest = line
-        while let first = rest.first {
-            if let (markup, end) = markup(at: rest) {
+        var remainder = line
+        while let first = remainder.first {
+            if let (markup, end) = markup(at: remainder) {
                 html += inline(plain) + markup
                 plain = ""
-                rest = rest[end...]
+                remainder = remainder[end...]
             } else {
                 plain.append(first)
-                rest = rest.dropFirst()
+                remainder = remainder.dropFirst()
             }
         }
         return html + inline(plain)
     }
 
-    private func markup(at rest: Substring) -> (html: String, end: Substring.Index)? {
-        if rest.hasPrefix("http://") || rest.hasPrefix("https://") { return link(at: rest) }
+    private func markup(at remainder: Substring) -> (html: String, end: Substring.Index)? {
+        if remainder.hasPrefix("http://") || remainder.hasPrefix("https://") {
+            return link(at: remainder)
+        }
         for (sign, element) in Self.marks
-        where rest.hasPrefix(sign) && (dialect == .snac || sign != "~~") {
-            let inside = rest.dropFirst(sign.count).prefix { $0 != sign.last }
-            guard !inside.isEmpty, rest[inside.endIndex...].hasPrefix(sign) else { continue }
-            let end = rest.index(inside.endIndex, offsetBy: sign.count)
+        where remainder.hasPrefix(sign) && (dialect == .snac || sign != "~~") {
+            let inside = remainder.dropFirst(sign.count).prefix { $0 != sign.last }
+            guard !inside.isEmpty, remainder[inside.endIndex...].hasPrefix(sign) else { continue }
+            let end = remainder.index(inside.endIndex, offsetBy: sign.count)
             return ("<\(element)>\(inline(String(inside)))</\(element)>", end)
         }
         return nil
     }
 
     /// A link to a picture becomes an attachment, which the text no longer shows.
-    private func link(at rest: Substring) -> (html: String, end: Substring.Index) {
-        var link = rest.prefix { $0 != " " }
+    private func link(at remainder: Substring) -> (html: String, end: Substring.Index) {
+        var link = remainder.prefix { $0 != " " }
         while let last = link.last, ".,)?".contains(last) { link = link.dropLast() }
         if dialect == .snac, Self.pictures.contains(where: link.lowercased().hasSuffix) {
             return ("", link.endIndex)

@@ -84,15 +84,17 @@ struct PhraseBook: Sendable {
     func phrase(_ theme: String, generator: inout SampleGenerator) -> String {
         guard let sentence = generator.element(of: entries[theme] ?? []) else { return "" }
         var result = ""
-        var rest = Substring(sentence)
-        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
-            result += rest[..<open]
-            let word = generator.element(of: entries[String(rest[open...close])] ?? []) ?? ""
+        var remainder = Substring(sentence)
+        while let open = remainder.firstIndex(of: "{"),
+            let close = remainder[open...].firstIndex(of: "}")
+        {
+            result += remainder[..<open]
+            let word = generator.element(of: entries[String(remainder[open...close])] ?? []) ?? ""
             let isFirst = result.isEmpty || [". ", "? ", "! "].contains { result.hasSuffix($0) }
             result += isFirst ? word.prefix(1).uppercased() + word.dropFirst() : word
-            rest = rest[rest.index(after: close)...]
+            remainder = remainder[remainder.index(after: close)...]
         }
-        return result + rest
+        return result + remainder
     }
 
     /// - Throws: ``Flaw`` for a heading without lines.
@@ -106,14 +108,14 @@ struct PhraseBook: Sendable {
     /// The slots of a sentence with their braces; nil for an unpaired brace.
     private static func slots(of sentence: Substring) -> [String]? {
         var slots: [String] = []
-        var rest = sentence
-        while let mark = rest.firstIndex(where: { "{}".contains($0) }) {
-            guard rest[mark] == "{",
-                let end = rest[mark...].dropFirst().firstIndex(where: { "{}".contains($0) }),
-                rest[end] == "}"
+        var remainder = sentence
+        while let brace = remainder.firstIndex(where: { "{}".contains($0) }) {
+            guard remainder[brace] == "{",
+                let end = remainder[brace...].dropFirst().firstIndex(where: { "{}".contains($0) }),
+                remainder[end] == "}"
             else { return nil }
-            slots.append(String(rest[mark...end]))
-            rest = rest[rest.index(after: end)...]
+            slots.append(String(remainder[brace...end]))
+            remainder = remainder[remainder.index(after: end)...]
         }
         return slots
     }

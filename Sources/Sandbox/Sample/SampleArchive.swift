@@ -35,9 +35,9 @@ package struct SampleArchive: Sendable {
         let local = end.timeIntervalSince1970 + Double(offset)
         let today = SampleDay(
             day: LocalDay(ordinal: Int((local / 86_400).rounded(.down))), offset: offset)
-        let own = Self.posts(before: today, generator: &generator)
+        let ownPosts = Self.posts(before: today, generator: &generator)
         let acquaintances = SamplePeople.acquaintances(people - SamplePeople.answered.count)
-        posts = (own + Self.replies(to: acquaintances, before: today, seed: seed))
+        posts = (ownPosts + Self.replies(to: acquaintances, before: today, seed: seed))
             .sorted { $0.createdAt < $1.createdAt }
         (favorites, normals) = Self.examples(before: today, generator: &generator)
     }
@@ -47,8 +47,8 @@ package struct SampleArchive: Sendable {
 
     /// The favorites and normals as JSON Lines, oldest first, for `train classifier`.
     package var exampleLines: String {
-        let all = favorites.map { ($0, true) } + normals.map { ($0, false) }
-        return all.sorted { $0.0.createdAt < $1.0.createdAt }.map {
+        let labelledPosts = favorites.map { ($0, true) } + normals.map { ($0, false) }
+        return labelledPosts.sorted { $0.0.createdAt < $1.0.createdAt }.map {
             $0.jsonLine(favorite: $1) + "\n"
         }.joined()
     }

@@ -39,8 +39,8 @@ package struct SampleGenerator: RandomNumberGenerator, Sendable {
     ///
     /// Only additions, so that the result has the same bits on every platform.
     package mutating func normal() -> Double {
-        var sum = -6.0
-        for _ in 0..<12 { sum += uniform() }
-        return sum
+        var standardNormal = -6.0
+        for _ in 0..<12 { standardNormal += uniform() }
+        return standardNormal
     }
 }

@@ -138,10 +138,10 @@ extension SamplePeople {
     static func person(named name: String) -> SamplePerson? {
         if let person = everyone.first(where: { $0.userName == name }) { return person }
         let plain = name.prefix { !$0.isNumber }
-        guard let place = names.firstIndex(of: String(plain)) else { return nil }
+        guard let index = names.firstIndex(of: String(plain)) else { return nil }
         let round = Int(name.dropFirst(plain.count)) ?? 1
         guard (1...1_000).contains(round) else { return nil }
-        let person = acquaintance(place + (round - 1) * names.count)
+        let person = acquaintance(index + (round - 1) * names.count)
         return person.userName == name ? person : nil
     }
 
