@@ -24,21 +24,21 @@ package struct CommandMarks: Equatable, Sendable {
             parts = sentence.isEmpty ? [] : [Part(text: sentence[...], isCode: false)]
             return
         }
-        var found: [Part] = []
-        var place = 0
+        var foundParts: [Part] = []
+        var endOfPrevious = 0
         func add(_ range: Range<Int>, isCode: Bool) {
             guard !range.isEmpty else { return }
             let start = sentence.utf8.index(sentence.startIndex, offsetBy: range.lowerBound)
             let end = sentence.utf8.index(start, offsetBy: range.count)
-            found.append(Part(text: sentence[start..<end], isCode: isCode))
+            foundParts.append(Part(text: sentence[start..<end], isCode: isCode))
         }
         for code in codes {
-            add(place..<code.rangeWithBackticks.lowerBound, isCode: false)
+            add(endOfPrevious..<code.rangeWithBackticks.lowerBound, isCode: false)
             add(code.ownRange, isCode: true)
-            place = code.rangeWithBackticks.upperBound
+            endOfPrevious = code.rangeWithBackticks.upperBound
         }
-        add(place..<sentence.utf8.count, isCode: false)
-        parts = found
+        add(endOfPrevious..<sentence.utf8.count, isCode: false)
+        parts = foundParts
     }
 
     /// The sentence with its code in `<code>`.

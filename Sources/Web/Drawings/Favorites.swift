@@ -41,18 +41,20 @@ struct StepBars: Sendable {
             steps.insert(
                 ("any post", Self.counts(judgement.favorites, judgement.normals), base), at: 0)
         }
-        let limit = judgement.threshold > 0 ? log(judgement.threshold) : 0
-        var ends = [0.0]
-        for step in steps { ends.append((ends.last ?? 0) + (step.adds.isFinite ? step.adds : 0)) }
-        let low = min(ends.min() ?? 0, limit)
-        let high = max(ends.max() ?? 0, limit)
+        let logThreshold = judgement.threshold > 0 ? log(judgement.threshold) : 0
+        var runningSums = [0.0]
+        for step in steps {
+            runningSums.append((runningSums.last ?? 0) + (step.adds.isFinite ? step.adds : 0))
+        }
+        let low = min(runningSums.min() ?? 0, logThreshold)
+        let high = max(runningSums.max() ?? 0, logThreshold)
         // A margin on both sides keeps lines at the ends in sight.
         let start = low - (high - low) * 0.02
         let width = max((high - low) * 1.04, .leastNormalMagnitude)
         func place(_ value: Double) -> Double { (value - start) / width * 100 }
         rows = steps.enumerated().map { index, step in
-            let from = place(ends[index])
-            let to = place(ends[index + 1])
+            let barStart = place(runningSums[index])
+            let barEnd = place(runningSums[index + 1])
             let side =
                 if index == 0 && base != nil {
                     "base"
@@ -62,18 +64,18 @@ struct StepBars: Sendable {
                     "against"
                 }
             let zero = place(0)
-            let threshold = place(limit)
+            let threshold = place(logThreshold)
             return Row(
                 name: step.name, counts: step.counts,
                 bar: """
                     <svg class="meter" aria-hidden="true">\
                     <line class="tick" x1="\(zero)%" x2="\(zero)%" y1="0" y2="100%"/>\
                     <line class="limit" x1="\(threshold)%" x2="\(threshold)%" y1="0" y2="100%"/>\
-                    <rect class="\(side)" x="\(min(from, to))%" width="\(abs(to - from))%" y="32%" height="36%"/></svg>
+                    <rect class="\(side)" x="\(min(barStart, barEnd))%" width="\(abs(barEnd - barStart))%" y="32%" height="36%"/></svg>
                     """,
                 adds: Self.signed(step.adds))
         }
-        sum = ends.last ?? 0
+        sum = runningSums.last ?? 0
     }
 
     /// Formats a number with its sign, as `+1.22` or `−0.65`.
@@ -90,12 +92,12 @@ struct StepBars: Sendable {
         let ranked = features.indices.sorted {
             abs(features[$0].logOdds) > abs(features[$1].logOdds)
         }
-        let strongest = ranked.prefix(mostRows - 1).sorted()
-        let summed = ranked.dropFirst(mostRows - 1)
-        let sum = Explanation.Feature(
-            name: "", logOdds: summed.reduce(0) { $0 + features[$1].logOdds },
-            sums: summed.reduce(0) { $0 + (features[$1].sums ?? 1) })
-        return strongest.map { features[$0] } + [sum]
+        let strongestIndices = ranked.prefix(mostRows - 1).sorted()
+        let othersIndices = ranked.dropFirst(mostRows - 1)
+        let others = Explanation.Feature(
+            name: "", logOdds: othersIndices.reduce(0) { $0 + features[$1].logOdds },
+            sums: othersIndices.reduce(0) { $0 + (features[$1].sums ?? 1) })
+        return strongestIndices.map { features[$0] } + [others]
     }
 
     private static func name(of feature: Explanation.Feature) -> String {
@@ -112,10 +114,10 @@ struct StepBars: Sendable {
 /// The calibration of the classifier: a dot for each tenth of predicted probability, at the
 /// observed share of favorites.
 struct CalibrationPlot: Sendable {
-    private static let left = 40.0
-    private static let right = 320.0
-    private static let top = 20.0
-    private static let bottom = 300.0
+    private static let leftEdge = 40.0
+    private static let rightEdge = 320.0
+    private static let topEdge = 20.0
+    private static let bottomEdge = 300.0
     private static let largest = 12.0
     private static let smallest = 2.0
 
@@ -137,10 +139,10 @@ struct CalibrationPlot: Sendable {
     private var finding: String {
         let bins = measure.calibration
         guard let first = bins.first, let last = bins.last else { return "No post was judged." }
-        var shown = [first]
-        if bins.count > 2 { shown.append(bins[bins.count / 2]) }
-        if bins.count > 1 { shown.append(last) }
-        let parts = shown.enumerated().map { index, bin in
+        var mentionedBins = [first]
+        if bins.count > 2 { mentionedBins.append(bins[bins.count / 2]) }
+        if bins.count > 1 { mentionedBins.append(last) }
+        let parts = mentionedBins.enumerated().map { index, bin in
             let predicted = Words.percent(bin.predicted)
             let observed = Words.percent(bin.observed)
             return index == 0
@@ -151,10 +153,10 @@ struct CalibrationPlot: Sendable {
     }
 
     private static func x(_ share: Double) -> Double {
-        left + (right - left) * max(0, min(1, share))
+        leftEdge + (rightEdge - leftEdge) * max(0, min(1, share))
     }
     private static func y(_ share: Double) -> Double {
-        bottom - (bottom - top) * max(0, min(1, share))
+        bottomEdge - (bottomEdge - topEdge) * max(0, min(1, share))
     }
 
     private var grid: [Markup] {
@@ -162,7 +164,7 @@ struct CalibrationPlot: Sendable {
             let x = Self.x(Double(number) / 100)
             let y = Self.y(Double(number) / 100)
             return """
-                <line class="tick" x1="\(Self.left)" x2="\(Self.right)" y1="\(y)" y2="\(y)"/>\
+                <line class="tick" x1="\(Self.leftEdge)" x2="\(Self.rightEdge)" y1="\(y)" y2="\(y)"/>\
                 <text x="34" y="\(y + 4)" text-anchor="end">\(number)</text>\
                 <text x="\(x)" y="318" text-anchor="middle">\(number)</text>
                 """
@@ -172,8 +174,8 @@ struct CalibrationPlot: Sendable {
     private var lines: [Markup] {
         let x = Self.x(limit)
         return [
-            "<line class=\"fine\" x1=\"\(Self.left)\" y1=\"\(Self.bottom)\" x2=\"\(Self.right)\" y2=\"\(Self.top)\"/>",
-            "<line class=\"limit\" x1=\"\(x)\" x2=\"\(x)\" y1=\"\(Self.top)\" y2=\"\(Self.bottom)\"/>",
+            "<line class=\"fine\" x1=\"\(Self.leftEdge)\" y1=\"\(Self.bottomEdge)\" x2=\"\(Self.rightEdge)\" y2=\"\(Self.topEdge)\"/>",
+            "<line class=\"limit\" x1=\"\(x)\" x2=\"\(x)\" y1=\"\(Self.topEdge)\" y2=\"\(Self.bottomEdge)\"/>",
         ]
     }
 

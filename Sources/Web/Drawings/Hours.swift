@@ -49,9 +49,9 @@ struct Dial: Sendable {
         case (let human?, let bot?):
             sentences.append(
                 "The human posts most \(Self.words(human)); the bot \(Self.words(bot)).")
-            if let silence {
+            if let silentHours {
                 sentences.append(
-                    "Both are silent from \(silence.lowerBound):00 to \(silence.upperBound % 24):00."
+                    "Both are silent from \(silentHours.lowerBound):00 to \(silentHours.upperBound % 24):00."
                 )
             }
         }
@@ -62,9 +62,9 @@ struct Dial: Sendable {
         "from \(busiest.hour):00 on, \(Words.percent(busiest.share, digits: 1))"
     }
 
-    /// The longest range of hours in which neither ever posts, which may cross midnight; nil for
-    /// none.
-    private var silence: ClosedRange<Int>? {
+    /// The longest range of hours in which neither of the two ever posts, which may cross midnight;
+    /// nil for none.
+    private var silentHours: ClosedRange<Int>? {
         let isSilent = (0..<24).map { human.hours[$0] == 0 && bot.hours[$0] == 0 }
         guard let start = isSilent.firstIndex(of: false) else { return nil }
         var longest: ClosedRange<Int>? = nil
@@ -86,7 +86,7 @@ struct Dial: Sendable {
 
     private enum Side { case human, bot }
 
-    private var top: Double { max(human.shares.max() ?? 0, bot.shares.max() ?? 0) }
+    private var largestShare: Double { max(human.shares.max() ?? 0, bot.shares.max() ?? 0) }
 
     /// Thin circles that mark half and the whole length of the longest spoke, on both sides.
     private var circles: [Markup] {
@@ -97,10 +97,10 @@ struct Dial: Sendable {
     }
 
     private func spokes(_ rhythm: StatsReport.Rhythm, _ side: Side) -> Markup {
-        guard top > 0 else { return "" }
+        guard largestShare > 0 else { return "" }
         var path = ""
         for (hour, share) in rhythm.shares.enumerated() where share > 0 {
-            let length = Self.length * share / top
+            let length = Self.length * share / largestShare
             let (from, to) =
                 side == .human
                 ? (Self.outer, Self.outer + length) : (Self.inner, Self.inner - length)
@@ -153,12 +153,12 @@ struct Dial: Sendable {
 /// The week as 7 rows of 24 cells: in each the human above and the bot below, the stronger the
 /// color the more posts.
 struct WeekGrid: Sendable {
-    private static let strengths = 5
-    private static let top = 20
-    private static let row = 30
-    private static let cell = 25
+    private static let strengthCount = 5
+    private static let topEdge = 20
+    private static let rowHeight = 30
+    private static let cellHeight = 25
     /// The left edge of the hours, in per cent of the width.
-    private static let left = 9.5
+    private static let leftEdge = 9.5
 
     let human: StatsReport.Rhythm
     let bot: StatsReport.Rhythm
@@ -166,11 +166,12 @@ struct WeekGrid: Sendable {
     var drawing: Drawing {
         Drawing(
             name: "week", title: "The week of human and bot", finding: finding,
-            size: .stretched(height: Self.top + 7 * Self.row + 2), body: hours + days + [cells])
+            size: .stretched(height: Self.topEdge + 7 * Self.rowHeight + 2),
+            body: hours + days + [cells])
     }
 
     private var finding: String {
-        let head =
+        let explanation =
             "A row for each weekday, a column for each hour; in each cell the human above and the bot below, the stronger "
             + "the color the more posts."
         let peaks = [("The human", human), ("The bot", bot)].map { who, rhythm in
@@ -179,7 +180,7 @@ struct WeekGrid: Sendable {
             }
                 ?? "\(who) has no posts."
         }
-        return ([head] + peaks + ["The tables have every number."]).joined(separator: " ")
+        return ([explanation] + peaks + ["The tables have every number."]).joined(separator: " ")
     }
 
     private static let names = [
@@ -188,7 +189,7 @@ struct WeekGrid: Sendable {
 
     private var hours: [Markup] {
         stride(from: 0, to: 24, by: 3).map { hour in
-            let x = Self.left + (100 - Self.left) * Double(hour) / 24
+            let x = Self.leftEdge + (100 - Self.leftEdge) * Double(hour) / 24
             return
                 "<text\(hour % 6 == 0 ? "" : " class=\"wide-only\"" as Markup) x=\"\(x)%\" y=\"11\">\(hour)</text>"
         }
@@ -196,72 +197,74 @@ struct WeekGrid: Sendable {
 
     private var days: [Markup] {
         StatsReport.weekdays.enumerated().map { day, name in
-            let y = Self.top + day * Self.row
+            let y = Self.topEdge + day * Self.rowHeight
             return """
                 <text x="0" y="\(y + 17)">\(name)</text>\
-                <rect class="cell" x="\(Self.left)%" y="\(y)" width="\(100 - Self.left)%" height="\(Self.cell)"/>
+                <rect class="cell" x="\(Self.leftEdge)%" y="\(y)" width="\(100 - Self.leftEdge)%" height="\(Self.cellHeight)"/>
                 """
         }
     }
 
-    /// The cells: one path for the strokes of each side and strength.
+    /// The cells, drawn as one path for the strokes of each side and strength.
     private var cells: Markup {
         var paths: [Markup] = []
         for (side, week, y) in [("hl", human.week, 6), ("bl", bot.week, 19)] {
             // Each side has its own scale: the human's would make the few posts of a new bot too
             // pale.
-            let top = Double(max(1, week.joined().max() ?? 1))
-            for strength in 1...Self.strengths {
+            let mostPosts = Double(max(1, week.joined().max() ?? 1))
+            for strength in 1...Self.strengthCount {
                 var path = ""
                 for (day, hours) in week.enumerated() {
                     for (hour, posts) in hours.enumerated()
                     where posts > 0
-                        && Int((Double(posts) / top * Double(Self.strengths)).rounded(.up))
+                        && Int(
+                            (Double(posts) / mostPosts * Double(Self.strengthCount)).rounded(.up))
                             == strength
                     {
-                        path += "M\(hour) \(y + day * Self.row)h.94"
+                        path += "M\(hour) \(y + day * Self.rowHeight)h.94"
                     }
                 }
-                let opacity = 0.33 + 0.67 * Double(strength - 1) / Double(Self.strengths - 1)
+                let opacity = 0.33 + 0.67 * Double(strength - 1) / Double(Self.strengthCount - 1)
                 guard !path.isEmpty else { continue }
                 paths.append(
                     "<path class=\"\(side)\" stroke-opacity=\"\(opacity)\" d=\"\(path)\"/>")
             }
         }
         return """
-            <svg x="\(Self.left)%" y="\(Self.top)" width="\(100 - Self.left)%" height="\(7 * Self.row)" \
-            viewBox="0 0 24 \(7 * Self.row)" preserveAspectRatio="none" stroke-width="12">\(paths)</svg>
+            <svg x="\(Self.leftEdge)%" y="\(Self.topEdge)" width="\(100 - Self.leftEdge)%" height="\(7 * Self.rowHeight)" \
+            viewBox="0 0 24 \(7 * Self.rowHeight)" preserveAspectRatio="none" stroke-width="12">\(paths)</svg>
             """
     }
 }
 
 /// The last weeks as bars above a line for the human and below it for the bot, on one scale.
 struct DayBars: Sendable {
-    private static let axis = 70.5
+    /// The vertical position of the line between human and bot.
+    private static let axisHeight = 70.5
     /// The height of the highest bar.
     private static let highestBar = 56.0
 
     let days: [StatsReport.Day]
-    /// Formats a day as a heading, and as a short label.
+    /// The words of the page, which format a day as a heading and as a short label.
     let words: Words
 
     var drawing: Drawing {
         let highest = Double(max(1, days.map { max($0.humanPosts, $0.posts) }.max() ?? 1))
-        let step = 100 / Double(max(1, days.count))
+        let widthOfDay = 100 / Double(max(1, days.count))
         func bars(_ side: Markup, _ number: (StatsReport.Day) -> Int, isAbove: Bool) -> Markup {
             let bars = days.enumerated().compactMap { index, day -> Markup? in
                 let height = Self.highestBar * Double(number(day)) / highest
                 guard height > 0 else { return nil }
-                let y = isAbove ? Self.axis - 0.5 - height : Self.axis + 0.5
+                let y = isAbove ? Self.axisHeight - 0.5 - height : Self.axisHeight + 0.5
                 return """
-                    <rect x="\(Double(index) * step + 0.3)%" y="\(Drawing.short(y))" width="\(step * 0.75)%" \
+                    <rect x="\(Double(index) * widthOfDay + 0.3)%" y="\(Drawing.short(y))" width="\(widthOfDay * 0.75)%" \
                     height="\(Drawing.short(height))"/>
                     """
             }
             return "<g class=\"\(side)\">\(bars)</g>"
         }
         let labels: [Markup] = stride(from: 0, to: days.count, by: 7).map { index in
-            "<text x=\"\(Double(index) * step)%\" y=\"146\">\(words.shortDay(days[index].day))</text>"
+            "<text x=\"\(Double(index) * widthOfDay)%\" y=\"146\">\(words.shortDay(days[index].day))</text>"
         }
         return Drawing(
             name: "days", title: "The last four weeks", finding: finding,
@@ -269,7 +272,7 @@ struct DayBars: Sendable {
             body: [
                 "<text x=\"0\" y=\"12\">human</text><text x=\"0\" y=\"130\">bot</text>",
                 bars("h", \.humanPosts, isAbove: true), bars("b", \.posts, isAbove: false),
-                "<line class=\"axis\" x1=\"0\" x2=\"100%\" y1=\"\(Self.axis)\" y2=\"\(Self.axis)\"/>",
+                "<line class=\"axis\" x1=\"0\" x2=\"100%\" y1=\"\(Self.axisHeight)\" y2=\"\(Self.axisHeight)\"/>",
             ] + labels)
     }
 
@@ -279,12 +282,12 @@ struct DayBars: Sendable {
         }
         let human = days.reduce(0) { $0 + $1.humanPosts }
         let bot = days.reduce(0) { $0 + $1.posts }
-        let head =
+        let explanation =
             "Posts by day from \(words.shortDay(first.day)) to \(words.shortDay(last.day)): \(Words.number(human)) of the "
             + "human, \(Words.number(bot)) of the bot."
         guard let busiest = days.max(by: { $0.humanPosts < $1.humanPosts }), busiest.humanPosts > 0
-        else { return head }
-        return head
+        else { return explanation }
+        return explanation
             + " The human’s busiest day was \(words.shortDay(busiest.day)), with \(busiest.humanPosts)."
     }
 }

@@ -15,13 +15,13 @@ struct TextShares: Sendable {
     }
 
     var drawing: Drawing {
-        let all = Double(max(1, texts.fit + texts.sometimes + texts.unfit))
-        let shown = parts.filter { $0.number > 0 }
-        let room = 100 - Self.gap * Double(shown.count)
+        let textCount = Double(max(1, texts.fit + texts.sometimes + texts.unfit))
+        let nonemptyParts = parts.filter { $0.number > 0 }
+        let widthOfBars = 100 - Self.gap * Double(nonemptyParts.count)
         var bars = [Markup]()
         var x = 0.0
-        for part in shown {
-            let width = room * Double(part.number) / all
+        for part in nonemptyParts {
+            let width = widthOfBars * Double(part.number) / textCount
             bars.append(
                 "<rect class=\"\(part.side)\" x=\"\(x)%\" y=\"0\" width=\"\(width)%\" height=\"28\"/>"
             )

@@ -81,29 +81,29 @@ struct WeekStrip: Sendable {
             let line: Markup = """
                 <line class="axis" x1="\(Self.left)%" x2="100%" y1="\(top + Self.lineDepth)" y2="\(top + Self.lineDepth)"/>
                 """
-            let marks = day.slots.prefix(Self.mostShown).map { slot in
+            let postMarks = day.slots.prefix(Self.mostShown).map { slot in
                 SlotState(slot).mark(
                     x: Self.place(of: LocalTime(slot.due, in: words.zone).minute.value),
                     y: top + Self.postDepth)
             }
-            let others = day.slots.count - Self.mostShown
-            let rest: Markup =
-                others > 0
-                ? "<text x=\"100%\" y=\"\(top + Self.lineDepth + 12)\" text-anchor=\"end\">+\(others)</text>"
+            let hiddenPosts = day.slots.count - Self.mostShown
+            let hiddenCount: Markup =
+                hiddenPosts > 0
+                ? "<text x=\"100%\" y=\"\(top + Self.lineDepth + 12)\" text-anchor=\"end\">+\(hiddenPosts)</text>"
                 : ""
-            return [label, bars(of: day.day, top: top), line] + marks + [rest]
+            return [label, bars(of: day.day, top: top), line] + postMarks + [hiddenCount]
         }
     }
 
-    /// The human's hours on such a weekday, as strokes of one path.
+    /// The bars of the human's hours on a weekday, as strokes of one path.
     private func bars(of day: LocalDay, top: Int) -> Markup {
         let shares = week.humanHours[day.weekday - 1]
-        let most = week.humanHours.joined().max() ?? 0
-        guard most > 0 else { return "" }
+        let largestShare = week.humanHours.joined().max() ?? 0
+        guard largestShare > 0 else { return "" }
         let strokes = shares.enumerated().compactMap { hour, share -> Markup? in
             guard share > 0 else { return nil }
-            let tip = Self.highestBar - max(1, share / most * Self.highestBar)
-            return "M\(Double(hour) + 0.5) 20V\(tip.rounded())"
+            let barTop = Self.highestBar - max(1, share / largestShare * Self.highestBar)
+            return "M\(Double(hour) + 0.5) 20V\(barTop.rounded())"
         }
         return """
             <svg x="\(Self.left)%" y="\(top + 2)" width="\(100 - Self.left)%" height="20" viewBox="0 0 24 20" \

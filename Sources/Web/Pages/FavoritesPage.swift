@@ -261,10 +261,11 @@ extension Words {
     /// as `Of six such posts they favorite five.`
     static func chance(ofOdds odds: Double) -> String {
         guard odds.isFinite, odds > 0 else { return "Of such posts they favorite none." }
-        let most = 1_000_000.0
+        let largestOdds = 1_000_000.0
         let (favorites, others) =
             odds >= 1
-            ? (Int(min(odds, most).rounded()), 1) : (1, Int(min(1 / odds, most).rounded()))
+            ? (Int(min(odds, largestOdds).rounded()), 1)
+            : (1, Int(min(1 / odds, largestOdds).rounded()))
         return "Of \(numeral(favorites + others)) such posts they favorite \(numeral(favorites))."
     }
 }

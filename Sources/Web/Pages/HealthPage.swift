@@ -48,7 +48,7 @@ enum HealthPage: MirrorPage {
             view["word"] = "Healthy,"
             view["rest"] = .text("and \(Words.count(problems, "thing")) to look at")
         }
-        let others = (status.obstacles ?? []).filter {
+        let otherObstacles = (status.obstacles ?? []).filter {
             $0.weight != .note && $0.code != status.verdict?.code
         }
         let limits =
@@ -59,7 +59,7 @@ enum HealthPage: MirrorPage {
             "base": .text(request.base), "canChange": .flag(!request.access.isReadOnly),
             "token": .markup(request.hidden()), "verdict": .fields(view),
             "works": .text(HealthWords.works(status.obstacles ?? [], last: last?.at, words)),
-            "obstacles": .list(others.prefix(obstaclesShown).map { obstacle($0, words) }),
+            "obstacles": .list(otherObstacles.prefix(obstaclesShown).map { obstacle($0, words) }),
             "lookHint": .text(HealthWords.lookHint(status)),
             "looked": .text(last.map { "looked at \(ListWords.shortMoment($0.at, words))" } ?? ""),
             "hasParts": .flag(!parts.isEmpty), "parts": .list(Array(parts)),
@@ -117,7 +117,7 @@ enum HealthPage: MirrorPage {
     }
 
     private static func feed(_ feed: FeedHealth, _ words: Words) -> PageContext {
-        let known = HealthWords.feed(feed.feed)
+        let nameAndPurpose = HealthWords.feed(feed.feed)
         var notes: [String] = []
         if let error = feed.error {
             let since = feed.errorSince.map { "since \(words.moment($0)), " } ?? ""
@@ -151,7 +151,7 @@ enum HealthPage: MirrorPage {
                 ("hindered", "heard, but for a part")
             }
         return [
-            "name": .text(known.name), "purpose": .text(known.purpose),
+            "name": .text(nameAndPurpose.name), "purpose": .text(nameAndPurpose.purpose),
             "read": .text(feed.lastSuccess.map { words.relative($0) } ?? "–"), "mark": .text(mark),
             "state": .text(state), "notes": .sentences(notes),
         ]
@@ -293,15 +293,15 @@ enum HealthWords {
             (.learning, "learns"),
         ]
         let works = verbs.filter { !stopped.contains($0.0) }.map(\.1)
-        let list =
+        let enumeration =
             works.count > 1
             ? works.dropLast().joined(separator: ", ") + " and " + works[works.count - 1]
             : works.first
-        let work = list.map { Words.capitalized($0) + "." } ?? "Does nothing now."
-        let look = last.map {
+        let work = enumeration.map { Words.capitalized($0) + "." } ?? "Does nothing now."
+        let lastLook = last.map {
             " A full look at every part was taken at \(words.moment($0)), \(words.relative($0))."
         }
-        return work + (look ?? " A full look at every part was never taken.")
+        return work + (lastLook ?? " A full look at every part was never taken.")
     }
 
     static func lookHint(_ status: StatusReport) -> String {
@@ -331,11 +331,11 @@ enum HealthWords {
             }
         let period = limit.period.map { "in \(Words.span(Double($0)))" } ?? "today"
         let person = limit.person.map { ", \(ListWords.name($0.name))" } ?? ""
-        let most = limit.what == .posts ? "at most " : ""
+        let atMost = limit.what == .posts ? "at most " : ""
         return row(
             name, limit.setting, share: Double(limit.used) / Double(max(1, limit.limit)),
             Words.number(limit.used),
-            of: "\(most)\(Words.number(limit.limit)) \(period)\(person)")
+            of: "\(atMost)\(Words.number(limit.limit)) \(period)\(person)")
     }
 
     static func money(_ spending: StatusReport.SpendingState?) -> [PageContext] {

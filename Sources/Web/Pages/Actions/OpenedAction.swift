@@ -96,14 +96,14 @@ struct OpenedAction: Sendable {
     // MARK: Facts
 
     private var facts: [PageContext] {
-        let all: [(String, Markup?)] = [
+        let namedFacts: [(String, Markup?)] = [
             ("Post", post), ("Author", author), ("Original", original), ("Published", published),
             ("Course", course),
             ("Chosen", chosen), ("Pictures", pictures), ("Rules", rules), ("Waits for", obstacles),
             ("Costs", cost),
             ("Taken back", undo),
         ]
-        return all.compactMap { name, body in
+        return namedFacts.compactMap { name, body in
             body.map { ["name": .text(name), "body": .markup($0)] }
         }
     }
@@ -141,11 +141,11 @@ struct OpenedAction: Sendable {
     }
 
     private var course: Markup? {
-        let steps: [(String, Date?)] = [
+        let namedTimes: [(String, Date?)] = [
             ("decided", report.decided), ("due", report.due), ("sent", report.sent),
             ("changed", report.changed),
         ]
-        var parts: [Markup] = steps.compactMap { name, date in
+        var parts: [Markup] = namedTimes.compactMap { name, date in
             date.map { "\(name) \(words.time($0, ListWords.shortMoment($0, words)))" }
         }
         if let attempts = report.attempts, attempts > 1 {

@@ -66,9 +66,9 @@ enum UndoWords {
     }
 
     /// Returns the outcome of undo requests, in one sentence.
-    static func said(_ wishes: UndoWishes, isAtWork: Bool) -> String {
+    static func said(_ undoRequests: UndoWishes, isAtWork: Bool) -> String {
         func count(_ answers: UndoAnswer...) -> Int {
-            wishes.answers.values.count { answers.contains($0) }
+            undoRequests.answers.values.count { answers.contains($0) }
         }
         let asked = count(.asked, .remembered)
         let withheld = count(.withheld)

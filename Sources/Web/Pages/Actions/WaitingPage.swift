@@ -42,14 +42,14 @@ enum WaitingPage: MirrorPage {
             return try await SuggestionList(of: request.mirror, search)
         } texts: { (list: SuggestionList) -> [[String?]] in
             list.suggestions.map { row -> [String?] in
-                let shown: [String?] = [
+                let mainTexts: [String?] = [
                     row.about.map { ListWords.cut($0, aboutSize) },
                     row.text.map { ListWords.cut($0, textSize) },
                     row.address, row.why,
                 ]
-                let more: [String] =
+                let furtherTexts: [String] =
                     row.words + (row.rest ?? []).prefix(2).map { ListWords.cut($0, partSize) }
-                return shown + more.map { Optional($0) }
+                return mainTexts + furtherTexts.map { Optional($0) }
             }
         }
         let ticked = Set(request.refusal == nil ? [] : request.form.all("id"))
@@ -204,11 +204,12 @@ enum WaitingPage: MirrorPage {
         let marks = ActionMarks(
             action.kind, action.state, reason: action.reason,
             whom: person.map { ListWords.name($0) })
-        let at = action.sending ?? action.due
+        let time = action.sending ?? action.due
         return [
             "id": .text(action.id), "seen": .text(action.seen.description),
             "isTicked": .flag(isTicked),
-            "at": .markup(words.time(at, ListWords.short(at, words))), "state": .text(marks.state),
+            "at": .markup(words.time(time, ListWords.short(time, words))),
+            "state": .text(marks.state),
             "mark": .text(marks.mark), "symbol": .text(marks.symbol), "what": .text(marks.what),
             "whom": .text(marks.whom), "name": .account(marks.whom),
             "text": .text(action.text.map { ListWords.cut($0, 240) }),
@@ -223,22 +224,22 @@ enum WaitingPage: MirrorPage {
     private static func decide(_ request: MirrorRequest) async throws -> WebReply {
         let form = request.form
         if let id = form["approve"] {
-            return try await one(ApproveSuggestion(id: id), of: id, request)
+            return try await decideOne(ApproveSuggestion(id: id), of: id, request)
         }
         if let id = form["decline"] {
-            return try await one(DismissSuggestion(id: id), of: id, request)
+            return try await decideOne(DismissSuggestion(id: id), of: id, request)
         }
         if let id = form["done"] {
-            return try await one(NoteSuggestionDone(id: id), of: id, request)
+            return try await decideOne(NoteSuggestionDone(id: id), of: id, request)
         }
         if let id = form["reopen"] {
-            return try await one(ReopenSuggestion(id: id), of: nil, request)
+            return try await decideOne(ReopenSuggestion(id: id), of: nil, request)
         }
         return try await request.attempt(refusedBy: { try await page($0, after: nil) }) {
             switch form["all"] {
-            case "approve": try await many(request) { ApproveSuggestion(id: $0) }
-            case "done": try await many(request) { NoteSuggestionDone(id: $0) }
-            case "decline": try await many(request) { DismissSuggestion(id: $0) }
+            case "approve": try await decideTicked(request) { ApproveSuggestion(id: $0) }
+            case "done": try await decideTicked(request) { NoteSuggestionDone(id: $0) }
+            case "decline": try await decideTicked(request) { DismissSuggestion(id: $0) }
             default:
                 throw ChangeRefusal(
                     .unusable, "the form does not say what is to be done; look again")
@@ -248,7 +249,7 @@ enum WaitingPage: MirrorPage {
 
     /// - Parameter id: The id whose digest the form has; nil for an undo button, whose form was
     ///   made before the change.
-    private static func one<Operation: PersonOperation>(
+    private static func decideOne<Operation: PersonOperation>(
         _ operation: Operation, of id: String?, _ request: MirrorRequest
     ) async throws -> WebReply where Operation.Outcome == SuggestionDecision {
         try await request.attempt(refusedBy: { try await page($0, after: nil) }) {
@@ -260,23 +261,23 @@ enum WaitingPage: MirrorPage {
 
     /// Decides about the ticked and shown items, one after the other; their results are
     /// independent.
-    private static func many<Operation: PersonOperation>(
+    private static func decideTicked<Operation: PersonOperation>(
         _ request: MirrorRequest, _ operation: (String) -> Operation
     ) async throws -> WebReply where Operation.Outcome == SuggestionDecision {
         let ids = request.form.all("id").uniqued()
         guard !ids.isEmpty else { throw ChangeRefusal(.unusable, "nothing is ticked") }
-        var decided: [SuggestionDecision] = []
+        var decisions: [SuggestionDecision] = []
         var refusals: [ChangeRefusal] = []
         for id in ids {
             do {
-                let wish = PersonRequest(operation(id), seen: try request.seen(of: id))
-                decided.append(try await request.desk.perform(wish))
+                let decision = PersonRequest(operation(id), seen: try request.seen(of: id))
+                decisions.append(try await request.desk.perform(decision))
             } catch let refusal as ChangeRefusal {
                 refusals.append(refusal)
             }
         }
-        guard let first = decided.first else { throw refusals[0] }
-        var text = decided.count == 1 ? said(first, request).text : summary(decided)
+        guard let first = decisions.first else { throw refusals[0] }
+        var text = decisions.count == 1 ? said(first, request).text : summary(decisions)
         if let refusal = refusals.first {
             text += " Not done: \(refusals.count) of \(ids.count), \(refusal.text.page)."
         }
@@ -291,9 +292,9 @@ enum WaitingPage: MirrorPage {
             case .dismissed, .reopened: "Declined"
             }
         let kinds = ActionKind.allCases.compactMap { kind -> String? in
-            let number = decided.count { $0.kind == kind }
-            let word = kind == .reply ? ("reply", "replies") : (kind.rawValue, kind.rawValue + "s")
-            return number == 0 ? nil : Words.count(number, word.0, word.1)
+            let count = decided.count { $0.kind == kind }
+            let words = kind == .reply ? ("reply", "replies") : (kind.rawValue, kind.rawValue + "s")
+            return count == 0 ? nil : Words.count(count, words.0, words.1)
         }
         return "\(verb): \(kinds.joined(separator: ", "))."
     }
@@ -348,7 +349,7 @@ enum WaitingPage: MirrorPage {
 extension Array where Element: Hashable {
     /// The elements without repetitions, in their order.
     func uniqued() -> [Element] {
-        var known: Set<Element> = []
-        return filter { known.insert($0).inserted }
+        var includedElements: Set<Element> = []
+        return filter { includedElements.insert($0).inserted }
     }
 }

@@ -74,12 +74,14 @@ package struct WebFields: Sendable {
         -> String?
     {
         var decoded: [UInt8] = []
-        var rest = bytes.makeIterator()
-        while let byte = rest.next() {
+        var iterator = bytes.makeIterator()
+        while let byte = iterator.next() {
             switch byte {
             case UInt8(ascii: "+") where plusIsSpace: decoded.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
-                guard let high = rest.next().flatMap(hex), let low = rest.next().flatMap(hex) else {
+                guard let high = iterator.next().flatMap(hex),
+                    let low = iterator.next().flatMap(hex)
+                else {
                     return nil
                 }
                 decoded.append(high << 4 | low)

@@ -22,9 +22,9 @@ package struct Words: Sendable {
 
     /// `20:13:05`.
     package func clockWithSeconds(_ date: Date) -> String {
-        let second = Int(date.timeIntervalSince1970.rounded(.down)) + zone.offset(at: date)
-        let rest = ((second % 60) + 60) % 60
-        return clock(date) + (rest < 10 ? ":0\(rest)" : ":\(rest)")
+        let localSeconds = Int(date.timeIntervalSince1970.rounded(.down)) + zone.offset(at: date)
+        let secondOfMinute = ((localSeconds % 60) + 60) % 60
+        return clock(date) + (secondOfMinute < 10 ? ":0\(secondOfMinute)" : ":\(secondOfMinute)")
     }
 
     /// `20:13` for today, else `Friday, 27 November, 18:00`.
@@ -143,13 +143,13 @@ package struct Words: Sendable {
     /// A text that is cut at a number of characters, or at four times as many bytes, because a
     /// single character may have thousands of them.
     package static func cut(_ text: String, to length: Int = 500) -> String {
-        let cut = String(text.prefix(length))
-        guard cut.utf8.count > 4 * length else {
-            return cut.utf8.count < text.utf8.count ? cut + "…" : cut
+        let beginning = String(text.prefix(length))
+        guard beginning.utf8.count > 4 * length else {
+            return beginning.utf8.count < text.utf8.count ? beginning + "…" : beginning
         }
         var scalars = String.UnicodeScalarView()
         var bytes = 0
-        for scalar in cut.unicodeScalars {
+        for scalar in beginning.unicodeScalars {
             bytes += scalar.utf8.count
             guard bytes <= 4 * length else { break }
             scalars.append(scalar)

@@ -40,11 +40,11 @@ enum PeoplePage: MirrorPage {
     static func page(_ request: MirrorRequest, after cursor: String?) async throws -> WebReply {
         let stance =
             request.query.typed("stance").flatMap(PeopleList.Search.Stance.init(rawValue:)) ?? .all
-        let found = request.query.typed("q")
+        let typedWords = request.query.typed("q")
         let list = try await ListWords.fitting(rowsShown) { limit in
             var search = PeopleList.Search()
             search.stance = stance
-            search.words = found
+            search.words = typedWords
             search.cursor = cursor
             search.limit = limit
             return try await PeopleList(of: request.mirror, search)
@@ -59,19 +59,22 @@ enum PeoplePage: MirrorPage {
             }
         }
         let fields = { (stance: PeopleList.Search.Stance, place: String?) -> [(String, String?)] in
-            [("q", found), ("stance", stance == .all ? nil : stance.rawValue), ("after", place)]
+            [
+                ("q", typedWords), ("stance", stance == .all ? nil : stance.rawValue),
+                ("after", place),
+            ]
         }
         let typed = { (field: String) -> PageValue in .text(request.typed(field) ?? "") }
         let wrong = request.refusal?.isMisuse == true
         let words = request.words
         var context: PageContext = [
             "base": .text(request.base), "canChange": .flag(!request.access.isReadOnly),
-            "token": .markup(request.hidden()), "q": .text(found ?? ""),
+            "token": .markup(request.hidden()), "q": .text(typedWords ?? ""),
             "stance": .text(stance == .all ? nil : stance.rawValue),
             "tabs": .list(
                 tabs(list.counts, chosen: stance) { request.link("/people", fields($0, nil)) }),
             "isForgotten": .flag(stance == .forgotten && !list.people.isEmpty),
-            "isEmpty": .flag(list.people.isEmpty), "nothing": .text(nothing(stance, found)),
+            "isEmpty": .flag(list.people.isEmpty), "nothing": .text(nothing(stance, typedWords)),
             "people": .list(list.people.map { row($0, words, request) }),
             "hasPages": .flag(cursor != nil || list.next != nil),
             "shown": .text(Words.count(list.people.count, "person", "people")),
@@ -138,20 +141,21 @@ enum PeoplePage: MirrorPage {
     private static func row(_ line: PeopleList.Line, _ words: Words, _ request: MirrorRequest)
         -> PageContext
     {
-        let said = PersonWords.said(
+        let stanceWords = PersonWords.said(
             stance: line.stance, reason: line.reason, onDenied: line.onDenied,
             isForgotten: line.isForgotten)
         let isDenied = line.stance == "deny"
         let name = ListWords.name(PersonWords.name(line))
-        let same = line.sameAs.prefix(3).map { ListWords.name(PersonWords.name($0)) }
+        let otherNames = line.sameAs.prefix(3).map { ListWords.name(PersonWords.name($0)) }
             .joined(separator: ", ")
         return [
             "name": .account(name),
             "path": .text(
                 line.isForgotten ? nil : request.link("/people/\(WebFields.encoded(line.account))")),
             "same": .text(
-                same.isEmpty ? nil : "one person: \(name), \(same)"),
-            "mark": .text(said.mark), "symbol": .text(said.symbol), "said": .text(said.text),
+                otherNames.isEmpty ? nil : "one person: \(name), \(otherNames)"),
+            "mark": .text(stanceWords.mark), "symbol": .text(stanceWords.symbol),
+            "said": .text(stanceWords.text),
             "replies": .text(line.replies > 0 ? Words.number(line.replies) : "–"),
             "last": .text(line.lastContact.map { ListWords.short($0, words) } ?? "–"),
             "deny": .text(
@@ -249,7 +253,7 @@ enum PeoplePage: MirrorPage {
         _ account: PersonReport.KnownAccount, _ words: Words, _ request: MirrorRequest,
         canUnlink: Bool
     ) -> PageContext {
-        let said = PersonWords.said(
+        let stanceWords = PersonWords.said(
             stance: account.stance, reason: account.reason, onDenied: account.onDenied,
             isForgotten: account.isForgotten
         )
@@ -258,7 +262,8 @@ enum PeoplePage: MirrorPage {
             "name": .account(ListWords.name(name)),
             "account": .text(
                 PersonWords.account(account.account, named: name).map { ListWords.cut($0, 300) }),
-            "mark": .text(said.mark), "symbol": .text(said.symbol), "said": .text(said.text),
+            "mark": .text(stanceWords.mark), "symbol": .text(stanceWords.symbol),
+            "said": .text(stanceWords.text),
             "last": .text(account.lastContact.map { ListWords.shortMoment($0, words) } ?? "–"),
             "unlink": .text(canUnlink ? account.account : nil),
             "token": .markup(request.hidden(seen: account.seen)),
@@ -374,12 +379,12 @@ enum PeoplePage: MirrorPage {
                     LinkPeople(
                         first: first, second: second, consented: request.form["consented"] != nil),
                     seen: try request.seen()))
-            let all = ([change.account] + change.sameAs)
+            let accountNames = ([change.account] + change.sameAs)
                 .map { ListWords.name(PersonWords.name($0)) }.joined(separator: ", ")
             return .seeOther(
                 request.link("/people"),
                 saying: Said(
-                    "One person: \(all).\(PersonWords.unlearned(change.unlearned))",
+                    "One person: \(accountNames).\(PersonWords.unlearned(change.unlearned))",
                     wayBack: request.button("They are not", change.wayBack)))
         }
     }
@@ -446,9 +451,11 @@ enum PeoplePage: MirrorPage {
             "What was posted stays at the network.",
         ]
         if holding.accounts.count > 1 {
-            let all = holding.accounts.prefix(5).map { ListWords.name(PersonWords.name($0)) }
-                .joined(separator: ", ")
-            notes.insert("All their accounts are forgotten: \(all).", at: 0)
+            let accountNames = holding.accounts.prefix(5).map {
+                ListWords.name(PersonWords.name($0))
+            }
+            .joined(separator: ", ")
+            notes.insert("All their accounts are forgotten: \(accountNames).", at: 0)
         }
         if let waiting = holding.waiting, waiting > 0 {
             notes.append("\(Words.count(waiting, "action")) for them that wait are cancelled.")

@@ -66,9 +66,9 @@ enum PersonWords {
 
     static func notesOfDenial(_ holding: PersonHolding) -> [String] {
         var notes: [String] = []
-        if let known = holding.known {
+        if let knownPeople = holding.known {
             notes.append(
-                "\(Words.count(known, "known person", "known people")) on it; who is allowed stays allowed."
+                "\(Words.count(knownPeople, "known person", "known people")) on it; who is allowed stays allowed."
             )
             notes.append("Servers below it are meant too.")
             notes.append("What was learned from them is unlearned.")
@@ -84,25 +84,25 @@ enum PersonWords {
             notes.append("\(Words.count(waiting, "action")) for them that wait will not happen.")
         }
         if holding.accounts.count > 1 {
-            let all = holding.accounts.prefix(5).map { ListWords.name(name($0)) }
+            let accountNames = holding.accounts.prefix(5).map { ListWords.name(name($0)) }
                 .joined(separator: ", ")
-            notes.append("It holds for all their accounts: \(all).")
+            notes.append("It holds for all their accounts: \(accountNames).")
         }
         notes.append("What was sent to them stays where it is.")
         return notes
     }
 
     static func said(_ change: StanceChange, after verb: String, _ request: MirrorRequest) -> Said {
-        let (name, unlearned, left): (String, Int, Int)
+        let (name, unlearned, actionsLeft): (String, Int, Int)
         switch change {
         case .person(let person):
             name = ListWords.name(self.name(person.account, handle: person.handle))
             unlearned = person.unlearned
-            left = person.left.count
+            actionsLeft = person.left.count
         case .server(let server):
             name = "everybody on \(ListWords.name(server.server))"
             unlearned = server.unlearned
-            left = server.left.count
+            actionsLeft = server.left.count
         }
         var text =
             verb == "deny"
@@ -111,26 +111,28 @@ enum PersonWords {
         if case .person(let person) = change, person.wasForgotten {
             text = "Allowed again: \(name). What was forgotten stays gone."
         }
-        if left > 0 {
-            text += " \(Words.count(left, "action")) \(left == 1 ? "was" : "were") just being sent."
+        if actionsLeft > 0 {
+            text +=
+                " \(Words.count(actionsLeft, "action")) \(actionsLeft == 1 ? "was" : "were") just being sent."
         }
         guard verb == "deny" else { return Said(text) }
         return Said(text, wayBack: request.button("Allow again", change.wayBack))
     }
 
     static func said(_ outcome: PersonForgetting) -> String {
-        let gone = outcome.forgotten
+        let forgotten = outcome.forgotten
         let counts = [
-            (gone.posts, "post of the human", "posts of the human"),
-            (gone.unlearned, "learned post", "learned posts"),
-            (gone.dropped, "waiting action", "waiting actions"),
-            (gone.ended, "note of what was done", "notes of what was done"),
+            (forgotten.posts, "post of the human", "posts of the human"),
+            (forgotten.unlearned, "learned post", "learned posts"),
+            (forgotten.dropped, "waiting action", "waiting actions"),
+            (forgotten.ended, "note of what was done", "notes of what was done"),
         ].filter { $0.0 > 0 }.map { Words.count($0.0, $0.1, $0.2) }
-        let what =
+        let removedWords =
             counts.isEmpty
             ? "nothing was left to remove" : "removed: \(counts.joined(separator: ", "))"
-        let rest =
-            gone.underWay > 0 ? " \(Words.count(gone.underWay, "action")) under way end first." : ""
-        return "Forgotten; \(what).\(rest)"
+        let actionsUnderWay =
+            forgotten.underWay > 0
+            ? " \(Words.count(forgotten.underWay, "action")) under way end first." : ""
+        return "Forgotten; \(removedWords).\(actionsUnderWay)"
     }
 }

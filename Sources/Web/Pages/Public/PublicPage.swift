@@ -114,9 +114,9 @@ struct PublicPage {
         context["account"] = .text(proof.map { ListWords.name($0.account.shown) })
         switch proof?.progress {
         case .open(let words, let end):
-            let left = (end.timeIntervalSince(now) / 60).rounded(.up)
+            let minutesLeft = (end.timeIntervalSince(now) / 60).rounded(.up)
             context["open"] = [
-                "words": .text("\(words)"), "left": .text("\(Int(left)) min"),
+                "words": .text("\(words)"), "left": .text("\(Int(minutesLeft)) min"),
                 "agrees": .flag(proof?.agrees == true),
             ]
         case .over: context["isOver"] = true
@@ -160,18 +160,18 @@ struct PublicPage {
 
     /// Adds the newest rows of a part of the report, and their total number.
     private func add<Element>(
-        _ key: String, _ all: some Collection<Element>, to context: inout PageContext,
+        _ key: String, _ elements: some Collection<Element>, to context: inout PageContext,
         row: (Element) -> PageContext
     ) {
-        let rows = all.prefix(PeoplePage.partShown).map(row)
-        let part: PageContext = [
+        let rows = elements.prefix(PeoplePage.partShown).map(row)
+        let listedPart: PageContext = [
             "rows": .list(rows),
             "count": .text(
-                all.count > rows.count
-                    ? "the newest \(rows.count) of \(Words.number(all.count))"
-                    : Words.number(all.count)),
+                elements.count > rows.count
+                    ? "the newest \(rows.count) of \(Words.number(elements.count))"
+                    : Words.number(elements.count)),
         ]
-        context[key] = rows.isEmpty ? PageValue.none : .fields(part)
+        context[key] = rows.isEmpty ? PageValue.none : .fields(listedPart)
     }
 
     private func deed(_ deed: PersonReport.Deed, _ words: Words) -> PageContext {
