@@ -279,14 +279,14 @@ package struct ExplainReporter: Sendable {
     private func original(of action: Action) async throws -> KnownPost? {
         guard let source = action.wording?.source else { return nil }
         let post = try await mirror.archive.post(source)
-        var known = KnownPost(source)
-        known.written = post?.createdAt
-        known.text = post?.text
+        var original = KnownPost(source)
+        original.written = post?.createdAt
+        original.text = post?.text
         if let post, let home = try await mirror.knownTimeZone() {
-            known.writtenTime = try await mirror.archive.zones(home: home).time(of: post)
+            original.writtenTime = try await mirror.archive.zones(home: home).time(of: post)
                 .description
         }
-        return known
+        return original
     }
 
     // MARK: Rules
@@ -332,10 +332,11 @@ package struct ExplainReporter: Sendable {
         }
         let texts = StatusReport.TextState(try await mirror.unsentTexts(), configuration.fitness)
         guard texts.unfit > 0 else { return rules }
-        let all = texts.fit + texts.sometimes + texts.unfit
+        let textCount = texts.fit + texts.sometimes + texts.unfit
         return rules + [
             ReportedReason(
-                "texts", text: "\(texts.unfit) of \(all) texts are not posted: \(texts.commonest)")
+                "texts",
+                text: "\(texts.unfit) of \(textCount) texts are not posted: \(texts.commonest)")
         ]
     }
 
@@ -529,11 +530,11 @@ extension HumanMirror {
         }
         let outbox = outbox(lease: nil)
         let digits = name.plainlyTyped.lowercased()
-        let found = try await outbox.actions(identifiedBy: digits, limit: Self.named + 1)
-        if let exact = found.first(where: { $0.id == digits }) { return (exact, true) }
-        if found.count == 1 { return (found[0], true) }
-        guard found.isEmpty else {
-            throw ActionNameError.ambiguous(name, try await described(found))
+        let matchingActions = try await outbox.actions(identifiedBy: digits, limit: Self.named + 1)
+        if let exact = matchingActions.first(where: { $0.id == digits }) { return (exact, true) }
+        if matchingActions.count == 1 { return (matchingActions[0], true) }
+        guard matchingActions.isEmpty else {
+            throw ActionNameError.ambiguous(name, try await described(matchingActions))
         }
         let slots = foreseenSlots(identifiedBy: digits, in: zone, now: now)
         var previewed: [Action] = []
@@ -570,11 +571,11 @@ extension HumanMirror {
         // The further parts of a thread have no time of their own.
         let slots = actions.filter { $0.parent == nil }
             .map { (action: $0, minute: LocalTime($0.due, in: zone ?? .gmt).minute) }
-        let found = slots.filter { $0.minute == minute }.map(\.action)
-        guard found.count < 2 else {
-            throw ActionNameError.several(at: minute, found.map(\.subject))
+        let actionsAtMinute = slots.filter { $0.minute == minute }.map(\.action)
+        guard actionsAtMinute.count < 2 else {
+            throw ActionNameError.several(at: minute, actionsAtMinute.map(\.subject))
         }
-        guard let action = found.first else {
+        guard let action = actionsAtMinute.first else {
             throw ActionNameError.nothing(at: minute, of: day, but: slots.map(\.minute))
         }
         return (action, isStored)

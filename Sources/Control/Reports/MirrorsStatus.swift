@@ -114,14 +114,15 @@ extension MirrorsStatus {
     /// - Throws: The store's error.
     package init(of installation: Installation, _ query: Query = Query(), now: Date) async throws {
         let searchWords = query.words.map(SearchWords.init)
-        let asked = try await MirrorTable.all(in: installation.storage).filter { name, record in
+        let matchingMirrors = try await MirrorTable.all(in: installation.storage).filter {
+            name, record in
             searchWords?.occur(in: [name, record.humanHandle, record.botHandle].compactMap(\.self))
                 ?? true
         }
         let reader = HealthReader(installation, silence: query.silence)
         var standings: [Standing] = []
-        for part in asked.portions(of: HealthReader.mirrorsAtOnce) {
-            standings += try await reader.readings(of: part, now: now).map {
+        for portion in matchingMirrors.portions(of: HealthReader.mirrorsAtOnce) {
+            standings += try await reader.readings(of: portion, now: now).map {
                 Standing($0, now: now)
             }
         }
@@ -132,31 +133,33 @@ extension MirrorsStatus {
         }
         asking = standings.count { $0.suggestions > 0 }
         nextSlot = standings.compactMap(\.next).min()
-        let found = standings.filter { standing in
+        let matchingStandings = standings.filter { standing in
             (query.state == nil || standing.health.verdict.state == query.state)
                 && (!query.areAsking || standing.suggestions > 0)
         }
-        total = found.count
+        total = matchingStandings.count
         page = query.page
-        pages = max(1, (found.count + size - 1) / size)
+        pages = max(1, (matchingStandings.count + size - 1) / size)
         let skipped: Int
         if let name = query.after {
             // The page begins after the mirror with that name, or with the first one.
-            skipped = found.firstIndex { $0.name == name }.map { $0 + 1 } ?? 0
+            skipped = matchingStandings.firstIndex { $0.name == name }.map { $0 + 1 } ?? 0
         } else {
             let shownPage = max(1, min(query.page, pages + 1))
             skipped = (shownPage - 1) * size
         }
-        let shown = found.dropFirst(skipped).prefix(size)
-        next = found.count > skipped + shown.count ? shown.last?.name : nil
-        mirrors = shown.map(\.line)
-        let counts: [String: Int] = found.reduce(into: [:]) {
+        let shownStandings = matchingStandings.dropFirst(skipped).prefix(size)
+        next =
+            matchingStandings.count > skipped + shownStandings.count
+            ? shownStandings.last?.name : nil
+        mirrors = shownStandings.map(\.line)
+        let mirrorsByReason: [String: Int] = matchingStandings.reduce(into: [:]) {
             $0[$1.reason ?? "", default: 0] += 1
         }
-        var listed: Set<String> = []
-        shared = shown.compactMap(\.reason).filter { listed.insert($0).inserted }
+        var listedReasons: Set<String> = []
+        shared = shownStandings.compactMap(\.reason).filter { listedReasons.insert($0).inserted }
             .compactMap { text in
-                counts[text].flatMap { $0 > 1 ? Shared(text: text, count: $0) : nil }
+                mirrorsByReason[text].flatMap { $0 > 1 ? Shared(text: text, count: $0) : nil }
             }
         check = Check(standings, query, in: installation)
         let workers = try await WorkerTable(storage: installation.storage).records()

@@ -94,15 +94,17 @@ package struct MonthForecast: Equatable, Sendable {
         let home = any.homeShare(settings) * Self.days
         add(home > .zero ? Self.days : 0, "days of home timelines", home)
         if let human = prices[.human] {
-            let other = Money(
+            let otherCostPerDay = Money(
                 microdollars: life.map(\.amount).reduce(.zero, +).microdollars / Self.days)
-            let plan = MonthPlan.ofThirtyDays(budget: budget, lifePerDay: other)
+            let plan = MonthPlan.ofThirtyDays(budget: budget, lifePerDay: otherCostPerDay)
             // The copies of the month are sent one after the other, so half of them exist on an
             // average day.
             let originals = rates.originals + Self.count(rates.posts) / 2
-            let looks = min(human.ownPost(settings) * originals * Self.days, plan.followingShare)
-            if originals > 0, looks > .zero {
-                life.append(Line(what: "looks whether originals are still there", amount: looks))
+            let costOfLooks = min(
+                human.ownPost(settings) * originals * Self.days, plan.followingShare)
+            if originals > 0, costOfLooks > .zero {
+                life.append(
+                    Line(what: "looks whether originals are still there", amount: costOfLooks))
             }
         }
         let cost = life.map(\.amount).reduce(.zero, +)
@@ -145,12 +147,12 @@ package struct MonthForecast: Equatable, Sendable {
             pay("posts to compare them with", .past(.home), atMost: price(home, .home))
         }
         // The newest favorites are read on each day with new ones.
-        pay("new favorites", .past(.favorites), atMost: price(newest, .favorites) * days)
+        pay("new favorites", .past(.favorites), atMost: price(newFavoritesRead, .favorites) * days)
         return lines
     }
 
     /// The number of favorites in one reading of new ones.
-    private static let newest = 10
+    private static let newFavoritesRead = 10
 
     private static func count(_ rate: Double) -> Int { Int((rate * Double(days)).rounded()) }
 
@@ -182,21 +184,21 @@ extension HumanMirror {
                 Double(times.count { $0.day >= start }) / Double(last.ordinal - start.ordinal + 1)
             source = "as the human posted last"
         }
-        let since = now - Double(Self.mentionDays) * 86_400
+        let startOfMentions = now - Double(Self.mentionDays) * 86_400
         let rows = try await storage.query(
             """
             SELECT COUNT(*) AS number FROM actions
-            WHERE mirror = \(name) AND kind = 'reply' AND created_ms >= \(since.milliseconds)
+            WHERE mirror = \(name) AND kind = 'reply' AND created_ms >= \(startOfMentions.milliseconds)
             """)
         let mentions = try rows.first?.int("number") ?? 0
-        let most = Double(configuration.schedule.maximumPerDay)
+        let mostPosts = Double(configuration.schedule.maximumPerDay)
         var originals = 0
         if let network = try await FoundAccounts(in: self).accounts[.human]?.network {
             originals = try await outbox(lease: nil).following(on: network, now: now).all
         }
         // For a bot that nobody has mentioned yet, one mention a day is assumed.
         return MonthForecast.Rates(
-            posts: min(posts, most), humanPosts: posts,
+            posts: min(posts, mostPosts), humanPosts: posts,
             mentions: mentions > 0 ? Double(mentions) / Double(Self.mentionDays) : 1,
             originals: originals,
             source: source)

@@ -97,12 +97,13 @@ extension PeopleList {
         let replies = Dictionary(
             try await mirror.archive.repliedAuthors(limit: .max).map { ($0.author, $0.replies) }
         ) { first, _ in first }
-        let noted = remembered.filter {
+        let peopleWithoutReplies = remembered.filter {
             ($0.stance != .none || $0.link != nil) && replies[$0.id] == nil
         }
         .map(\.id)
         let standing = try await PeopleStanding(
-            replies: replies, noted: noted, isAnyServerDenied: !denied.isEmpty, byID, mirror)
+            replies: replies, noted: peopleWithoutReplies, isAnyServerDenied: !denied.isEmpty, byID,
+            mirror)
         let forgotten = everybody.filter(\.isForgotten).map(\.id).sorted {
             $0.reference < $1.reference
         }
@@ -126,15 +127,16 @@ extension PeopleList {
             }
             ids.removeAll { !(place < PeoplePlace($0, replies)) }
         }
-        let shown = Array(ids.prefix(search.limit))
-        next = ids.count > shown.count ? shown.last.map { PeoplePlace($0, replies).text } : nil
-        let nameless = shown.filter {
+        let shownIDs = Array(ids.prefix(search.limit))
+        next =
+            ids.count > shownIDs.count ? shownIDs.last.map { PeoplePlace($0, replies).text } : nil
+        let nameless = shownIDs.filter {
             byID[$0]?.handle == nil && !$0.network.traits.namesAreIdentities
         }
         let names = try await mirror.handles(of: nameless)
-        people = shown.map { id in
+        people = shownIDs.map { id in
             let person = byID[id]
-            let same =
+            let otherAccounts =
                 person?.link.map { link in remembered.filter { $0.link == link && $0.id != id } }
                 ?? []
             let server = ServerName.covering(id).first(where: denied.contains)
@@ -146,7 +148,8 @@ extension PeopleList {
                 reason: hasStance ? person?.reason : nil,
                 onDenied: standing.holds(id) == .deny ? server?.reference : nil,
                 lastContact: person?.lastContact,
-                isForgotten: person?.isForgotten ?? false, sameAs: same.map(\.id.reference),
+                isForgotten: person?.isForgotten ?? false,
+                sameAs: otherAccounts.map(\.id.reference),
                 seen: person?.seen ?? People.Person.seen(id))
         }
         let listsServers =

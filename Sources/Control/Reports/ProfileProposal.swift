@@ -67,43 +67,45 @@ package struct ProfileProposal: Codable, Sendable {
         ([start, retiredStart] + MemorialLine.starts).contains(where: line.hasPrefix)
     }
 
-    /// The bio with the first line that fits, in the place of our old one or at the end.
+    /// Returns the bio with the first line that fits, in the place of the bot's earlier line or at
+    /// the end.
     ///
-    /// - Returns: Nil if none fits.
+    /// - Returns: The new bio; nil if no line fits.
     static func bio(_ bio: String, with lines: [String], within limits: AccountProfile.Limits)
         -> String?
     {
-        let parts = bio.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let bioLines = bio.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         for line in lines {
-            var changed = parts
-            if let place = parts.firstIndex(where: isOurs) {
-                changed[place] = line
+            var newLines = bioLines
+            if let ownIndex = bioLines.firstIndex(where: isOurs) {
+                newLines[ownIndex] = line
             } else if bio.allSatisfy(\.isWhitespace) {
-                changed = [line]
+                newLines = [line]
             } else {
-                changed += ["", line]
+                newLines += ["", line]
             }
-            let text = changed.joined(separator: "\n")
+            let text = newLines.joined(separator: "\n")
             if limits.hold(bio: text) { return text }
         }
         return nil
     }
 
-    /// The table with our row, if there is room for it.
+    /// Returns the table of fields with the row that links to the page, if there is room for it.
     static func fields(
         _ fields: [AccountProfile.Field], page: String, within limits: AccountProfile.Limits
     ) -> [AccountProfile.Field] {
         guard page.unicodeScalars.count <= limits.field else { return fields }
-        var changed = fields
-        if let place = fields.firstIndex(where: { $0.name.lowercased() == fieldName.lowercased() })
-        {
-            if fields[place].value != page {
-                changed[place] = AccountProfile.Field(name: fieldName, value: page)
+        var newFields = fields
+        if let ownIndex = fields.firstIndex(where: {
+            $0.name.lowercased() == fieldName.lowercased()
+        }) {
+            if fields[ownIndex].value != page {
+                newFields[ownIndex] = AccountProfile.Field(name: fieldName, value: page)
             }
         } else if fields.count < limits.fields {
-            changed.append(AccountProfile.Field(name: fieldName, value: page))
+            newFields.append(AccountProfile.Field(name: fieldName, value: page))
         }
-        return changed
+        return newFields
     }
 }
 

@@ -88,17 +88,19 @@ extension ServerRuleReport.Rule {
         } else {
             state = sentence.wasShown ? .known : .new
         }
-        let found = ServerRules.standard.sentences(in: sentence.text)
-        kinds = PlainText.isWebAddress(sentence.text) ? ["terms"] : Self.kinds(found)
+        let ruleSentences = ServerRules.standard.sentences(in: sentence.text)
+        kinds = PlainText.isWebAddress(sentence.text) ? ["terms"] : Self.kinds(ruleSentences)
         proposals =
             state == .gone
             ? []
-            : found.flatMap(\.limits).map { ServerRuleReport.Proposal($0, maxPerDay: maxPerDay) }
+            : ruleSentences.flatMap(\.limits).map {
+                ServerRuleReport.Proposal($0, maxPerDay: maxPerDay)
+            }
     }
 
-    private static func kinds(_ found: [RuleSentence]) -> [String] {
-        let all = Set(found.flatMap(\.kinds))
-        return RuleSentence.Kind.allCases.filter(all.contains).map(\.rawValue)
+    private static func kinds(_ ruleSentences: [RuleSentence]) -> [String] {
+        let foundKinds = Set(ruleSentences.flatMap(\.kinds))
+        return RuleSentence.Kind.allCases.filter(foundKinds.contains).map(\.rawValue)
     }
 }
 
@@ -134,11 +136,11 @@ extension HumanMirror {
         of network: any SocialNetwork, account: AccountID, now: Date
     ) async throws -> ServerRuleReport {
         let texts = try await ServerRuleReader.read(network)
-        let noted = try await serverRules.note(texts, of: account, isShown: true, now: now)
+        let notedRules = try await serverRules.note(texts, of: account, isShown: true, now: now)
         let maxPerDay = configuration.schedule.maximumPerDay
         return ServerRuleReport(
             host: network.host,
-            rules: noted.sentences.map { ServerRuleReport.Rule($0, maxPerDay: maxPerDay) },
+            rules: notedRules.sentences.map { ServerRuleReport.Rule($0, maxPerDay: maxPerDay) },
             policy: network.name.descriptor.policy?.summary)
     }
 }

@@ -227,14 +227,14 @@ package struct StatsReporter: Sendable {
     package func times(now: Date) async throws -> StatsReport.Times {
         let human = try await mirror.archive.scheduleRows()
         let today = LocalTime(now, in: zone).day
-        let done = try await timesDone(since: today.advanced(by: -Self.daysShown))
-        let posted = done[.post] ?? []
+        let timesByKind = try await timesDone(since: today.advanced(by: -Self.daysShown))
+        let posted = timesByKind[.post] ?? []
         return StatsReport.Times(
             human: StatsReport.Rhythm(human), bot: StatsReport.Rhythm(posted),
             humanSince: human.map(\.day).min(),
             humanUntil: human.map(\.day).max(), botSince: posted.map(\.day).min(),
             likeness: StatsReport.Likeness(human, posted),
-            days: days(human, done, until: today))
+            days: days(human, timesByKind, until: today))
     }
 
     /// The times of the bot's actions: all its posts, and other actions from a day on.
@@ -398,9 +398,9 @@ package struct StatsReporter: Sendable {
     // MARK: What was left out
 
     private func leftOut(now: Date) async throws -> [StatsReport.LeftOut] {
-        let all = try await leftOutOfArchive() + leftOutOfActions() + leftOutOfFeeds(now: now)
+        let lines = try await leftOutOfArchive() + leftOutOfActions() + leftOutOfFeeds(now: now)
         let order = StatsReport.LeftOut.Part.allCases
-        return all.filter { $0.count > 0 }.sorted {
+        return lines.filter { $0.count > 0 }.sorted {
             (order.firstIndex(of: $0.part) ?? 0, $1.count, $0.reason.code, $0.state ?? "")
                 < (order.firstIndex(of: $1.part) ?? 0, $0.count, $1.reason.code, $1.state ?? "")
         }
@@ -425,9 +425,10 @@ package struct StatsReporter: Sendable {
     }
 
     private func leftOutOfActions() async throws -> [StatsReport.LeftOut] {
-        let ended: [ActionState] = [.skipped, .expired, .failed]
-        return try await mirror.outbox(lease: nil).tallies().filter { ended.contains($0.state) }.map
-        { tally in
+        let endedStates: [ActionState] = [.skipped, .expired, .failed]
+        return try await mirror.outbox(lease: nil).tallies().filter {
+            endedStates.contains($0.state)
+        }.map { tally in
             let part: StatsReport.LeftOut.Part =
                 switch tally.kind {
                 case .post: .post

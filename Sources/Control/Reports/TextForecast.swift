@@ -68,7 +68,7 @@ struct TextStock: Equatable {
     func days(perDay: Double, fewest: Int) -> Int? {
         var free = free
         var resting = resting
-        var due = 0.0
+        var dueUses = 0.0
         var newTexts = 0.0
         // After a full rest period the first used texts become free again: then as many return as
         // are used.
@@ -82,9 +82,9 @@ struct TextStock: Equatable {
                 newTexts -= newTexts.rounded(.down)
             }
             if free.values.reduce(0, +) < fewest { return day }
-            due += perDay
-            while due >= 1, let usesLeft = free.keys.max() {
-                due -= 1
+            dueUses += perDay
+            while dueUses >= 1, let usesLeft = free.keys.max() {
+                dueUses -= 1
                 free[usesLeft] = free[usesLeft].flatMap { $0 > 1 ? $0 - 1 : nil }
                 let usesAfter = usesLeft == .max ? usesLeft : usesLeft - 1
                 if usesAfter > 0 {
@@ -131,13 +131,14 @@ extension HumanMirror {
         filter.start =
             configuration.maximumAgeDays.map { now - Double($0) * 86_400 } ?? .distantPast
         let restDays = configuration.noRepeatDays
-        let used = try await archive.usedTexts(since: now - Double(restDays) * 86_400)
-        let needed = Int(perDay * Double(restDays)) + TextJudge.fewest
+        let lastUses = try await archive.usedTexts(since: now - Double(restDays) * 86_400)
+        let neededTexts = Int(perDay * Double(restDays)) + TextJudge.fewest
         let isLimited = configuration.maximumUses != nil || configuration.maximumAgeDays != nil
-        if plain > Self.listed, !isLimited, plain - used.count >= needed {
-            return TextForecast(free: plain - used.count, perDay: perDay)
+        if plain > Self.listed, !isLimited, plain - lastUses.count >= neededTexts {
+            return TextForecast(free: plain - lastUses.count, perDay: perDay)
         }
-        let stock = try await stock(filter, used, rest: restDays, isFollowed: isFollowed, now: now)
+        let stock = try await stock(
+            filter, lastUses, rest: restDays, isFollowed: isFollowed, now: now)
         guard let days = stock.days(perDay: perDay, fewest: TextJudge.fewest) else {
             return TextForecast(free: stock.freeCount, perDay: perDay)
         }
@@ -156,29 +157,30 @@ extension HumanMirror {
 
     /// Lists each plain text once, from any of its posts.
     private func stock(
-        _ filter: Archive.TextFilter, _ used: [String: Date], rest restDays: Int, isFollowed: Bool,
+        _ filter: Archive.TextFilter, _ lastUses: [String: Date], rest restDays: Int,
+        isFollowed: Bool,
         now: Date
     ) async throws -> TextStock {
         let mostUses = configuration.maximumUses
         let uses = mostUses == nil ? [:] : try await archive.uses()
         var stock = TextStock(restDays: restDays, mostUses: mostUses)
-        var keys: Set<String> = []
-        var gained = 0
+        var includedKeys: Set<String> = []
+        var newTexts = 0
         for text in try await archive.texts(in: [0...MinuteOfDay.count - 1], filter) {
-            guard keys.insert(text.textKey).inserted else { continue }
-            if text.createdAt > filter.end - Double(Self.gainedDays) * 86_400 { gained += 1 }
+            guard includedKeys.insert(text.textKey).inserted else { continue }
+            if text.createdAt > filter.end - Double(Self.gainedDays) * 86_400 { newTexts += 1 }
             let usesLeft = mostUses.map { max(0, $0 - uses[text.textKey, default: 0]) } ?? .max
             guard usesLeft > 0 else { continue }
-            if let last = used[text.textKey] {
+            if let lastUse = lastUses[text.textKey] {
                 let days = Int(
-                    ((last.timeIntervalSince(now) / 86_400) + Double(restDays)).rounded(.up))
+                    ((lastUse.timeIntervalSince(now) / 86_400) + Double(restDays)).rounded(.up))
                 stock.resting[max(1, days), default: [:]][usesLeft, default: 0] += 1
             } else {
                 stock.free[usesLeft, default: 0] += 1
             }
         }
         // A human who is not followed adds no posts.
-        if isFollowed { stock.gained = Double(gained) / Double(Self.gainedDays) }
+        if isFollowed { stock.gained = Double(newTexts) / Double(Self.gainedDays) }
         return stock
     }
 

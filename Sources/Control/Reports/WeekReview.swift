@@ -80,7 +80,7 @@ extension WeekReview {
         let network = mirror.configuration.botNetwork
         let originals = try await mirror.archive.posts(sent.compactMap(\.wording?.source))
         let clock = try await mirror.archive.zones(home: zone)
-        let said = sent.map { action in
+        let sentPosts = sent.map { action in
             SaidPost(
                 action, network, at: LocalTime(action.sending ?? action.due, in: zone),
                 original: action.wording.flatMap { originals[$0.source] }, clock)
@@ -88,11 +88,11 @@ extension WeekReview {
         let human = try await mirror.archive.scheduleRows()
         days = week.map { day in
             Day(
-                day: day, posts: said.count { $0.time.day == day },
+                day: day, posts: sentPosts.count { $0.time.day == day },
                 usual: Self.usual(on: day, human))
         }
-        likeness = StatsReport.Likeness(human, said.map(\.time))
-        posts = said.map(\.action)
+        likeness = StatsReport.Likeness(human, sentPosts.map(\.time))
+        posts = sentPosts.map(\.action)
         let start = week.first?.period(in: zone)?.lowerBound ?? now - 7 * 86_400
         let toOthers = try await outbox.toOthers(start..<now, limit: Self.repliesRead)
             .filter { $0.state == .done }
@@ -100,7 +100,7 @@ extension WeekReview {
         favorites = toOthers.count { $0.kind == .favorite }
         mostAnswered = try await Self.mostAnswered(
             toOthers.filter { $0.kind == .reply }, since: start, of: mirror)
-        odd = SaidPost.odd(among: said, human)
+        odd = SaidPost.odd(among: sentPosts, human)
     }
 
     /// The human's average number of posts on such a weekday, over the span of the archive.
@@ -116,13 +116,13 @@ extension WeekReview {
     ) async throws -> AnsweredReply? {
         let answers = try await mirror.outbox(lease: nil).answers(toRepliesSince: start)
         // The latest replies come first, and win a tie.
-        guard let most = replies.compactMap({ answers[$0.id] }).max(),
-            let best = replies.first(where: { answers[$0.id] == most })
+        guard let mostAnswers = replies.compactMap({ answers[$0.id] }).max(),
+            let mostAnsweredReply = replies.first(where: { answers[$0.id] == mostAnswers })
         else { return nil }
-        let person = try await mirror.persons(of: [best])[best.id]
+        let person = try await mirror.persons(of: [mostAnsweredReply])[mostAnsweredReply.id]
         return AnsweredReply(
-            reply: ReportedAction(best, person, on: mirror.configuration.botNetwork),
-            answers: most)
+            reply: ReportedAction(mostAnsweredReply, person, on: mirror.configuration.botNetwork),
+            answers: mostAnswers)
     }
 }
 

@@ -136,17 +136,17 @@ private struct SignalledWork: Service {
 
 /// The first signal that a process received.
 private final class ReceivedSignal: @unchecked Sendable {
-    // Sendable because `number` is only touched under `lock`.
+    // Sendable because `firstSignal` is only touched under `lock`.
     private let lock = NSLock()
-    private var number: Int32?
+    private var firstSignal: Int32?
 
-    var first: Int32? { lock.withLock { number } }
+    var first: Int32? { lock.withLock { firstSignal } }
 
     /// - Returns: False if there was one before.
     func note(_ signal: Int32) -> Bool {
         lock.withLock {
-            guard number == nil else { return false }
-            number = signal
+            guard firstSignal == nil else { return false }
+            firstSignal = signal
             return true
         }
     }
@@ -167,11 +167,11 @@ private struct DoctorReport: Encodable {
             let fix =
                 finding.fix.map { Printable.wrapped("→ " + Printable.line($0), columns: columns) }
                 ?? []
-            let head =
+            let lineStart =
                 mark(finding.verdict, terminal) + " " + Printable.padded(finding.subject, to: width)
                 + "  "
             let indent = String(repeating: " ", count: width + 4)
-            return (text + fix).enumerated().map { $0 == 0 ? head + $1 : indent + $1 }
+            return (text + fix).enumerated().map { $0 == 0 ? lineStart + $1 : indent + $1 }
         }
     }
 

@@ -89,11 +89,11 @@ struct ForgetTextCommand: AsyncParsableCommand {
         var subject: Forgetting.Subject?
         let ask = { (desk: Desk) async throws -> Seen? in
             let forgetting = try await desk.forgetting()
-            let found = try await forgetting.subject(of: wish)
-            subject = found
+            let foundSubject = try await forgetting.subject(of: wish)
+            subject = foundSubject
             // With `--yes` the subject is not shown, so there is no digest to compare.
-            let seen = yes ? nil : try await forgetting.seen(found)
-            try await confirm(found, forgetting)
+            let seen = yes ? nil : try await forgetting.seen(foundSubject)
+            try await confirm(foundSubject, forgetting)
             return seen
         }
         try await options.change(ForgetText(wish), output, needsZone: true, asking: ask) { report in
@@ -115,10 +115,10 @@ struct ForgetTextCommand: AsyncParsableCommand {
         case .post(let post):
             question = "Forget for good \"\(Printable.line(post.text, columns: 60))\"? [y/N] "
         case .muted("word", let word):
-            let number = try await forgetting.reach(of: subject)
-            guard number > 0 else { return }
+            let postCount = try await forgetting.reach(of: subject)
+            guard postCount > 0 else { return }
             question =
-                "Remove \(posts(number)) with \"\(Printable.line(word, columns: 40))\"? [y/N] "
+                "Remove \(posts(postCount)) with \"\(Printable.line(word, columns: 40))\"? [y/N] "
         case .gonePost, .muted: return
         }
         try Confirmation.require(question, unless: yes, or: "nothing was forgotten")

@@ -58,10 +58,10 @@ extension MirrorList.Mirror {
     fileprivate func line(nameWidth: Int) -> String {
         let accounts =
             "\(human.map { "@" + $0 } ?? "unknown") → \(bot.map { "@" + $0 } ?? "unknown")"
-        let waits = suggestions > 0 ? ", \(suggestions) suggestions waiting" : ""
+        let waitingSuggestions = suggestions > 0 ? ", \(suggestions) suggestions waiting" : ""
         return Printable.padded(name, to: nameWidth) + "  "
             + Printable.padded(state.rawValue, to: 8) + "  "
-            + Printable.line(accounts + waits)
+            + Printable.line(accounts + waitingSuggestions)
     }
 }
 
@@ -181,14 +181,15 @@ struct MirrorsImportCommand: AsyncParsableCommand {
 
 extension ImportReport {
     /// The most names that a line lists.
-    private static let named = 20
+    private static let mostNames = 20
 
     fileprivate var lines: [String] {
         guard problems.isEmpty else { return [] }
         func names(_ what: String, _ names: [String]) -> String? {
             guard !names.isEmpty else { return nil }
-            let rest = names.count > Self.named ? " and \(names.count - Self.named) more" : ""
-            return "\(what): \(names.prefix(Self.named).joined(separator: ", "))\(rest)"
+            let furtherNames =
+                names.count > Self.mostNames ? " and \(names.count - Self.mostNames) more" : ""
+            return "\(what): \(names.prefix(Self.mostNames).joined(separator: ", "))\(furtherNames)"
         }
         let counts = "\(added.count) new, \(changed.count) changed, \(unchanged) as they were"
         let summary =
@@ -203,8 +204,9 @@ extension ImportReport {
         let title =
             "nothing was imported, because of \(count) \(count == 1 ? "problem" : "problems")"
         guard isListed else { return title }
-        let rest = moreProblems > 0 ? ["and \(moreProblems) more"] : []
-        return ([title + ":"] + problems.map(\.description) + rest).joined(separator: "\n  ")
+        let furtherProblems = moreProblems > 0 ? ["and \(moreProblems) more"] : []
+        return ([title + ":"] + problems.map(\.description) + furtherProblems).joined(
+            separator: "\n  ")
     }
 }
 

@@ -151,14 +151,14 @@ enum InputFile {
     ///   `limit` bytes.
     static func contents(of name: String, atMost limit: Int) throws -> Data {
         let path = Console.current.path(name)
-        let shown = Printable.line(name)
+        let shownName = Printable.line(name)
         let handle: FileHandle
         if path == "-" {
             handle = .standardInput
         } else if let opened = FileHandle(forReadingAtPath: path) {
             handle = opened
         } else {
-            throw CommandError(.badData, "\(shown) does not exist, or cannot be read")
+            throw CommandError(.badData, "\(shownName) does not exist, or cannot be read")
         }
         var data = Data()
         do {
@@ -167,10 +167,10 @@ enum InputFile {
                 guard data.count <= limit else { break }
             }
         } catch {
-            throw CommandError(.badData, "\(shown) cannot be read; expected a file")
+            throw CommandError(.badData, "\(shownName) cannot be read; expected a file")
         }
         guard data.count <= limit else {
-            throw CommandError(.badData, "\(shown) is longer than \(limit) bytes; divide it")
+            throw CommandError(.badData, "\(shownName) is longer than \(limit) bytes; divide it")
         }
         return data
     }

@@ -115,9 +115,11 @@ struct MoveCommand: AsyncParsableCommand {
     {
         guard let leftover = try await move.leftover(), !yes else { return }
         let age = leftover.since.map { " of \($0.rfc3339)" } ?? ""
-        let kind = leftover.state == .left ? "as it was when it was moved away" : "not complete"
+        let stateOfCopy =
+            leftover.state == .left ? "as it was when it was moved away" : "not complete"
         StandardError.write(
-            "\(Printable.line(location.place)) has a copy of mirror \(name)\(age), \(kind)\n")
+            "\(Printable.line(location.place)) has a copy of mirror \(name)\(age), \(stateOfCopy)\n"
+        )
         try Confirmation.require("Overwrite it? [y/N] ", unless: yes)
     }
 
@@ -176,11 +178,11 @@ struct MoveCommand: AsyncParsableCommand {
             ("posts", "post"), ("people", "person"), ("examples", "example"), ("actions", "action"),
             ("plans", "plan"),
         ]
-        let shown = names.compactMap { table, one in
+        let rowCounts = names.compactMap { table, one in
             receipt.rows[table].map { "\($0) \($0 == 1 ? one : table)" }
         }
         let total = receipt.rows.values.reduce(0, +)
-        let list = shown.isEmpty ? "" : ": " + shown.joined(separator: ", ")
+        let list = rowCounts.isEmpty ? "" : ": " + rowCounts.joined(separator: ", ")
         print("mirror \(receipt.mirror) lives at \(Printable.line(receipt.to)) now\(list)")
         print("  all \(total) rows were compared; \(receipt.written) were written")
     }

@@ -16,7 +16,7 @@ struct NotifyCommand: AsyncParsableCommand {
             """)
 
     /// The most delivered messages that are shown.
-    private static let shown = 20
+    private static let mostShown = 20
 
     @OptionGroup var options: MirrorOptions
 
@@ -29,7 +29,7 @@ struct NotifyCommand: AsyncParsableCommand {
     func run() async throws {
         if test { return try await sendTest() }
         try await options.withMirror(looksOnly: true) { mirror in
-            let sent = try await mirror.notices.told(limit: Self.shown)
+            let sent = try await mirror.notices.told(limit: Self.mostShown)
             let report = NoticeReport(mirror.name, try await mirror.notices.rows(), sent)
             if json { return try JSONOutput.print(report) }
             let zone = try await mirror.knownTimeZone() ?? .gmt

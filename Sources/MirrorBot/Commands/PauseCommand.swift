@@ -71,8 +71,8 @@ extension PauseChange {
             ]
         }
         guard isHeld else { return ["mirror \(mirror) continues, although \(human)"] }
-        let rest =
+        let reason =
             "mirror \(mirror) sends nothing, because \(human): resume --knowing goes on all the same"
-        return (wasPaused == true ? ["the pause of mirror \(mirror) has ended"] : []) + [rest]
+        return (wasPaused == true ? ["the pause of mirror \(mirror) has ended"] : []) + [reason]
     }
 }

@@ -134,8 +134,8 @@ struct PeopleLinkCommand: AsyncParsableCommand {
         try await options.change(
             LinkPeople(first: first, second: second, consented: consented), output
         ) { change in
-            let all = [change.account] + change.sameAs
-            return ["one person: \(all.map(shownAccount).joined(separator: ", "))"]
+            let accounts = [change.account] + change.sameAs
+            return ["one person: \(accounts.map(shownAccount).joined(separator: ", "))"]
                 + unlearnedLine(change.unlearned)
         }
     }
@@ -154,10 +154,11 @@ struct PeopleUnlinkCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.change(UnlinkPerson(account: account), output, making: .nothing) {
             change in
-            let shown = shownAccount(change.account)
+            let shownName = shownAccount(change.account)
             return [
                 change.wayBack == nil
-                    ? "nothing to do: \(shown) was not linked" : "not linked any more: \(shown)"
+                    ? "nothing to do: \(shownName) was not linked"
+                    : "not linked any more: \(shownName)"
             ]
         }
     }
@@ -220,9 +221,9 @@ extension StanceChange {
 extension PersonChange {
     fileprivate func lines(after said: People.Stance) -> [String] {
         let id = AccountID(reference: account, localHost: nil)?.shown ?? account
-        let shown = Printable.line(handle.map { "@\($0) (\(id))" } ?? id)
-        var lines = wasForgotten ? ["no longer forgotten: \(shown)"] : []
-        lines.append("\(said == .deny ? "denied" : "allowed"): \(shown)")
+        let shownName = Printable.line(handle.map { "@\($0) (\(id))" } ?? id)
+        var lines = wasForgotten ? ["no longer forgotten: \(shownName)"] : []
+        lines.append("\(said == .deny ? "denied" : "allowed"): \(shownName)")
         if said == .allow, let onDenied {
             lines.append("this overrides the denial of \(Printable.line(onDenied))")
         }
@@ -237,13 +238,17 @@ extension PersonChange {
 
 extension ServerChange {
     fileprivate func lines(after said: People.Stance) -> [String] {
-        let shown = Printable.line(ServerName(reference: server)?.shown ?? server)
+        let shownName = Printable.line(ServerName(reference: server)?.shown ?? server)
         guard said == .deny else {
-            let above = below.map { Printable.line($0) }.joined(separator: ", ")
-            return [isNew ? "no longer denied: \(shown)" : "nothing to do: \(shown) was not denied"]
-                + (below.isEmpty ? [] : ["it stays denied by \(above)"])
+            let parentServers = below.map { Printable.line($0) }.joined(separator: ", ")
+            return [
+                isNew
+                    ? "no longer denied: \(shownName)"
+                    : "nothing to do: \(shownName) was not denied"
+            ]
+                + (below.isEmpty ? [] : ["it stays denied by \(parentServers)"])
         }
-        var lines = ["denied\(isNew ? "" : " already"): everybody on \(shown)"]
+        var lines = ["denied\(isNew ? "" : " already"): everybody on \(shownName)"]
         if known > 0 {
             lines.append("known people on it: \(known)")
         } else if unlearned == 0 {

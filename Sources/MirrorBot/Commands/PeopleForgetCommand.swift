@@ -34,23 +34,23 @@ struct PeopleForgetCommand: AsyncParsableCommand {
             return nil
         }
         try await options.change(ForgetPerson(account: account), output, asking: ask) { change in
-            let gone = change.forgotten
+            let forgotten = change.forgotten
             let counts = [
-                (gone.posts, "of the human's posts, which answered or named them"),
-                (gone.unlearned, "of their posts, which were learned"),
-                (gone.dropped, "of the planned answers and favorites"),
-                (gone.ended, "of the notes of what was done or decided"),
+                (forgotten.posts, "of the human's posts, which answered or named them"),
+                (forgotten.unlearned, "of their posts, which were learned"),
+                (forgotten.dropped, "of the planned answers and favorites"),
+                (forgotten.ended, "of the notes of what was done or decided"),
             ]
             var lines = [
-                "forgotten: \(gone.accounts.map { Printable.line($0) }.joined(separator: ", "))"
+                "forgotten: \(forgotten.accounts.map { Printable.line($0) }.joined(separator: ", "))"
             ]
             lines +=
                 counts.filter { $0.0 > 0 }.map { "  \($0.0) \($0.1)" }
                 + change.left.map { "  \($0.line)" }
-            if gone.underWay > 0 {
+            if forgotten.underWay > 0 {
                 lines.append(
                     """
-                      \(gone.underWay) being sent or taken back, and not forgotten yet: mirror-bot run does that once it \
+                      \(forgotten.underWay) being sent or taken back, and not forgotten yet: mirror-bot run does that once it \
                     has ended, or this command again
                     """)
             }
@@ -61,10 +61,10 @@ struct PeopleForgetCommand: AsyncParsableCommand {
     private func confirm(_ mirror: HumanMirror) async throws {
         let holding = try await PersonHolding(
             of: PeopleBook(mirror: mirror).account(account), in: mirror)
-        let all = holding.accounts.map { Printable.line($0) }.joined(separator: ", ")
+        let accounts = holding.accounts.map { Printable.line($0) }.joined(separator: ", ")
         let parts = holding.parts.isEmpty ? "" : " (\(holding.parts.joined(separator: ", ")))"
         try Confirmation.require(
-            "Remove everything about \(all)\(parts)? [y/N] ", unless: false,
+            "Remove everything about \(accounts)\(parts)? [y/N] ", unless: false,
             or: "nothing was forgotten")
     }
 }
@@ -142,8 +142,8 @@ private struct PersonView {
     }
 
     private func deed(_ deed: PersonReport.Deed) -> [String] {
-        let head = "  \(time(deed.at))  \(deed.kind), \(deed.state)  \(deed.about)"
-        return [Printable.line(head)] + said(deed.text)
+        let title = "  \(time(deed.at))  \(deed.kind), \(deed.state)  \(deed.about)"
+        return [Printable.line(title)] + said(deed.text)
             + (deed.why.map { ["    (\(Printable.line($0)))"] } ?? [])
     }
 

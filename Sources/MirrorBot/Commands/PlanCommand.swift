@@ -236,9 +236,10 @@ extension ChangedSlot {
     /// The change in one line, for the person.
     var line: String {
         let state = isPinned && state == "planned" ? "pinned" : state
-        let waits = isPinned && self.state == "planned" && text == nil
-        let shown = waits ? "no text; mirror-bot plan pin \(slot) POST gives it one" : text ?? "-"
+        let waitsForText = isPinned && self.state == "planned" && text == nil
+        let shownText =
+            waitsForText ? "no text; mirror-bot plan pin \(slot) POST gives it one" : text ?? "-"
         return
-            "\(slot) at \(time) is \(state): \(waits ? shown : Printable.line(shown, columns: 50))"
+            "\(slot) at \(time) is \(state): \(waitsForText ? shownText : Printable.line(shownText, columns: 50))"
     }
 }

@@ -46,9 +46,10 @@ struct RebindCommand: AsyncParsableCommand {
             }
             if output.json { return try JSONOutput.print(outcome) }
             for rebinding in rebindings {
-                let found = BoundAccount(rebinding.found).name()
+                let newName = BoundAccount(rebinding.found).name()
                 print(
-                    "the \(rebinding.role.rawValue) of mirror \(name) is \(Printable.line(found))")
+                    "the \(rebinding.role.rawValue) of mirror \(name) is \(Printable.line(newName))"
+                )
             }
         }
     }
@@ -70,7 +71,7 @@ struct RebindCommand: AsyncParsableCommand {
                     "the human's feeds are read from their newest posts on",
                 ]
             }
-        let found = Printable.line(BoundAccount(rebinding.found).name())
-        return [start + found] + consequences.map { "  " + $0 }
+        let newName = Printable.line(BoundAccount(rebinding.found).name())
+        return [start + newName] + consequences.map { "  " + $0 }
     }
 }

@@ -26,10 +26,10 @@ struct SetupWalk {
     /// stored.
     private let options: MirrorOptions
     private let isAsking = Console.current.input.isInteractive
-    /// Steps that were skipped in this walk.
-    private var left: Set<SetupStep.Kind> = []
+    /// The steps that stayed open in this walk, and are not begun again.
+    private var leftSteps: Set<SetupStep.Kind> = []
     /// Steps whose given options were used; if they failed, the person is asked.
-    private var tried: Set<SetupStep.Kind> = []
+    private var triedSteps: Set<SetupStep.Kind> = []
     /// The archive that was read in this walk; it may contain favorites too.
     private var archive: String?
 
@@ -49,10 +49,10 @@ struct SetupWalk {
         } catch let end as InputEnded {
             // If the position cannot be read, no next step is named.
             let next = try? await position().steps.first { !$0.isDone }
-            let place = next.map { "; \($0.next)" } ?? ""
+            let nextStep = next.map { "; \($0.next)" } ?? ""
             throw CommandError(
                 .configuration,
-                "\(end.cause); the setup is not finished\(place); \(command("setup")) goes on there"
+                "\(end.cause); the setup is not finished\(nextStep); \(command("setup")) goes on there"
             )
         }
     }
@@ -73,13 +73,13 @@ struct SetupWalk {
             }
         }
         while let step = position.steps.first(where: {
-            !$0.isDone && $0.kind != .start && !left.contains($0.kind)
+            !$0.isDone && $0.kind != .start && !leftSteps.contains($0.kind)
         }) {
             if isAsking { tellHeading(of: step, among: position.steps) }
             let isDone = try await attempt(step, position)
             position = try await self.position()
             if isDone, position.isOpen(step.kind) {
-                left.insert(step.kind)
+                leftSteps.insert(step.kind)
                 tell("This step stays open for now; \(step.command) tries it again.")
             }
         }
@@ -95,7 +95,7 @@ struct SetupWalk {
         do {
             switch try await perform(step.kind, position) {
             case .left:
-                left.insert(step.kind)
+                leftSteps.insert(step.kind)
                 return false
             case .done:
                 return true
@@ -103,12 +103,14 @@ struct SetupWalk {
         } catch let error where Self.isMendable(error) {
             StandardError.write("error: \(Printable.lines("\(error)"))\n")
             guard isAsking else {
-                left.insert(step.kind)
+                leftSteps.insert(step.kind)
                 return false
             }
             guard Self.withoutQuestion.contains(step.kind) else { return false }
             if Self.isLasting(error) { return try await leave(step) }
-            if try !Question.confirm("Try again? [Y/n] ", default: true) { left.insert(step.kind) }
+            if try !Question.confirm("Try again? [Y/n] ", default: true) {
+                leftSteps.insert(step.kind)
+            }
             return false
         }
     }
@@ -124,7 +126,7 @@ struct SetupWalk {
     ///
     /// - Returns: Whether the step is done.
     private mutating func leave(_ step: SetupStep) async throws -> Bool {
-        left.insert(step.kind)
+        leftSteps.insert(step.kind)
         tell(
             "Another try would end in the same way. Do what the error says; then \(step.command) does this step."
         )
@@ -145,7 +147,7 @@ struct SetupWalk {
     private mutating func perform(_ kind: SetupStep.Kind, _ position: SetupPosition) async throws
         -> Outcome
     {
-        let isFirst = tried.insert(kind).inserted
+        let isFirst = triedSteps.insert(kind).inserted
         return switch kind {
         case .human: try await connectHuman(position, isFirst)
         case .consent: try await stateConsent(isFirst)

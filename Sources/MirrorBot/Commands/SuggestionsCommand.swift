@@ -158,15 +158,15 @@ extension SuggestionList.Suggestion {
         let time = due > now ? ", for \(LocalTime(due, in: zone))" : ""
         let price = cost.map { ", costs $\(String(format: "%.3f", $0)) at most" } ?? ""
         let age = Int(now.timeIntervalSince(created) / 60)
-        let since =
+        let waitingTime =
             switch age {
             case ..<60: "\(age) min"
             case ..<2_880: "\(age / 60) h"
             default: "\(age / 1_440) d"
             }
-        let head = "\(id)  \(kind.rawValue)\(rate)\(time), waits for \(since)"
+        let title = "\(id)  \(kind.rawValue)\(rate)\(time), waits for \(waitingTime)"
         var lines = [
-            (head + "  " + Printable.line(address ?? "")).trimmingCharacters(in: .whitespaces)
+            (title + "  " + Printable.line(address ?? "")).trimmingCharacters(in: .whitespaces)
         ]
         let name = person.map { Printable.line($0.name) }
         if let about {

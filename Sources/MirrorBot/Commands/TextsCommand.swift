@@ -59,12 +59,12 @@ struct TextsListCommand: AsyncParsableCommand {
             search.words = words.searchWords
             search.limit = list.limit
             search.cursor = list.after
-            let found = try await TextList(of: mirror, search)
-            if list.json { return try JSONOutput.print(found) }
-            guard !found.texts.isEmpty else { return print("no text of the kind is archived") }
+            let textList = try await TextList(of: mirror, search)
+            if list.json { return try JSONOutput.print(textList) }
+            guard !textList.texts.isEmpty else { return print("no text of the kind is archived") }
             let zone = mirror.knownTimeZone(record) ?? .gmt
-            for text in found.texts { for line in text.lines(in: zone) { print(line) } }
-            ListOptions.tell(next: found.next)
+            for text in textList.texts { for line in text.lines(in: zone) { print(line) } }
+            ListOptions.tell(next: textList.next)
         }
     }
 }
@@ -81,9 +81,9 @@ extension TextList.Text {
                 ? "used \(uses == 1 ? "once" : "\(uses) times"), last \(lastUse.map { "\(LocalTime($0, in: zone).day)" } ?? "unknown")"
                 : nil,
         ].compactMap(\.self)
-        let head = "\(LocalTime(created, in: zone))  \(Printable.line(text, columns: 58))"
+        let title = "\(LocalTime(created, in: zone))  \(Printable.line(text, columns: 58))"
         let notes = [Printable.line(post)] + facts.map { Printable.line($0) }
-        return [head, "    " + notes.joined(separator: "; ")]
+        return [title, "    " + notes.joined(separator: "; ")]
     }
 }
 

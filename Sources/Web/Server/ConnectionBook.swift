@@ -110,17 +110,19 @@ final class ConnectionBook: @unchecked Sendable {
     /// Selects the connections of which one must be closed before another one with this range is
     /// admitted; nil if there is room.
     private func fullScope(_ share: NetworkRange?) -> ((Connection) -> Bool)? {
-        let all = connections.values
+        let openConnections = connections.values
         if let share {
-            if all.count(where: { $0.share == share }) >= limits.ofAddress {
+            if openConnections.count(where: { $0.share == share }) >= limits.ofAddress {
                 return { $0.share == share }
             }
-            if all.count(where: \.isStranger) >= limits.strangers { return { $0.isStranger } }
-            if all.count(where: { $0.share != nil }) >= limits.fromElsewhere {
+            if openConnections.count(where: \.isStranger) >= limits.strangers {
+                return { $0.isStranger }
+            }
+            if openConnections.count(where: { $0.share != nil }) >= limits.fromElsewhere {
                 return { $0.isStranger }
             }
         }
-        guard all.count >= limits.all else { return nil }
+        guard openConnections.count >= limits.all else { return nil }
         return share == nil ? { _ in true } : { $0.isStranger }
     }
 

@@ -31,7 +31,7 @@ actor EventHub {
     }
 
     /// The limit of the open streams.
-    static let most = 500
+    static let mostStreams = 500
     /// The limit of streams from other machines; the rest is for this one.
     static let mostFromElsewhere = 400
     /// The limit of streams of one session.
@@ -57,7 +57,7 @@ actor EventHub {
     private var lastID = 0
     private var watcher: Task<Void, Never>?
     /// The number of queries of the database.
-    private(set) var looks = 0
+    private(set) var queryCount = 0
 
     init(
         _ storage: any StorageEngine, clock: any WallClock, interval: Duration = .seconds(2),
@@ -131,7 +131,7 @@ actor EventHub {
                 retryAfter: Self.retryAfter)
         }
         let fromElsewhere = owner.share == nil ? 0 : owners.count { $0.share != nil }
-        guard streams.count < Self.most, fromElsewhere < Self.mostFromElsewhere else {
+        guard streams.count < Self.mostStreams, fromElsewhere < Self.mostFromElsewhere else {
             throw WebProblem(
                 status: .serviceUnavailable, title: "Too many pages are open", text: text,
                 retryAfter: Self.retryAfter)
@@ -185,7 +185,7 @@ actor EventHub {
     }
 
     private func readStamps() async throws -> MirrorStamps {
-        looks += 1
+        queryCount += 1
         let names = Set(streams.values.map(\.mirror)).sorted()
         return try await MirrorStamps(of: names, in: storage, now: clock.now)
     }

@@ -24,12 +24,15 @@ actor LoginGate {
         case tooMany(seconds: Int)
     }
 
+    /// The wrong passwords from one address.
     private struct Tries {
         var wrong = 0
         var last = Date.distantPast
     }
 
-    static let free = 5
+    /// The number of wrong passwords from one address without a pause.
+    static let triesWithoutPause = 5
+    /// The pause between wrong passwords after these, in seconds.
     static let pause: TimeInterval = 60
     /// Limit of wrong passwords from all addresses within ``pause``.
     static let wrongOfAll = 2_000
@@ -71,10 +74,12 @@ actor LoginGate {
     ///   - share: ``Caller/share`` of the request.
     ///   - now: The present.
     func attempt(_ typed: String, from share: NetworkRange?, now: Date) -> Outcome {
-        var before = tries[share] ?? Tries()
-        if now.timeIntervalSince(before.last) > Self.memory { before = Tries() }
-        let due = before.last + Self.pause
-        if before.wrong >= Self.free, now < due { return Self.tooMany(until: due, now) }
+        var earlierTries = tries[share] ?? Tries()
+        if now.timeIntervalSince(earlierTries.last) > Self.memory { earlierTries = Tries() }
+        let endOfPause = earlierTries.last + Self.pause
+        if earlierTries.wrong >= Self.triesWithoutPause, now < endOfPause {
+            return Self.tooMany(until: endOfPause, now)
+        }
         if let end = endOfFlood(now), !isKnown(share) { return Self.tooMany(until: end, now) }
         let code = HashFunction.sha256.code(of: typed.utf8, key: processKey)
         guard !ConstantTime.areEqual(code, expected) else {
@@ -82,8 +87,8 @@ actor LoginGate {
             noteKnown(share, now)
             return .right
         }
-        noteWrong(Tries(wrong: before.wrong + 1, last: now), from: share, now)
-        let triesLeft = Self.free - before.wrong - 1
+        noteWrong(Tries(wrong: earlierTries.wrong + 1, last: now), from: share, now)
+        let triesLeft = Self.triesWithoutPause - earlierTries.wrong - 1
         return triesLeft > 0 ? .wrong(left: triesLeft) : .tooMany(seconds: Int(Self.pause))
     }
 

@@ -19,7 +19,7 @@ final class PageCache: @unchecked Sendable {
     }
 
     /// The most pages that are cached.
-    static let most = 64
+    static let mostPages = 64
 
     // Sendable because the properties are only touched under `lock`.
     private let lock = NSLock()
@@ -91,7 +91,7 @@ final class PageCache: @unchecked Sendable {
                 moment = now
                 pages = [:]
             }
-            if pages.count < Self.most { pages[key] = page }
+            if pages.count < Self.mostPages { pages[key] = page }
         }
     }
 }

@@ -60,14 +60,14 @@ final class ProofShares: @unchecked Sendable {
     /// The limit of remembered addresses.
     static let addresses = 10_000
 
-    private struct Asked {
+    private struct RequestedProof {
         let subject: String
-        let at: Date
+        let requestedAt: Date
     }
 
     // Sendable because the list is only touched under `lock`.
     private let lock = NSLock()
-    private var asked: [NetworkRange: [Asked]] = [:]
+    private var proofsByAddress: [NetworkRange: [RequestedProof]] = [:]
 
     /// Records a request for a proof; returns false if the limit is reached.
     ///
@@ -80,15 +80,17 @@ final class ProofShares: @unchecked Sendable {
     ) -> Bool {
         guard let share else { return true }
         return lock.withLock {
-            if asked.count >= Self.addresses, asked[share] == nil {
-                asked = asked.filter { $0.value.contains { now < $0.at + lasts } }
-                guard asked.count < Self.addresses else { return false }
+            if proofsByAddress.count >= Self.addresses, proofsByAddress[share] == nil {
+                proofsByAddress = proofsByAddress.filter {
+                    $0.value.contains { now < $0.requestedAt + lasts }
+                }
+                guard proofsByAddress.count < Self.addresses else { return false }
             }
-            var proofs = (asked[share] ?? []).filter { now < $0.at + lasts }
+            var proofs = (proofsByAddress[share] ?? []).filter { now < $0.requestedAt + lasts }
             let ofAccount = proofs.count { $0.subject == subject }
             guard proofs.count < Self.ofAddress, ofAccount < Self.ofAccount else { return false }
-            proofs.append(Asked(subject: subject, at: now))
-            asked[share] = proofs
+            proofs.append(RequestedProof(subject: subject, requestedAt: now))
+            proofsByAddress[share] = proofs
             return true
         }
     }

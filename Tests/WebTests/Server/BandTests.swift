@@ -61,7 +61,7 @@ import Testing
                 stand.installation.storage, clock: stand.clock, interval: .milliseconds(1)
             ) { isFast }
             let (id, stream) = await hub.open("mika")
-            while await hub.looks < 5 { await Task.yield() }
+            while await hub.queryCount < 5 { await Task.yield() }
             await hub.close(id)
             var told: [String] = []
             for await event in stream.events { told.append(event) }

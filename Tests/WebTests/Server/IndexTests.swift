@@ -178,8 +178,8 @@ import Testing
             let hub = EventHub(
                 stand.installation.storage, clock: stand.clock, interval: .seconds(600))
             for _ in 0..<200 { _ = await hub.open("mika") }
-            while await hub.looks == 0 { await Task.yield() }
-            #expect(await hub.looks == 1)
+            while await hub.queryCount == 0 { await Task.yield() }
+            #expect(await hub.queryCount == 1)
             #expect(await hub.count == 200)
         }
     }

@@ -167,9 +167,9 @@ import Testing
             #expect(made == expected)
         }
         for _ in 0..<2 {
-            for number in 0..<(2 * PageCache.most) { try await ask("c", "\(number)") }
+            for number in 0..<(2 * PageCache.mostPages) { try await ask("c", "\(number)") }
         }
-        #expect(made == 3 + 3 * PageCache.most)
+        #expect(made == 3 + 3 * PageCache.mostPages)
     }
 
     /// Many browsers load a page at once after a change; one that fails leaves the others nothing
