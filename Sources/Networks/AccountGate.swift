@@ -688,17 +688,17 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         let now = now()
         let until = retryTime(after: error, at: now)
         return lock.withLock {
-            let earlier = state.waits[scope]
+            let earlierWait = state.waits[scope]
             var wait = AccountWait(
                 scope: scope, code: error.code, error: "\(error)",
-                since: earlier?.wait.since ?? now, noted: now,
+                since: earlierWait?.wait.since ?? now, noted: now,
                 until: until)
             // If the clock was set back, the wait's duration is unknown and starts anew.
             wait.since = min(wait.since, now)
-            if let end = earlier?.end(at: now) { wait.until = max(end, until) }
-            let isKnown = earlier.map { wait.isNearlyEqual(to: $0.written) } ?? false
+            if let end = earlierWait?.end(at: now) { wait.until = max(end, until) }
+            let isKnown = earlierWait.map { wait.isNearlyEqual(to: $0.written) } ?? false
             state.waits[scope] = Hold(
-                wait: wait, error: error, written: isKnown ? earlier?.written ?? wait : wait)
+                wait: wait, error: error, written: isKnown ? earlierWait?.written ?? wait : wait)
             return isKnown ? nil : wait
         }
     }

@@ -156,12 +156,12 @@ package struct Arrivals: Equatable, Sendable {
 
     /// Nil for a text that is not from ``text(separator:)``.
     package init?(_ text: String, separator: Character, where isUsable: (String) -> Bool) {
-        let places = text.split(separator: separator, omittingEmptySubsequences: false).map(
+        let positions = text.split(separator: separator, omittingEmptySubsequences: false).map(
             String.init)
-        guard places.allSatisfy(isUsable) else { return nil }
-        switch places.count {
-        case 1: self.init(newest: places[0])
-        case 3: self.init(newest: places[0], gap: Gap(since: places[1], until: places[2]))
+        guard positions.allSatisfy(isUsable) else { return nil }
+        switch positions.count {
+        case 1: self.init(newest: positions[0])
+        case 3: self.init(newest: positions[0], gap: Gap(since: positions[1], until: positions[2]))
         default: return nil
         }
     }
@@ -175,7 +175,7 @@ package struct Arrivals: Equatable, Sendable {
 extension [ObservedPost] {
     /// The posts without repetitions in the list.
     package var distinct: [ObservedPost] {
-        var seen: Set<String> = []
-        return filter { seen.insert($0.repetitionKey).inserted }
+        var includedKeys: Set<String> = []
+        return filter { includedKeys.insert($0.repetitionKey).inserted }
     }
 }

@@ -107,9 +107,9 @@ final class HostGate: @unchecked Sendable {
         }
 
         mutating func forget(before oldest: Int) {
-            let old = slots.prefix { $0.slot < oldest }
-            sum -= old.reduce(0) { $0 + $1.count }
-            slots.removeFirst(old.count)
+            let expiredSlots = slots.prefix { $0.slot < oldest }
+            sum -= expiredSlots.reduce(0) { $0 + $1.count }
+            slots.removeFirst(expiredSlots.count)
         }
     }
 
@@ -198,8 +198,8 @@ final class HostGate: @unchecked Sendable {
             advance(to: now.uptime)
             if let limit = announced.limit, limit > 0 { requestLimit = limit }
             guard let remaining = announced.remaining else { return }
-            let others = requestLimit - remaining - total.sum
-            if others > 0 { total.add(others, in: slot) }
+            let requestsOfOthers = requestLimit - remaining - total.sum
+            if requestsOfOthers > 0 { total.add(requestsOfOthers, in: slot) }
         }
     }
 
@@ -222,9 +222,9 @@ final class HostGate: @unchecked Sendable {
     /// The number of requests that must expire before the mirror may make one; zero or less if it
     /// may.
     private func shortfall(of mirror: String) -> Int {
-        let room = Int(Double(requestLimit) * (1 - Self.reserve)) - total.sum
-        if let turn = turns[mirror], turn.requestsLeft > 0 { return 1 - room }
-        return 1 + reservedForOthers(than: mirror) - room
+        let requestsFree = Int(Double(requestLimit) * (1 - Self.reserve)) - total.sum
+        if let turn = turns[mirror], turn.requestsLeft > 0 { return 1 - requestsFree }
+        return 1 + reservedForOthers(than: mirror) - requestsFree
     }
 
     /// The requests that are kept for other mirrors.
@@ -233,13 +233,13 @@ final class HostGate: @unchecked Sendable {
         let leftInTurns = turns.reduce(0) { $0 + ($1.key == mirror ? 0 : $1.value.requestsLeft) }
         let waiting = mirrorsAhead * Self.quantum + leftInTurns
         let share = share
-        guard let used = members[mirror]?.used.sum, used >= share else { return waiting }
+        guard let made = members[mirror]?.used.sum, made >= share else { return waiting }
         let keptForOthers = members.reduce(0) { sum, member in
-            let asked = member.value.asked.sum
-            let used = member.value.used.sum
+            let requested = member.value.asked.sum
+            let made = member.value.used.sum
             return sum
                 + (member.key == mirror
-                    ? 0 : max(0, min(share - used, max(Self.quantum, asked - used))))
+                    ? 0 : max(0, min(share - made, max(Self.quantum, requested - made))))
         }
         return max(waiting, keptForOthers)
     }
@@ -261,8 +261,8 @@ final class HostGate: @unchecked Sendable {
 
     /// Begins the turn of a mirror in the line, or subtracts a request from its turn.
     private func takeTurn(_ mirror: String, at uptime: TimeInterval) {
-        if let place = line.firstIndex(where: { $0.mirror == mirror }) {
-            line.remove(at: place)
+        if let index = line.firstIndex(where: { $0.mirror == mirror }) {
+            line.remove(at: index)
             turns[mirror] = Turn(requestsLeft: Self.quantum - 1, end: uptime + Self.turnLasts)
         } else if let turn = turns[mirror] {
             turns[mirror] =
@@ -282,9 +282,9 @@ final class HostGate: @unchecked Sendable {
     private func advance(to uptime: TimeInterval) {
         line.removeAll { $0.end <= uptime }
         turns = turns.filter { $0.value.end > uptime }
-        let present = Int((uptime / slotLength).rounded(.down))
-        guard present > slot else { return }
-        slot = present
+        let currentSlot = Int((uptime / slotLength).rounded(.down))
+        guard currentSlot > slot else { return }
+        slot = currentSlot
         // A slot expires when its last instant is a period ago.
         let oldest = slot - Self.slots
         total.forget(before: oldest)
@@ -299,10 +299,10 @@ final class HostGate: @unchecked Sendable {
     /// The time at which this number of requests will have expired, by the monotonic clock; a
     /// period from now if there are fewer.
     private func expiry(of number: Int) -> TimeInterval {
-        var sum = 0
+        var expired = 0
         let slot = total.slots.first { entry in
-            sum += entry.count
-            return sum >= number
+            expired += entry.count
+            return expired >= number
         }
         return Double((slot?.slot ?? self.slot) + Self.slots + 1) * slotLength
     }

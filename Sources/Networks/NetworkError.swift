@@ -196,11 +196,11 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     }
 
     private var cause: String {
-        let said = [detail, serverCode.map { "\"\($0)\"" }].compactMap(\.self).joined(
+        let serverWords = [detail, serverCode.map { "\"\($0)\"" }].compactMap(\.self).joined(
             separator: ": ")
-        guard let status else { return said.isEmpty ? code.rawValue : said }
+        guard let status else { return serverWords.isEmpty ? code.rawValue : serverWords }
         return "the server answered \(status)"
-            + (said.isEmpty ? " (\(code.rawValue))" : " (\(said))")
+            + (serverWords.isEmpty ? " (\(code.rawValue))" : " (\(serverWords))")
     }
 
     private var hint: String? {

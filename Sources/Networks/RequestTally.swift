@@ -43,9 +43,9 @@ package final class RequestTally: @unchecked Sendable {
 
     func note(_ duration: Duration, of network: NetworkName) {
         let milliseconds = max(0, Int64(duration / .milliseconds(1)))
-        let place = Self.bounds.firstIndex { milliseconds <= $0 } ?? Self.bounds.count
+        let boundIndex = Self.bounds.firstIndex { milliseconds <= $0 } ?? Self.bounds.count
         lock.withLock {
-            changes.durations[network.rawValue, default: Durations()].counts[place] += 1
+            changes.durations[network.rawValue, default: Durations()].counts[boundIndex] += 1
             changes.durations[network.rawValue, default: Durations()].milliseconds += milliseconds
         }
     }

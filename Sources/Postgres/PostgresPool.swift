@@ -126,12 +126,12 @@ extension PostgresPool {
         _ use: Use, _ work: (PostgresClient) async throws -> Value
     ) async throws -> Value {
         // The number is kept if the unit has to wait again, so that it is served first.
-        let number = state.withLock { state in
+        let unitNumber = state.withLock { state in
             state.number += 1
             return state.number
         }
         while true {
-            let client = try await borrow(use, number)
+            let client = try await borrow(use, unitNumber)
             do {
                 let value = try await work(client)
                 giveBack(client, use)
@@ -212,19 +212,19 @@ extension PostgresPool {
             if client.isOpen { state.idle.append((client, clock.now())) }
             // Some of the others may be about to connect.
             let hasOthers = !state.idle.isEmpty || !state.lent.isEmpty
-            let open = state.idle.count + state.lent.count { $0.client.isOpen }
+            let openCount = state.idle.count + state.lent.count { $0.client.isOpen }
             if isCrowded, hasOthers {
-                state.ceiling = max(1, open)
+                state.ceiling = max(1, openCount)
                 state.crowdedUntil = clock.now() + Self.crowdedTime
             } else if state.crowdedUntil != nil {
-                state.ceiling = max(state.ceiling, open)
+                state.ceiling = max(state.ceiling, openCount)
             }
-            var place = 0
-            while place < state.waiting.count {
-                if let next = take(state.waiting[place].use, from: &state) {
-                    served.append((state.waiting.remove(at: place), next))
+            var index = 0
+            while index < state.waiting.count {
+                if let next = take(state.waiting[index].use, from: &state) {
+                    served.append((state.waiting.remove(at: index), next))
                 } else {
-                    place += 1
+                    index += 1
                 }
             }
             if state.isClosed, state.isQuiet { swap(&closers, &state.closers) }

@@ -183,8 +183,8 @@ struct HTMLFlattener {
     private mutating func beginReading() {
         endReading()
         let openings = ["(", "（", "《", "["]
-        let before = writer.end(4)
-        guard !openings.contains(where: before.hasSuffix) else { return }
+        let lastText = writer.end(4)
+        guard !openings.contains(where: lastText.hasSuffix) else { return }
         ownsParenthesis = true
         write("(")
     }
@@ -279,24 +279,26 @@ struct HTMLFlattener {
 
     /// Tracks an omitted element to its end; returns whether the token is omitted.
     private mutating func isOmitted(_ token: HTMLToken) -> Bool {
-        guard let current = omission else { return false }
+        guard let currentOmission = omission else { return false }
         switch token {
         case .text:
             return true
         case .open(let tag):
-            if !current.isBlock, HTMLDecision.about(tag.name).isBlock {
+            if !currentOmission.isBlock, HTMLDecision.about(tag.name).isBlock {
                 omission = nil
                 return false
             }
-            if tag.name == current.name { omission?.depth += 1 }
+            if tag.name == currentOmission.name { omission?.depth += 1 }
             return true
         case .close(let name):
-            if name == current.name {
+            if name == currentOmission.name {
                 omission?.depth -= 1
-                if current.depth == 1 { omission = nil }
+                if currentOmission.depth == 1 { omission = nil }
                 return true
             }
-            if !current.isBlock, current.name != "p", HTMLDecision.about(name).isBlock {
+            if !currentOmission.isBlock, currentOmission.name != "p",
+                HTMLDecision.about(name).isBlock
+            {
                 omission = nil
                 return false
             }
@@ -310,7 +312,7 @@ struct HTMLFlattener {
 /// An open list, and the number of its next item.
 private struct HTMLList {
     private var isNumbered = false
-    private var next = 1
+    private var nextNumber = 1
     private var step = 1
     /// The style of the numbers: `1`, or one of `a`, `A`, `i`, `I`.
     private var style = "1"
@@ -325,17 +327,17 @@ private struct HTMLList {
         style = tag.attributes["type"] ?? "1"
         if tag.attributes["reversed"] != nil {
             step = -1
-            next = length
+            nextNumber = length
         }
-        if let start = Self.number(tag.attributes["start"]) { next = start }
+        if let start = Self.number(tag.attributes["start"]) { nextNumber = start }
     }
 
     /// Returns the marker of the next item.
     mutating func marker(_ value: String?) -> String {
         guard isNumbered else { return "- " }
-        if let value = Self.number(value) { next = value }
-        defer { next += step }
-        return "\(Self.written(next, style)). "
+        if let value = Self.number(value) { nextNumber = value }
+        defer { nextNumber += step }
+        return "\(Self.written(nextNumber, style)). "
     }
 
     /// Reads a list's number; nil for a text that is none, and for an implausibly large one.
@@ -381,23 +383,27 @@ private struct HTMLList {
     /// The lengths of the reversed lists, by their index among all numbered lists.
     static func lengthsOfReversed(in html: [UInt8]) -> [Int: Int] {
         var lengths: [Int: Int] = [:]
-        var open: [Int?] = []
-        var count = 0
+        var openLists: [Int?] = []
+        var numberedCount = 0
         var tokenizer = HTMLTokenizer(html)
         while let token = tokenizer.next() {
             switch token {
             case .open(let tag):
                 switch HTMLDecision.about(tag.name) {
-                case .bullets: open.append(nil)
+                case .bullets: openLists.append(nil)
                 case .numbers:
-                    open.append(tag.attributes["reversed"] == nil ? nil : count)
-                    count += 1
+                    openLists.append(tag.attributes["reversed"] == nil ? nil : numberedCount)
+                    numberedCount += 1
                 case .item:
-                    if let place = open.last.flatMap(\.self) { lengths[place, default: 0] += 1 }
+                    if let listIndex = openLists.last.flatMap(\.self) {
+                        lengths[listIndex, default: 0] += 1
+                    }
                 default: break
                 }
             case .close(let name):
-                if [.bullets, .numbers].contains(HTMLDecision.about(name)) { _ = open.popLast() }
+                if [.bullets, .numbers].contains(HTMLDecision.about(name)) {
+                    _ = openLists.popLast()
+                }
             case .text: break
             }
         }
@@ -407,7 +413,7 @@ private struct HTMLList {
 
 /// A MathML formula, which may contain its source beside its presentation.
 private struct HTMLFormula {
-    private var drawn: [UInt8] = []
+    private var presentation: [UInt8] = []
     private var source: (rank: Int, text: [UInt8])
     private enum Annotation { case kept, dropped }
     /// The open annotation, if there is one.
@@ -434,7 +440,7 @@ private struct HTMLFormula {
 
     mutating func add(_ bytes: [UInt8]) {
         switch annotation {
-        case nil: drawn += bytes
+        case nil: presentation += bytes
         case .kept: source.text += bytes
         case .dropped: break
         }
@@ -443,7 +449,7 @@ private struct HTMLFormula {
     /// The source if the formula has one.
     var text: [UInt8] {
         let source = PlainText.trimmed(String(decoding: source.text, as: UTF8.self))
-        return source.isEmpty ? drawn : Array(source.utf8)
+        return source.isEmpty ? presentation : Array(source.utf8)
     }
 }
 

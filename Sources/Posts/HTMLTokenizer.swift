@@ -189,10 +189,11 @@ enum HTMLEntity {
         guard first == UInt8(ascii: "#") else {
             return named[String(decoding: reference, as: UTF8.self)]
         }
-        let number = reference.dropFirst()
-        let isHexadecimal = number.first == UInt8(ascii: "x") || number.first == UInt8(ascii: "X")
-        let digits = isHexadecimal ? number.dropFirst() : number
-        guard let lead = digits.first, lead != UInt8(ascii: "+"), lead != UInt8(ascii: "-"),
+        let numeral = reference.dropFirst()
+        let isHexadecimal = numeral.first == UInt8(ascii: "x") || numeral.first == UInt8(ascii: "X")
+        let digits = isHexadecimal ? numeral.dropFirst() : numeral
+        guard let firstDigit = digits.first, firstDigit != UInt8(ascii: "+"),
+            firstDigit != UInt8(ascii: "-"),
             let value = UInt32(
                 String(decoding: digits, as: UTF8.self), radix: isHexadecimal ? 16 : 10)
         else { return nil }

@@ -14,16 +14,17 @@ package enum HostName {
         for port in [":443", ":80"] where host.hasSuffix(port) { host.removeLast(port.count) }
         while host.hasSuffix(".") { host.removeLast() }
         guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return host }
-        let parts = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(
-            String.init)
+        let hostAndPort = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            .map(
+                String.init)
         var components = URLComponents()
         components.scheme = "https"
-        components.host = parts[0]
+        components.host = hostAndPort[0]
         guard var ascii = components.encodedHost, !ascii.isEmpty,
             ascii.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") })
         else { return host }
         while ascii.hasSuffix(".") { ascii.removeLast() }
-        return ([ascii.lowercased()] + parts.dropFirst()).joined(separator: ":")
+        return ([ascii.lowercased()] + hostAndPort.dropFirst()).joined(separator: ":")
     }
 
     /// The form of a canonical host for people, with its non-ASCII letters.
@@ -38,8 +39,8 @@ package enum HostName {
             }
             return text
         }
-        let shown = labels.joined(separator: ".")
-        return Self.canonical(shown) == canonical ? shown : canonical
+        let shownHost = labels.joined(separator: ".")
+        return Self.canonical(shownHost) == canonical ? shownHost : canonical
     }
 
     /// The text of a label's Punycode (RFC 3492, section 6.2).

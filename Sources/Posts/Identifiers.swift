@@ -153,7 +153,8 @@ package struct AccountID: Hashable, Codable, Sendable {
 
     /// `user@host` of `user@host:8443`.
     private static func withoutPort(_ name: Substring) -> Substring {
-        guard let at = name.firstIndex(of: "@"), let colon = name.lastIndex(of: ":"), at < colon
+        guard let atSign = name.firstIndex(of: "@"), let colon = name.lastIndex(of: ":"),
+            atSign < colon
         else { return name }
         let digits = name[name.index(after: colon)...]
         let isPort = digits.utf8.count <= 5 && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
@@ -169,10 +170,10 @@ package struct AccountID: Hashable, Codable, Sendable {
 
     /// The identity with the non-ASCII letters of its host.
     private var withOwnLetters: String {
-        guard network.traits.namesAreIdentities, let at = value.lastIndex(of: "@") else {
+        guard network.traits.namesAreIdentities, let atSign = value.lastIndex(of: "@") else {
             return value
         }
-        return value[...at] + HostName.shown(String(value[value.index(after: at)...]))
+        return value[...atSign] + HostName.shown(String(value[value.index(after: atSign)...]))
     }
 
     /// The identity in the form that people type: `user@host`, `x:12345`, `did:plc:…`.

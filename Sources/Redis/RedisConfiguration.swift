@@ -56,20 +56,20 @@ package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomRefl
     /// - Throws: ``RedisError`` with code `.invalidConfiguration`, which names the problem without
     ///   quoting the URL.
     package init(url: String, tlsVerification: RedisTLSVerification = .full) throws(RedisError) {
-        let rest: Substring
-        (usesTLS, rest) = try Self.scheme(url)
+        let afterScheme: Substring
+        (usesTLS, afterScheme) = try Self.scheme(url)
         guard url.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             throw Self.unusable(
                 "has a space, a control or a non-ASCII character; percent-encode it")
         }
-        let authority = rest.prefix { !"/?#".contains($0) }
-        let tail = rest[authority.endIndex...]
-        try Self.checkEnd(tail)
-        database = try Self.database(of: tail)
+        let authority = afterScheme.prefix { !"/?#".contains($0) }
+        let afterHosts = afterScheme[authority.endIndex...]
+        try Self.checkEnd(afterHosts)
+        database = try Self.database(of: afterHosts)
         // The last @, because a password may contain one.
-        let split = authority.lastIndex(of: "@")
-        (user, password) = try Self.credentials(split.map { authority[..<$0] })
-        let hosts = split.map { authority[authority.index(after: $0)...] } ?? authority
+        let atSign = authority.lastIndex(of: "@")
+        (user, password) = try Self.credentials(atSign.map { authority[..<$0] })
+        let hosts = atSign.map { authority[authority.index(after: $0)...] } ?? authority
         addresses = try hosts.split(separator: ",", omittingEmptySubsequences: false)
             .map { host throws(RedisError) in try Self.address(host) }
         self.tlsVerification = tlsVerification
@@ -134,13 +134,13 @@ extension RedisConfiguration {
         {
             throw unusable("has a \(sign) in its user name or password; write it as \(escape)")
         }
-        guard let mark = tail.firstIndex(where: { "?#".contains($0) }) else { return }
-        guard tail[mark] == "?" else {
+        guard let delimiter = tail.firstIndex(where: { "?#".contains($0) }) else { return }
+        guard tail[delimiter] == "?" else {
             throw unusable(
                 "has a # behind its host; leave out what follows, or write it as %23 in a password; \(form)"
             )
         }
-        let parameter = tail[mark...].dropFirst().prefix { !"&#".contains($0) }
+        let parameter = tail[delimiter...].dropFirst().prefix { !"&#".contains($0) }
         let name = parameter.prefix { $0 != "=" }
         let isName =
             name.endIndex != parameter.endIndex && (1...40).contains(name.utf8.count)
@@ -231,14 +231,14 @@ extension RedisConfiguration {
 
     private static func percentDecoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
-        var rest = text.utf8
-        while let byte = rest.popFirst() {
+        var remainder = text.utf8
+        while let byte = remainder.popFirst() {
             guard byte == UInt8(ascii: "%") else {
                 bytes.append(byte)
                 continue
             }
-            guard let high = rest.popFirst().flatMap(hexadecimalDigit),
-                let low = rest.popFirst().flatMap(hexadecimalDigit)
+            guard let high = remainder.popFirst().flatMap(hexadecimalDigit),
+                let low = remainder.popFirst().flatMap(hexadecimalDigit)
             else { return nil }
             bytes.append(high << 4 | low)
         }

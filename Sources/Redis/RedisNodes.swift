@@ -155,16 +155,16 @@ final class RedisNodes {
     private func routes(of trip: RedisTrip) -> [(Route, [Int])] {
         guard let map else { return [(Route(address: home), trip.open)] }
         var routes: [Route] = []
-        var places: [Route: [Int]] = [:]
-        for place in trip.open {
-            let owner = map[trip.commands[place].slot] ?? map.masters.first ?? home
+        var indicesByRoute: [Route: [Int]] = [:]
+        for index in trip.open {
+            let owner = map[trip.commands[index].slot] ?? map.masters.first ?? home
             let route =
-                trip.asked[place].map { Route(address: $0, isAsking: true) }
+                trip.asked[index].map { Route(address: $0, isAsking: true) }
                 ?? Route(address: owner)
-            if places[route] == nil { routes.append(route) }
-            places[route, default: []].append(place)
+            if indicesByRoute[route] == nil { routes.append(route) }
+            indicesByRoute[route, default: []].append(index)
         }
-        return routes.map { ($0, places[$0] ?? []) }
+        return routes.map { ($0, indicesByRoute[$0] ?? []) }
     }
 
     /// Sends some of the open commands to one server.
@@ -254,22 +254,22 @@ final class RedisNodes {
 
     /// Reads the slot map, from one server after the other.
     private func refresh() throws {
-        let known = Set((map?.masters ?? []) + Array(connections.keys))
+        let knownServers = Set((map?.masters ?? []) + Array(connections.keys))
         // The servers are asked in random order, because one of them may be cut off from the others
         // and have an old map.
-        let others = known.union(configuration.addresses).subtracting(
+        let otherServers = knownServers.union(configuration.addresses).subtracting(
             [informant].compactMap(\.self)
         ).shuffled()
-        var hint = map
-        for address in [informant].compactMap(\.self) + others {
+        var newMap = map
+        for address in [informant].compactMap(\.self) + otherServers {
             do {
                 let reply = try exchange([SlotMap.question], with: address)[0]
-                if let report = SlotMap.Report(reply) { hint = SlotMap(report, from: address) }
+                if let report = SlotMap.Report(reply) { newMap = SlotMap(report, from: address) }
                 if case .error(let text) = reply, text.contains("cluster support disabled") {
-                    hint = nil
+                    newMap = nil
                     home = address
                 }
-                map = hint
+                map = newMap
                 informant = nil
                 isOutdated = false
                 let masters = Set(map?.masters ?? [home])
@@ -301,10 +301,10 @@ final class RedisNodes {
     @discardableResult
     private func connect(to address: RedisAddress) throws -> RedisConnection {
         let isOneOfMany = map != nil || configuration.addresses.count > 1
-        let patience =
+        let timeout =
             isOneOfMany
             ? min(configuration.connectTimeout, Self.nodePatience) : configuration.connectTimeout
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + timeout
         do {
             let connection = try RedisConnection(
                 configuration, to: address, deadline: deadline, interruption: interruption)

@@ -13,17 +13,18 @@ struct AccountSettings {
     ///
     /// - Throws: ``ConfigurationError`` if only some are set, or some of another network.
     func account() throws -> AccountConfiguration? {
-        let present = AccountField.settable.filter { text($0) != nil }
-        let known = network.descriptor.fields.map(\.field)
-        if let foreign = present.first(where: { !known.contains($0) }) {
+        let setFields = AccountField.settable.filter { text($0) != nil }
+        let knownFields = network.descriptor.fields.map(\.field)
+        if let foreign = setFields.first(where: { !knownFields.contains($0) }) {
             throw error(foreign: foreign)
         }
-        guard let first = present.first else { return nil }
-        let missing = network.descriptor.required(by: role).filter { !present.contains($0) }
-        guard missing.isEmpty else { throw error(missing: missing, but: first) }
+        guard let firstSet = setFields.first else { return nil }
+        let missing = network.descriptor.required(by: role).filter { !setFields.contains($0) }
+        guard missing.isEmpty else { throw error(missing: missing, but: firstSet) }
         let credentials = try AccountCredentials(
             network: network,
-            Dictionary(uniqueKeysWithValues: present.map { ($0, try value($0).map(Secret.init)) }))
+            Dictionary(uniqueKeysWithValues: setFields.map { ($0, try value($0).map(Secret.init)) })
+        )
         return AccountConfiguration(
             role: role, credentials: credentials, apiBaseURL: values[.apiBaseURL(of: role)],
             origin: .environment)
@@ -42,32 +43,33 @@ struct AccountSettings {
     }
 
     private func error(foreign field: AccountField) -> ConfigurationError {
-        let theirs = field.networks.map(\.displayName).joined(separator: " and ")
-        let wanted = field.networks.map(\.rawValue).joined(separator: " or ")
+        let networksOfField = field.networks.map(\.displayName).joined(separator: " and ")
+        let networkValues = field.networks.map(\.rawValue).joined(separator: " or ")
         guard let setting = values.networkSetting(of: role)?.name else {
             // No network is named, and no network has all of these fields.
-            let other = AccountField.settable.first {
+            let conflictingField = AccountField.settable.first {
                 text($0) != nil && $0.networks.allSatisfy { !field.networks.contains($0) }
             }
-            let rest = other.map {
+            let conflictText = conflictingField.map {
                 "\($0.name(of: role)) to \($0.networks.map(\.displayName).joined(separator: " and "))"
             }
             return ConfigurationError(
                 field.name(of: role),
-                "belongs to \(theirs), but \(rest ?? "others do not"); remove one of the two")
+                "belongs to \(networksOfField), but \(conflictText ?? "others do not"); remove one of the two"
+            )
         }
         return ConfigurationError(
             field.name(of: role),
-            "belongs to \(theirs), but \(setting) is \(network.rawValue); remove it, or set \(setting) to \(wanted)"
+            "belongs to \(networksOfField), but \(setting) is \(network.rawValue); remove it, or set \(setting) to \(networkValues)"
         )
     }
 
     private func error(missing: [AccountField], but present: AccountField) -> ConfigurationError {
         let names = missing.map { $0.name(of: role) }
-        let rest = names.dropFirst().map { "and \($0) " }.joined()
+        let furtherNames = names.dropFirst().map { "and \($0) " }.joined()
         return ConfigurationError(
             names[0],
-            "\(rest)\(names.count == 1 ? "is" : "are") not set, but \(present.name(of: role)) is",
+            "\(furtherNames)\(names.count == 1 ? "is" : "are") not set, but \(present.name(of: role)) is",
             isMissing: true)
     }
 }

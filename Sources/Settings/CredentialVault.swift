@@ -357,8 +357,8 @@ struct KeyFile: Sendable {
         guard link(draft, path) == 0 || errno == EEXIST else {
             throw failure("cannot be made: \(FileFault(errno, at: path))")
         }
-        guard let made = try read() else { throw failure("vanished") }
-        return made
+        guard let storedKey = try read() else { throw failure("vanished") }
+        return storedKey
     }
 
     private func make(_ draft: String, holding text: String) throws {

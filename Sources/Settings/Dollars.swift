@@ -2,7 +2,7 @@ package import Networks
 
 extension Money {
     /// The largest amount in a setting, a million dollars.
-    private static let most = 1_000_000
+    private static let mostDollars = 1_000_000
 
     /// Parses an amount such as `5` or `0.25`.
     ///
@@ -14,14 +14,14 @@ extension Money {
             !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) }
         }
         guard isNumber, (1...2).contains(parts.count),
-            let whole = Int(String(decoding: parts[0], as: UTF8.self)),
-            whole <= Self.most
+            let dollars = Int(String(decoding: parts[0], as: UTF8.self)),
+            dollars <= Self.mostDollars
         else { return nil }
         let fraction = parts.count == 2 ? String(decoding: parts[1], as: UTF8.self) : "0"
         guard fraction.count <= 6,
             let millionths = Int(fraction + String(repeating: "0", count: 6 - fraction.count))
         else { return nil }
-        self.init(microdollars: whole * 1_000_000 + millionths)
+        self.init(microdollars: dollars * 1_000_000 + millionths)
     }
 
     /// The amount as ``init(dollars:)`` reads it, without zeros at its end.

@@ -170,11 +170,11 @@ extension DotEnv {
     /// The value between quotes, after which only a comment may follow.
     private static func quoted(_ text: String, by quote: Character) throws(Refusal) -> String {
         var value = ""
-        var rest = text.dropFirst()
-        while let character = rest.popFirst() {
+        var remainder = text.dropFirst()
+        while let character = remainder.popFirst() {
             if character == quote {
-                let isEnd = rest.isEmpty || rest.first?.isWhitespace == true
-                guard isEnd, rest.first(where: { !$0.isWhitespace }).map({ $0 == "#" }) ?? true
+                let isEnd = remainder.isEmpty || remainder.first?.isWhitespace == true
+                guard isEnd, remainder.first(where: { !$0.isWhitespace }).map({ $0 == "#" }) ?? true
                 else {
                     throw Refusal(
                         "goes on behind the closing \(quote); "
@@ -184,8 +184,9 @@ extension DotEnv {
                 }
                 return value
             }
-            if quote == "\"", character == "\\", let next = rest.first, "\"\\$`".contains(next) {
-                value.append(rest.removeFirst())
+            if quote == "\"", character == "\\", let next = remainder.first, "\"\\$`".contains(next)
+            {
+                value.append(remainder.removeFirst())
             } else {
                 value.append(character)
             }
@@ -197,16 +198,18 @@ extension DotEnv {
     private static func bare(_ text: Substring, of name: String) throws(Refusal) -> String {
         let isSecret = AnySetting.named(name)?.isSecret == true
         var value = text.trimmingCharacters(in: blanks)
-        if let sign = text.indices.first(where: { text[$0] == "#" && isBlank(text, before: $0) }) {
-            let head = text[..<sign].trimmingCharacters(in: blanks)
-            let isSpaced = text[sign...].dropFirst().first?.isWhitespace ?? true
-            let isPlain = !head.contains(where: \.isWhitespace)
+        if let numberSign = text.indices.first(where: {
+            text[$0] == "#" && isBlank(text, before: $0)
+        }) {
+            let beforeSign = text[..<numberSign].trimmingCharacters(in: blanks)
+            let isSpaced = text[numberSign...].dropFirst().first?.isWhitespace ?? true
+            let isPlain = !beforeSign.contains(where: \.isWhitespace)
             guard isSecret ? isPlain && isSpaced : isPlain || isSpaced else {
                 throw Refusal(
                     "has a # that may begin a comment or belong to the value; put the value between quotes, without the "
                         + "comment")
             }
-            value = head
+            value = beforeSign
         }
         let words = value.split { $0.isWhitespace || $0 == ";" }
         guard !words.contains(where: isAssignment) else {
@@ -242,10 +245,10 @@ extension DotEnv {
         if let retired = RetiredSetting.named(name) {
             return ": \(name) \(retired.problem); remove the line"
         }
-        let near = Spelling.nearest(to: name.uppercased(), among: knownNames)
+        let nearestName = Spelling.nearest(to: name.uppercased(), among: knownNames)
         let isUsual = name.utf8.count <= 40 && name == name.uppercased()
-        guard isUsual || near != nil else { return " names no setting" }
-        return ": \(name) is no setting" + (near.map { "; did you mean \($0)?" } ?? "")
+        guard isUsual || nearestName != nil else { return " names no setting" }
+        return ": \(name) is no setting" + (nearestName.map { "; did you mean \($0)?" } ?? "")
     }
 }
 

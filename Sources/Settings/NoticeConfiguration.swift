@@ -116,13 +116,13 @@ package struct NoticeConfiguration: Sendable {
         var word: String? = nil
         var quote: Character? = nil
         for character in text {
-            if let open = quote {
-                if character == open { quote = nil } else { word?.append(character) }
+            if let openQuote = quote {
+                if character == openQuote { quote = nil } else { word?.append(character) }
             } else if character == "\"" || character == "'" {
                 quote = character
                 word = word ?? ""
             } else if character == " " {
-                if let ended = word { words.append(ended) }
+                if let endedWord = word { words.append(endedWord) }
                 word = nil
             } else {
                 word = (word ?? "") + String(character)
@@ -131,7 +131,7 @@ package struct NoticeConfiguration: Sendable {
         guard quote == nil else {
             throw ConfigurationError(name, "has a quote that does not end")
         }
-        if let ended = word { words.append(ended) }
+        if let endedWord = word { words.append(endedWord) }
         guard words.first?.isEmpty == false else {
             throw ConfigurationError(name, "names no program")
         }

@@ -196,8 +196,10 @@ package struct SettingValues: Sendable {
     /// account's variables belong, else that of the other account.
     func derivedNetwork(of role: AccountRole) -> (value: NetworkName, origin: SettingOrigin) {
         let isNamed = ![.fallback, .implied, .unset].contains(origin(.network))
-        let own = possibleNetworks(of: role)
-        if !isNamed, own.count == 1, let network = own.first { return (network, .implied) }
+        let possible = possibleNetworks(of: role)
+        if !isNamed, possible.count == 1, let network = possible.first {
+            return (network, .implied)
+        }
         return (self[.network], isNamed ? .fallback : origin(.network))
     }
 
@@ -260,11 +262,12 @@ package struct SettingValues: Sendable {
             if let retired = RetiredSetting.named(name) {
                 throw ConfigurationError(name, retired.problem)
             }
-            let near = Spelling.nearest(to: name.uppercased(), among: AnySetting.all.map(\.name))
+            let nearestName = Spelling.nearest(
+                to: name.uppercased(), among: AnySetting.all.map(\.name))
             throw ConfigurationError(
                 name,
                 "is no setting"
-                    + (near.map { "; did you mean \($0)?" } ?? "; see mirror-bot config"))
+                    + (nearestName.map { "; did you mean \($0)?" } ?? "; see mirror-bot config"))
         }
         guard !setting.isSecret else {
             throw ConfigurationError(name, "is a secret, which is not set for a mirror")

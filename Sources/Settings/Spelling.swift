@@ -15,10 +15,10 @@ package enum Spelling {
         let limit = min(3, max(1, letters.count / 3))
         var nearest: (word: String, slips: Int)?
         for word in words {
-            let other = Array(word.unicodeScalars)
+            let lettersOfWord = Array(word.unicodeScalars)
             // The difference of the lengths is a lower bound of the slips.
-            guard abs(other.count - letters.count) <= limit else { continue }
-            guard let slips = slips(letters, other, atMost: limit) else { continue }
+            guard abs(lettersOfWord.count - letters.count) <= limit else { continue }
+            guard let slips = slips(letters, lettersOfWord, atMost: limit) else { continue }
             if slips < nearest?.slips ?? .max { nearest = (word, slips) }
         }
         return nearest?.word
@@ -29,25 +29,27 @@ package enum Spelling {
     private static func slips(
         _ first: [Unicode.Scalar], _ second: [Unicode.Scalar], atMost limit: Int
     ) -> Int? {
-        var before = [Int]()
-        var last = Array(0...second.count)
+        var rowBeforeLast = [Int]()
+        var lastRow = Array(0...second.count)
         for (row, letter) in first.enumerated() {
-            var current = [row + 1]
+            var currentRow = [row + 1]
             for (column, other) in second.enumerated() {
-                var least = min(
-                    last[column + 1] + 1, current[column] + 1,
-                    last[column] + (letter == other ? 0 : 1))
+                var fewestSlips = min(
+                    lastRow[column + 1] + 1, currentRow[column] + 1,
+                    lastRow[column] + (letter == other ? 0 : 1))
                 if row > 0, column > 0, letter == second[column - 1], first[row - 1] == other {
-                    least = min(least, before[column - 1] + 1)
+                    fewestSlips = min(fewestSlips, rowBeforeLast[column - 1] + 1)
                 }
-                current.append(least)
+                currentRow.append(fewestSlips)
             }
-            before = last
-            last = current
+            rowBeforeLast = lastRow
+            lastRow = currentRow
             // A row is computed from the two before it, and its minimum is at least theirs.
-            guard last.contains(where: { $0 <= limit }) || before.contains(where: { $0 <= limit })
+            guard
+                lastRow.contains(where: { $0 <= limit })
+                    || rowBeforeLast.contains(where: { $0 <= limit })
             else { return nil }
         }
-        return last[second.count] <= limit ? last[second.count] : nil
+        return lastRow[second.count] <= limit ? lastRow[second.count] : nil
     }
 }

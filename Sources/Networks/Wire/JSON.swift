@@ -35,23 +35,23 @@ package enum JSONBody {
             return UInt16(String(decoding: body[place + 2..<place + 6], as: UTF8.self), radix: 16)
         }
         var repaired = body
-        var place = 0
-        while let found = body[place...].firstIndex(of: backslash) {
-            guard let first = unit(at: found),
+        var searchStart = 0
+        while let escape = body[searchStart...].firstIndex(of: backslash) {
+            guard let first = unit(at: escape),
                 UTF16.isLeadSurrogate(first) || UTF16.isTrailSurrogate(first)
             else {
                 // The escaped character may be a backslash itself.
-                place = min(found + 2, body.count)
+                searchStart = min(escape + 2, body.count)
                 continue
             }
-            if UTF16.isLeadSurrogate(first), let second = unit(at: found + 6),
+            if UTF16.isLeadSurrogate(first), let second = unit(at: escape + 6),
                 UTF16.isTrailSurrogate(second)
             {
-                place = found + 12
+                searchStart = escape + 12
                 continue
             }
-            repaired.replaceSubrange(found + 2..<found + 6, with: "fffd".utf8)
-            place = found + 6
+            repaired.replaceSubrange(escape + 2..<escape + 6, with: "fffd".utf8)
+            searchStart = escape + 6
         }
         return repaired
     }
@@ -102,10 +102,10 @@ package enum JSONBody {
     /// - Returns: One for each element; empty if there is no list.
     package static func digests(of body: [UInt8], under key: String? = nil) -> [String] {
         typealias List = [LenientElement<JSONValue>]
-        let list =
+        let elements =
             key.map { decoded([String: LenientElement<List>].self, body)?[$0]?.value }
             ?? decoded(List.self, body)
-        return (list ?? []).enumerated().map { index, element in
+        return (elements ?? []).enumerated().map { index, element in
             // Nil if a number fits no type of ``JSONValue``; then the element is identified by its
             // index.
             let json = element.value.flatMap { try? encoded($0) } ?? Array("\(index)".utf8) + body

@@ -365,16 +365,16 @@ package final class KnownSecrets: @unchecked Sendable {
 
     // Sendable: every access to the variable holds the lock.
     private let lock = NSLock()
-    private var known: [Secret] = []
+    private var keptSecrets: [Secret] = []
 
     package init() {}
 
-    package var all: [Secret] { lock.withLock { known } }
+    package var all: [Secret] { lock.withLock { keptSecrets } }
 
     /// Adds the secrets that are neither nil nor empty.
     package func add(_ secrets: Secret?...) {
-        let fresh = secrets.compactMap(\.self).filter { !$0.isEmpty }
-        lock.withLock { known = (known + fresh).suffix(Self.maximumCount) }
+        let newSecrets = secrets.compactMap(\.self).filter { !$0.isEmpty }
+        lock.withLock { keptSecrets = (keptSecrets + newSecrets).suffix(Self.maximumCount) }
     }
 }
 
