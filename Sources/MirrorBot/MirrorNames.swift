@@ -10,7 +10,7 @@ enum MirrorNames {
     /// Creates no file and prints nothing. Returns an empty list on any error.
     @Sendable static func complete(_ words: [String], _: Int, _ beginning: String) async -> [String]
     {
-        let home = words.firstIndex(of: "--home").flatMap { words.dropFirst($0 + 1).first }
+        let home = words.drop { $0 != "--home" }.dropFirst().first
         let environment = Console.current.environment
         let (values, problems) = SettingValues.loadAll(
             flags: home.map { [Setting.home.name: $0] } ?? [:], environment: environment,

@@ -20,9 +20,8 @@ package enum LanguageTag {
     package static func namesLanguage(_ text: String) -> Bool {
         guard isWellFormed(text) else { return false }
         let primary = text.prefix { $0 != "-" }.lowercased()
-        let isPrivate =
-            primary.utf8.count == 3 && primary.hasPrefix("q")
-            && primary.dropFirst().first.map { $0 <= "t" } == true
+        let privateCodes = "qaa"..."qtz"
+        let isPrivate = primary.utf8.count == 3 && privateCodes.contains(primary)
         return !empty.contains(primary) && !isPrivate
     }
 

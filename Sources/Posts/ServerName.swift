@@ -25,9 +25,9 @@ package struct ServerName: Hashable, Codable, Sendable {
         guard id.network == .usual, id.value.hasPrefix("*@") else { return nil }
         host = String(id.value.dropFirst(2))
         let (name, port) = Self.parts(host)
-        let isNumber =
+        let hasUsablePort =
             port.map { $0.utf8.count <= 5 && (1...65_535).contains(Int($0) ?? 0) } ?? true
-        guard isNumber, host.utf8.count <= 260 else { return nil }
+        guard hasUsablePort, host.utf8.count <= 260 else { return nil }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         let isHost = labels.allSatisfy { label in
             (1...63).contains(label.utf8.count)

@@ -518,11 +518,13 @@ package struct StoredLogin: Sendable {
 
     /// Whether this login and another one have the same secrets.
     package func hasSameSecrets(as other: StoredLogin) -> Bool {
-        network == other.network
-            && network.descriptor.fields.map(\.field).filter { $0.isSecret && $0.setting != nil }
-                .allSatisfy {
-                    credentials[$0]?.reveal() == other.credentials[$0]?.reveal()
-                }
+        let secretFields = network.descriptor.fields.map(\.field).filter {
+            $0.isSecret && $0.setting != nil
+        }
+        return network == other.network
+            && secretFields.allSatisfy {
+                credentials[$0]?.reveal() == other.credentials[$0]?.reveal()
+            }
     }
 
     /// Whether this login and another one have the same values, including secret fields.

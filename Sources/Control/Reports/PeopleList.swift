@@ -203,22 +203,25 @@ private struct PeopleStanding {
     private let stances: [AccountID: People.Stance]
 
     /// - Parameters:
-    ///   - replies: The number of the human's replies to each.
-    ///   - noted: Other people with a stance.
+    ///   - replies: For each answered person, the number of the human's replies.
+    ///   - noted: The people whom the human never answered, and who have a stance or a link.
     init(
         replies: [AccountID: Int], noted: [AccountID], isAnyServerDenied: Bool,
         _ records: [AccountID: People.Person],
         _ mirror: HumanMirror
     ) async throws {
-        ids = (Array(replies.keys) + noted).map { ($0, PeoplePlace($0, replies)) }.sorted {
-            $0.1 < $1.1
-        }.map(\.0)
+        let places = (Array(replies.keys) + noted).map { ($0, PeoplePlace($0, replies)) }
+        ids = places.sorted { $0.1 < $1.1 }.map(\.0)
         self.records = records
         // A stance affects other accounts only through a link or a server.
-        let affected =
-            isAnyServerDenied
-            ? ids : ids.filter { records[$0].map { $0.stance != .none || $0.link != nil } ?? false }
-        stances = try await mirror.people.stances(of: affected)
+        var affectedIDs = ids
+        if !isAnyServerDenied {
+            affectedIDs = ids.filter { id in
+                guard let person = records[id] else { return false }
+                return person.stance != .none || person.link != nil
+            }
+        }
+        stances = try await mirror.people.stances(of: affectedIDs)
     }
 
     func holds(_ id: AccountID) -> People.Stance { stances[id] ?? .none }

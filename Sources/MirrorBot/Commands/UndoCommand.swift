@@ -322,7 +322,8 @@ private enum UndoView {
             return count == 0 ? nil : "\(count) \(name)"
         }
         let lines = actions.prefix(mostListed).map { action in
-            let about = action.text.map { "“\($0)”" } ?? action.target.map { $0.post } ?? ""
+            let quotedText = action.text.map { "“\($0)”" }
+            let about = quotedText ?? action.target?.post ?? ""
             return
                 "  \(ActionID.short(action.id)) \(LocalTime(action.sending ?? action.due, in: zone)) "
                 + Printable.line(

@@ -36,11 +36,13 @@ struct XPage: Sendable {
         }
 
         func isBelow(_ cursor: Int64, _ post: SandboxPost) -> Bool {
-            since.map { cursor <= $0 } ?? start.map { post.createdAt < $0 } ?? false
+            if let since { return cursor <= since }
+            return start.map { post.createdAt < $0 } ?? false
         }
 
         func isAbove(_ cursor: Int64, _ post: SandboxPost) -> Bool {
-            until.map { cursor >= $0 } ?? end.map { post.createdAt >= $0 } ?? false
+            if let until { return cursor >= until }
+            return end.map { post.createdAt >= $0 } ?? false
         }
     }
 

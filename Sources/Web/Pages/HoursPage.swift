@@ -117,8 +117,8 @@ enum HoursPage: MirrorPage {
         -> String
     {
         guard let busiest = rhythm.busiest else { return "no posts" }
-        let days =
-            since.map { first in until.map { ", \(first) to \($0)" } ?? " since \(first)" } ?? ""
+        var days = ""
+        if let since { days = until.map { ", \(since) to \($0)" } ?? " since \(since)" }
         return "\(Words.count(rhythm.posts, "post"))\(days), most from \(busiest.hour):00 on"
     }
 

@@ -50,9 +50,10 @@ struct Compression: RouterMiddleware {
         for coding in fields.joined(separator: ",").lowercased().split(separator: ",") {
             let parts = coding.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
             guard let name = parts.first else { continue }
-            let weight =
-                parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 }
-                ?? 1
+            var weight = 1.0
+            if let parameter = parts.dropFirst().first(where: { $0.hasPrefix("q=") }) {
+                weight = Double(parameter.dropFirst(2)) ?? 0
+            }
             accepted[name] = weight > 0
         }
         return accepted["gzip"] ?? accepted["x-gzip"] ?? accepted["*"] ?? false
@@ -67,14 +68,14 @@ struct Compression: RouterMiddleware {
         }
         archive_entry_set_filetype(entry, UInt32(S_IFREG))
         // Incompressible data grows by five bytes for each block of 16 kB, and by a header.
-        let room = plain.readableBytes + plain.readableBytes / 1_000 + 512
-        var used = 0
-        var packed = ByteBufferAllocator().buffer(capacity: room)
+        let capacity = plain.readableBytes + plain.readableBytes / 1_000 + 512
+        var packedBytes = 0
+        var packed = ByteBufferAllocator().buffer(capacity: capacity)
         let isPacked = packed.withUnsafeMutableWritableBytes { space in
             archive_write_add_filter_gzip(archive) == ARCHIVE_OK
                 && archive_write_set_format_raw(archive) == ARCHIVE_OK
                 && archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK
-                && archive_write_open_memory(archive, space.baseAddress, space.count, &used)
+                && archive_write_open_memory(archive, space.baseAddress, space.count, &packedBytes)
                     == ARCHIVE_OK
                 && archive_write_header(archive, entry) == ARCHIVE_OK
                 && plain.withUnsafeReadableBytes {
@@ -83,7 +84,7 @@ struct Compression: RouterMiddleware {
                 && archive_write_close(archive) == ARCHIVE_OK
         }
         guard isPacked else { return nil }
-        packed.moveWriterIndex(forwardBy: used)
+        packed.moveWriterIndex(forwardBy: packedBytes)
         return packed
     }
 

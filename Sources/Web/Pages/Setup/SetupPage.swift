@@ -31,9 +31,9 @@ enum SetupPage: MirrorPage {
 
     @Sendable private static func page(_ request: MirrorRequest) async throws -> WebReply {
         let position = try await request.mirror.setupPosition()
-        let named = step(request)
-        let current =
-            named ?? position.open.first?.kind ?? (position.steps.isEmpty ? nil : .start)
+        let requestedStep = step(request)
+        let firstOpen = position.open.first?.kind ?? (position.steps.isEmpty ? nil : .start)
+        let current = requestedStep ?? firstOpen
         var context: PageContext = [
             "base": .text(request.base), "isOver": .flag(position.steps.isEmpty),
             "title": .text(position.steps.isEmpty ? "It is set up" : "Set up"),

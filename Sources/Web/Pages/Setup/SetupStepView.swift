@@ -60,9 +60,9 @@ struct SetupStepView {
     /// The address of the next open step, if this one can be postponed.
     private var later: String? {
         guard [.consent, .favorites, .profile].contains(step.kind), !step.isDone else { return nil }
-        let kinds = position.open.map(\.kind)
-        let next = kinds.firstIndex(of: step.kind).map { kinds.dropFirst($0 + 1).first } ?? nil
-        return SetupPage.address(of: next ?? .start, request)
+        let openKinds = position.open.map(\.kind)
+        let fromThisStep = openKinds.drop { $0 != step.kind }
+        return SetupPage.address(of: fromThisStep.dropFirst().first ?? .start, request)
     }
 
     // MARK: Accounts
