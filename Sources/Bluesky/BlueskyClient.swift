@@ -33,7 +33,8 @@ struct BlueskyClient: NetworkClient {
             limit: AddressLimit(count: 3_000, period: 300), isAnnounced: !isOfAccount)
     }
 
-    /// The same client for another server, which hides further secrets in errors.
+    /// Returns a client with the same settings for another server, which hides further secrets in
+    /// errors.
     func at(_ server: ServerAddress, hiding secrets: [Secret] = []) -> BlueskyClient {
         var client = self
         client.server = server

@@ -309,8 +309,8 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
     /// - Parameters:
     ///   - itemKeys: The items from the newest down, as far as they were read.
     ///   - isWhole: Whether the feed has no other items.
-    ///   - time: When they were read, for feeds of many authors; nil for a list of one account's
-    ///     records.
+    ///   - time: The time at which the items were read, for feeds of many authors; nil for a list
+    ///     of one account's records.
     init(itemKeys: [BlueskyItemKey], isWhole: Bool, at time: Date?) {
         let sorted = itemKeys.sorted { $0.order > $1.order }
         var floor = sorted.prefix(Self.window).last?.order ?? ""

@@ -22,12 +22,12 @@ package struct BlueskyNetwork: SocialNetwork {
     let memory = BlueskyMemory()
 
     /// - Parameters:
-    ///   - appPassword: Opens the account; nil for public reading.
+    ///   - appPassword: The app password of the account; nil for public reading.
     ///   - apiBaseURL: The server that stands for all of Bluesky's; nil for the real ones.
     ///   - sessions: Stores the session, so that the password is hardly ever sent.
     ///   - client: Sends the requests; may be shared with other networks.
     ///   - origin: The mirror that makes the requests.
-    ///   - uptime: Reads the monotonic clock, in seconds; nil for the system's.
+    ///   - uptime: A function that reads the monotonic clock, in seconds; nil for the system's.
     /// - Throws: `NetworkError` with code `.configuration` for an invalid identifier or address.
     package init(
         identifier: String, appPassword: Secret?, apiBaseURL: String?,

@@ -197,7 +197,8 @@ struct BlueskyTranslator {
     /// A post from its record.
     ///
     /// - Parameters:
-    ///   - noticedAt: When a server first saw it; nil if only the record is known.
+    ///   - noticedAt: The time at which a server first saw the post; nil if only the record is
+    ///     known.
     ///   - visibility: The visibility of the author's posts. All are public on Bluesky; those of an
     ///     author who wants to be hidden from logged-out readers count as private.
     func post(

@@ -31,7 +31,7 @@ package struct FavoriteEvaluation: Sendable {
     private let threshold: Double
 
     /// - Parameters:
-    ///   - extractor: Finds the features of a post.
+    ///   - extractor: The extractor of a post's features.
     ///   - configuration: The threshold, and the number of posts that must be learned before
     ///     anything is a favorite.
     package init(extractor: FeatureExtractor, configuration: FavoriteConfiguration) {

@@ -25,8 +25,8 @@ package struct ScheduleEvaluation: Sendable {
     private let repetitions: Int
 
     /// - Parameters:
-    ///   - configuration: How to learn and plan. Its quiet minutes are ignored, because they are
-    ///     the bot's, not the human's.
+    ///   - configuration: The settings by which days are learned and planned. The quiet minutes are
+    ///     ignored, because they are the bot's, not the human's.
     ///   - zone: The zone of the times; nil if each time has an offset of its own.
     ///   - repetitions: The number of simulations of the held-out days, at least one.
     package init(

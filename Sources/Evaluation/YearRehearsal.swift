@@ -80,7 +80,8 @@ package struct YearRehearsal: Sendable {
     ///
     /// - Parameters:
     ///   - now: The present; only days before today are simulated.
-    ///   - onDay: Called after each simulated day with the number of days done, and of all days.
+    ///   - onDay: A function that is called after each simulated day with the number of days done,
+    ///     and of all days.
     /// - Returns: The year of the human and of the bot.
     /// - Throws: ``YearProblem``; `ImportError` for the file of favorites; the store's error;
     ///   `CancellationError`.

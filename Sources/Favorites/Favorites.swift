@@ -22,7 +22,7 @@ package struct Favorites: Sendable {
     private static let batch = 2_000
 
     /// - Parameters:
-    ///   - onStep: Called at each step of a change of the examples.
+    ///   - onStep: A function that is called at each step of a change of the examples.
     package init(
         storage: any StorageEngine, mirror: String, counts: any CountStore,
         extractor: FeatureExtractor,

@@ -168,7 +168,7 @@ package struct MastodonLogin: Sendable {
     /// The scopes that the bot needs and a token lacks, in the order of ``MastodonBotScope``.
     ///
     /// - Parameters:
-    ///   - token: Opens the bot's account.
+    ///   - token: The access token of the bot's account.
     ///   - granted: The scopes that the server named with the token; `nil` to ask.
     /// - Returns: The missing scopes; empty if the server does not say, or lets every token do
     ///   everything.

@@ -52,7 +52,7 @@ package struct MastodonNetwork: SocialNetwork {
     ///     overrules its program.
     ///   - client: Sends the requests; may be shared with other networks.
     ///   - origin: The mirror that makes the requests.
-    ///   - uptime: Reads the monotonic clock, in seconds; nil for the system's.
+    ///   - uptime: A function that reads the monotonic clock, in seconds; nil for the system's.
     /// - Throws: `NetworkError` with code `.configuration` if `server` or `apiBaseURL` is not an
     ///   address.
     package init(

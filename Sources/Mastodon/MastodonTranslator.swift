@@ -36,7 +36,7 @@ struct MastodonTranslator {
     /// The post of `wire`.
     ///
     /// - Parameters:
-    ///   - noticedAt: When the server reported it, for posts without a time.
+    ///   - noticedAt: The time at which the server reported the post, for posts without a time.
     /// - Returns: Nil for a post without an identity or an author.
     func post(_ wire: MastodonStatus, noticedAt: Date? = nil) -> ObservedPost? {
         guard let account = wire.account, var read = reader.read(wire) else { return nil }

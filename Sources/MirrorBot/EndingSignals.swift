@@ -6,7 +6,7 @@ import UnixSignals
 enum EndingSignals {
     /// The signals that a command traps to end gracefully.
     ///
-    /// Without SIGHUP if the process was started with that signal ignored, as by `nohup`.
+    /// SIGHUP is not among them if the process was started with that signal ignored, as by `nohup`.
     static let trapped: [UnixSignal] = {
         let always: [UnixSignal] = [.sigint, .sigterm]
         return disposition(of: SIGHUP) == .ignored ? always : always + [.sighup]

@@ -129,11 +129,12 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     ///   - account: The account's name in the log.
     ///   - previous: The former gate of the same account, whose state is taken over.
     ///   - logger: Logs every pause and its end.
-    ///   - tally: Counts the durations of calls; nil to count none.
+    ///   - tally: The counter of the durations of calls; nil to count none.
     ///   - kept: The waits that an earlier process stored; ignored if there is a previous gate.
-    ///   - onWait: Called with every wait to store, and with nil to remove the stored one.
-    ///   - onRefusal: Called with every refusal of the credentials, and with nil when they are
-    ///     accepted again.
+    ///   - onWait: A function that is called with every wait to store, and with nil to remove the
+    ///     stored one.
+    ///   - onRefusal: A function that is called with every refusal of the credentials, and with nil
+    ///     when they are accepted again.
     package init(
         _ network: any SocialNetwork, account: String, patience: Patience = .minutes,
         after previous: AccountGate? = nil, now: @escaping @Sendable () -> Date, logger: Logger,

@@ -31,7 +31,7 @@ package final class RequestTally: @unchecked Sendable {
     }
 
     package struct Changes: Equatable, Sendable {
-        /// By network.
+        /// For each network, the number of calls by duration.
         package var durations: [String: Durations] = [:]
         package var remaining: [Limit: Int] = [:]
     }

@@ -147,7 +147,7 @@ package final class PostgresConnection {
     /// - Parameters:
     ///   - text: A `SELECT`; the server keeps it as a cursor.
     ///   - parameters: The values of `$1`, `$2`, ….
-    ///   - body: Called with each portion; may run other statements.
+    ///   - body: A function that is called with each portion; it may run other statements.
     /// - Throws: The error of ``execute(_:_:)`` or `body`.
     package func forEachPortion(
         _ text: String, _ parameters: [SQLValue], _ body: (PostgresResult) throws -> Void
@@ -332,7 +332,8 @@ extension PostgresConnection {
     /// Sends data to the server, and returns the last of its results.
     ///
     /// - Parameters:
-    ///   - meanwhile: Called once when everything is sent, before the result is read.
+    ///   - meanwhile: A function that is called once, when everything is sent and before the result
+    ///     is read.
     ///   - send: Passes the data to libpq.
     /// - Returns: The last answer.
     /// - Throws: ``PostgresError`` or `CancellationError`.

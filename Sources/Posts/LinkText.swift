@@ -2,9 +2,9 @@ import Foundation
 
 /// The form that a link takes in plain text.
 enum LinkText: Equatable {
-    /// Only the link's words, which are a hashtag.
+    /// The link's words are shown, which are a hashtag.
     case words
-    /// Only the link's address, because the words are the address or a beginning of it.
+    /// The link's address is shown, because the words are the address or a beginning of it.
     case address
     /// The link's words, and the address in parentheses.
     case both

@@ -133,7 +133,7 @@ package enum PlainText {
             && trimmed.dropFirst(scheme.count).hasPrefix("://")
     }
 
-    /// At most `count` bytes of `text`, without dividing a character.
+    /// Returns the beginning of `text`, at most `count` bytes long, without dividing a character.
     static func head(of text: [UInt8], _ count: Int) -> [UInt8] {
         guard text.count > count else { return text }
         var end = count

@@ -22,7 +22,7 @@ package struct PostTime: Equatable, Sendable {
     ///   - text: The written time in the form of RFC 3339; without an offset it is read as UTC and
     ///     not trusted.
     ///   - keyed: The time in the post's key; `nil` if it contains none.
-    ///   - noticedAt: When the post was seen, at the latest.
+    ///   - noticedAt: The latest time at which the post may have been seen first.
     package init(_ text: String?, keyed: Date? = nil, noticedAt: Date) {
         let zoned = text.flatMap { Date(rfc3339: $0) }
         let written = zoned ?? text.flatMap { Date(rfc3339: $0 + "Z") }

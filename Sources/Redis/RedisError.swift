@@ -90,7 +90,7 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
         ["READONLY", "MASTERDOWN", "LOADING", "NOAUTH"].contains(serverCode)
     }
 
-    /// The same failure for a pipeline of which some commands have run.
+    /// The failure as that of a pipeline of which some commands have run.
     var afterOthersRan: RedisError {
         RedisError(code, mayHaveRun: true, serverCode: serverCode, message: message)
     }

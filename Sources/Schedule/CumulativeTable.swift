@@ -17,7 +17,7 @@ package struct CumulativeTable: Equatable, Sendable {
 
     /// - Parameters:
     ///   - weights: Shares that sum to about 1; negative values and NaN count as 0.
-    ///   - rounding: How shares are rounded to integer multiples of 2^-40.
+    ///   - rounding: The rounding of shares to integer multiples of 2^-40.
     ///   - isClosed: Whether an index must never be drawn.
     package init(weights: [Double], rounding: Rounding, isClosed: (Int) -> Bool = { _ in false }) {
         var total: UInt64 = 0

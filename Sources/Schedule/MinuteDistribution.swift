@@ -94,7 +94,7 @@ package struct MinuteDistribution: Equatable, Sendable {
     /// - Parameters:
     ///   - counts: The number of posts in each minute.
     ///   - missing: Minutes that the local day lacks.
-    ///   - quiet: Other minutes that must never be drawn.
+    ///   - quiet: The quiet minutes, which must never be drawn either.
     /// - Returns: The distribution, in which empty minutes stay empty.
     package static func raw(
         counts: [Double], missing: Set<MinuteOfDay> = [], quiet: Set<MinuteOfDay> = []

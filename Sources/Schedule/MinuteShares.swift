@@ -8,7 +8,7 @@ package struct MinuteShares: Equatable, Sendable {
     /// The shares of observed or planned minutes.
     ///
     /// - Parameters:
-    ///   - binCount: How many stretches the day has: a divisor of 1,440, 24 for hours.
+    ///   - binCount: The number of stretches of the day: a divisor of 1,440, 24 for hours.
     package init(of minutes: some Sequence<MinuteOfDay>, binCount: Int = 24) {
         var masses = Array(repeating: 0.0, count: MinuteOfDay.count)
         for minute in minutes { masses[minute.value] += 1 }

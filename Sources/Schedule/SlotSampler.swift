@@ -23,7 +23,7 @@ package struct SlotSampler: Sendable {
     /// dropped. A sequence ends if it would leave the day or enter a closed minute.
     ///
     /// - Parameters:
-    ///   - count: How many slots the day should have.
+    ///   - count: The number of slots that the day should have.
     ///   - uniform: Returns the next random number from 0, included, to 1, excluded.
     /// - Returns: The minutes that could be placed.
     package func minutes(count: Int, uniform: () -> Double) -> [MinuteOfDay] {

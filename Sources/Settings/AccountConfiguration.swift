@@ -69,7 +69,7 @@ package struct AccountCredentials: Sendable {
     /// - Parameters:
     ///   - network: The account's network.
     ///   - values: The known values; nil for unknown ones.
-    ///   - expiresAt: When the access token ends.
+    ///   - expiresAt: The time at which the access token expires.
     package init(network: NetworkName, _ values: [AccountField: Secret?], expiresAt: Date? = nil) {
         self.network = network
         self.values = values.compactMapValues(\.self)

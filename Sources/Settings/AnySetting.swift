@@ -56,13 +56,13 @@ package struct AnySetting: Sendable {
         }
     }
 
-    /// When a change takes effect.
+    /// The time at which a change of a setting takes effect.
     package enum Uptake: String, CaseIterable, Codable, Sendable {
-        /// Within a minute of `mirror-bot set`, in a running worker.
+        /// A change takes effect in a running worker, within a minute of `mirror-bot set`.
         case live
-        /// Within a minute, for later plans and decisions.
+        /// A change takes effect within a minute, for later plans and decisions.
         case nextDecision = "next-decision"
-        /// At the next start of a process.
+        /// A change takes effect at the next start of a process.
         case nextStart = "next-start"
 
         /// The time in the words after "taken up".

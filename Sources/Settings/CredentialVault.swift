@@ -142,7 +142,7 @@ package struct CredentialVault: Sendable {
     /// Every process with the same key derives the same one.
     ///
     /// - Parameters:
-    ///   - purpose: Its name and version; no other use of the key has the same.
+    ///   - purpose: The name and version of the use of the key; no other use has the same.
     ///   - mayMake: Whether the key file is made if it is missing.
     /// - Returns: Nil if there is no key.
     /// - Throws: ``ConfigurationError`` for an invalid key file.

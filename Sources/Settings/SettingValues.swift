@@ -254,7 +254,7 @@ package struct SettingValues: Sendable {
     ///
     /// - Parameters:
     ///   - name: The variable's name.
-    ///   - text: Its value.
+    ///   - text: The value of the setting, as text.
     /// - Throws: ``ConfigurationError`` for another setting, or a text that is no value of it.
     @discardableResult
     static func parsedOfMirror(_ name: String, _ text: String) throws -> AnySettingValue {

@@ -27,7 +27,8 @@ struct XClient: NetworkClient {
 
     /// - Parameters:
     ///   - apiBaseURL: The address of the interface; nil for X's.
-    ///   - signer: Has the keys of the application, and the token of the account if there is one.
+    ///   - signer: The signer of requests, with the keys of the application, and the token of the
+    ///     account if there is one.
     /// - Throws: `NetworkError` with code `.configuration` if `apiBaseURL` is not an address.
     init(
         apiBaseURL: String?, signer: OAuthSigner, http: HTTPClient,
@@ -210,7 +211,8 @@ final class XMemory: @unchecked Sendable {
     /// X's clock, according to its answers.
     let serverClock: ServerClock
 
-    /// - Parameter uptime: Reads the monotonic clock, in seconds; nil for the system's.
+    /// - Parameter uptime: A function that reads the monotonic clock, in seconds; nil for the
+    ///   system's.
     init(uptime: (@Sendable () -> TimeInterval)? = nil) {
         serverClock = ServerClock(uptime: uptime)
     }

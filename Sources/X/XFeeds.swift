@@ -441,8 +441,8 @@ struct XList {
     /// Removes items outside of two ids, which a server sent nevertheless.
     ///
     /// - Parameters:
-    ///   - since: Only items newer than this id are wanted.
-    ///   - until: Only items older than this id are wanted.
+    ///   - since: The id above which items are wanted; nil for no lower bound.
+    ///   - until: The id below which items are wanted; nil for no upper bound.
     /// - Returns: Whether there was an item at or below `since`, so that the list reaches it.
     mutating func keep(since: String?, until: String?) -> Bool {
         let isTooOld = { (id: String) in since.map { !XID.isNewer(id, than: $0) } ?? false }

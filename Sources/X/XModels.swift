@@ -95,7 +95,7 @@ struct XUser: Decodable {
     let name: String
     let description: String
     let descriptionLinks: [XLinkEntity]
-    /// Only followers see the account's posts; nil if the server does not tell.
+    /// Whether only followers see the account's posts; nil if the server does not tell.
     let isProtected: Bool?
 
     init(from decoder: any Decoder) throws {

@@ -19,8 +19,8 @@ package struct XNetwork: SocialNetwork {
     ///   - credentials: The keys of the application, and the token of the account to act for.
     ///   - client: Sends the requests; may be shared with other networks.
     ///   - origin: The mirror that makes the requests.
-    ///   - now: Reads the wall clock, whose time is in the signatures.
-    ///   - uptime: Reads the monotonic clock, in seconds; nil for the system's.
+    ///   - now: A function that reads the wall clock, whose time is in the signatures.
+    ///   - uptime: A function that reads the monotonic clock, in seconds; nil for the system's.
     /// - Throws: `NetworkError` with code `.configuration` if the base URL of the options is not
     ///   an address.
     package init(

@@ -16,7 +16,7 @@ struct XPacing {
     private let receivedAt: Date
 
     /// - Parameters:
-    ///   - receivedAt: When the answer came, on the local clock.
+    ///   - receivedAt: The time at which the answer came, on the local clock.
     init(_ headers: HTTPHeaders, receivedAt: Date) {
         func pacing(_ window: String) -> ServerPacing {
             ServerPacing(

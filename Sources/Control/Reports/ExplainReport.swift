@@ -514,7 +514,7 @@ extension HumanMirror {
     /// - Parameters:
     ///   - name: An identifier, a unique beginning of one, or a slot as `TypedSlot` reads it.
     ///   - zone: The result of `knownTimeZone()`, for a caller that has it; nil to read it.
-    ///   - now: Decides which days are still to come.
+    ///   - now: The present, by which days are past or still to come.
     /// - Returns: The action, and whether it is stored; a slot of a day without a plan is not.
     /// - Throws: ``ActionNameError``; the store's error.
     package func action(

@@ -33,7 +33,8 @@ package struct MetricsReport: Sendable {
         case together
         /// Each mirror by name.
         case each
-        /// Only the mirror of that name, without metrics about all mirrors of its database.
+        /// The metrics of the mirror with that name, without those about all mirrors of its
+        /// database.
         case one(String)
     }
 

@@ -16,7 +16,7 @@ package struct MirrorStamps: Sendable {
     /// - Parameters:
     ///   - mirrors: The names of the mirrors.
     ///   - storage: The database.
-    ///   - now: Decides whether a worker is silent.
+    ///   - now: The present, by which a worker counts as silent or not.
     /// - Throws: The store's error.
     package init(of mirrors: [String], in storage: any StorageEngine, now: Date) async throws {
         let silent = (now - HumanMirror.usualSilence).milliseconds

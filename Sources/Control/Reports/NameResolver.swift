@@ -123,7 +123,7 @@ struct NameResolver: Sendable {
         try await postOrSlotText(word, now: now) { try await slot($0, now: now) }
     }
 
-    /// - Parameter slot: Finds a slot by its name.
+    /// - Parameter slot: A function that finds a slot by its name.
     private func postOrSlotText(
         _ word: String, now: Date, _ slot: (String) async throws -> Action
     ) async throws -> Post {

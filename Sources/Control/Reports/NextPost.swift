@@ -31,7 +31,7 @@ struct NextPost {
     /// left.
     ///
     /// - Parameters:
-    ///   - stored: When the first stored post is due; nil if there is none.
+    ///   - stored: The time at which the first stored post is due; nil if there is none.
     ///   - days: The number of days to look at, from today on.
     ///   - today: The previewed posts of today; nil if they are unknown or today has a plan.
     /// - Throws: The store's error.

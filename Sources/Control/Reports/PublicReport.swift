@@ -65,7 +65,7 @@ package struct PublicReport: Codable, Equatable, Sendable {
 extension PublicReport {
     /// - Parameters:
     ///   - mirror: The mirror.
-    ///   - record: Its record.
+    ///   - record: The record of the mirror.
     /// - Throws: The store's error.
     package init(of mirror: HumanMirror, _ record: MirrorRecord) async throws {
         let configuration = mirror.configuration

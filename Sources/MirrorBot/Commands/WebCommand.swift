@@ -106,7 +106,7 @@ extension WebOptions {
     /// At a shutdown, the work gets more time than the page, because it has to clean up.
     ///
     /// - Parameters:
-    ///   - page: Nil for no page.
+    ///   - page: The page beside which the work runs; nil for no page.
     ///   - installation: The database of the page.
     ///   - onBegin: As in ``server(_:onBegin:)``.
     ///   - work: The work.

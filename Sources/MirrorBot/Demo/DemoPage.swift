@@ -88,7 +88,7 @@ struct DemoPage: Sendable {
     /// - Parameters:
     ///   - turn: The turn of this participant, which has joined the clock before all others: it
     ///     continues first at the end.
-    ///   - atEnd: Called at the end, while the clock stands still.
+    ///   - atEnd: A function that is called at the end, while the clock stands still.
     /// - Throws: `CancellationError`; what `atEnd` throws.
     func pace(
         _ clock: VirtualClock, from origin: Date, until end: Date, turn: Int,

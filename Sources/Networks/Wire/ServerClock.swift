@@ -62,7 +62,7 @@ extension HTTPHeaders {
     /// The seconds by which the local clock is ahead of the server's (`Date`; RFC 9110, section
     /// 6.6.1).
     ///
-    /// - Parameter receivedAt: When the answer came, on the local clock.
+    /// - Parameter receivedAt: The time at which the answer came, on the local clock.
     /// - Returns: Nil if the answer has no date, or comes from a cache and states its age (`Age`;
     ///   RFC 9111, section 5.1).
     package func clockLead(receivedAt: Date) -> TimeInterval? {

@@ -19,7 +19,7 @@ package struct ServerPacing: Sendable {
     private let nonsense: TimeInterval
 
     /// - Parameters:
-    ///   - receivedAt: When the answer came, on the local clock.
+    ///   - receivedAt: The time at which the answer came, on the local clock.
     ///   - prefix: The beginning of the rate limit's header names, before `Limit`, `Remaining` and
     ///     `Reset`.
     ///   - range: The shortest and longest wait, whatever the server asks for: seconds.

@@ -44,7 +44,8 @@ package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConverti
     /// million.
     ///
     /// - Parameters:
-    ///   - createdAt: When the draft was made final; clamped to the years 1970 through 2255.
+    ///   - createdAt: The time at which the draft was made final; clamped to the years 1970 through
+    ///     2255.
     ///   - key: A key that is unique to the draft.
     package init(createdAt: Date, key: String) {
         let digest = HashFunction.sha256.digest(of: key.utf8)

@@ -107,7 +107,7 @@ package struct MastodonHabits: Equatable, Sendable {
     /// The deletions that also remove the answers to the post.
     package enum SweptAnswers: Sendable {
         case none
-        /// Only deletions of posts that begin a thread also remove the answers.
+        /// Only the deletion of a post that begins a thread also removes the answers.
         case ofThreads
         case all
     }

@@ -310,7 +310,7 @@ package struct SamplePost: Equatable, Sendable {
     /// The server id of a post made at `date`.
     ///
     /// - Parameters:
-    ///   - date: When the post was made.
+    ///   - date: The time at which the post was made.
     ///   - sequence: Distinguishes posts of the same millisecond, 0 through 65,535.
     /// - Returns: The id in decimal.
     package static func id(at date: Date, sequence: Int) -> String {

@@ -37,7 +37,7 @@ package struct SampleGenerator: RandomNumberGenerator, Sendable {
     /// A draw from the normal distribution with mean 0 and deviation 1, as the sum of twelve
     /// uniform draws less six.
     ///
-    /// Only additions, so that the result has the same bits on every platform.
+    /// It is computed by additions only, so that the result has the same bits on every platform.
     package mutating func normal() -> Double {
         var standardNormal = -6.0
         for _ in 0..<12 { standardNormal += uniform() }

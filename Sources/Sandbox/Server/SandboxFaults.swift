@@ -112,12 +112,13 @@ package final class SandboxFaults: @unchecked Sendable {
     /// - Parameters:
     ///   - fault: The fault of these requests.
     ///   - count: The number of requests.
-    ///   - method: Only requests with this method; nil for any.
-    ///   - path: Only requests whose path begins like this.
-    ///   - parameters: Only requests with one of these in their query; empty for any.
+    ///   - method: The method of the requests that meet the fault; nil for any.
+    ///   - path: The beginning of the path of these requests.
+    ///   - parameters: The query parameters of which these requests have one; empty for any
+    ///     request.
     ///   - needsLogin: Whether only requests with a login fail.
-    ///   - whenMet: Called with path and query of every request that meets the fault; must return
-    ///     at once.
+    ///   - whenMet: A function that is called with path and query of every request that meets the
+    ///     fault; it must return at once.
     package func failNext(
         _ fault: SandboxFault, count: Int = 1, method: String? = nil, path: String = "/",
         having parameters: Set<String> = [], needsLogin: Bool = false,

@@ -25,8 +25,8 @@ actor TownListener {
     ///
     /// - Parameters:
     ///   - addresses: In the order of the hosts' numbers.
-    ///   - connections: Counts the open connections.
-    ///   - answer: Called on an event loop.
+    ///   - connections: The counter of the open connections.
+    ///   - answer: A function that answers a request; it is called on an event loop.
     /// - Throws: ``SandboxError`` when no port is free on all addresses.
     static func open(
         addresses: [String], connections: TownConnections,

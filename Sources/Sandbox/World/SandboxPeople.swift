@@ -202,7 +202,7 @@ extension SandboxPerson {
             language: sample.language, topics: sample.topics, role: role, isAnswered: isAnswered)
     }
 
-    /// The same person as in the sample, for their probabilities of favorites.
+    /// The person of the sample who is this person, for the probabilities of favorites.
     var sample: SamplePerson {
         SamplePerson(
             userName: userName, displayName: displayName, bio: bio, language: language,

@@ -83,7 +83,7 @@ struct SandboxScript {
             .map(\.element)
     }
 
-    /// A number of events at this mean rate, by counting draws (Knuth).
+    /// Draws a number of events with a mean, by counting draws (Knuth).
     mutating func poisson(_ mean: Double) -> Int {
         let limit = exp(-mean)
         var product = generator.uniform()
@@ -149,7 +149,7 @@ extension SandboxScript {
         }
     }
 
-    /// The others' posts during the run, and the human's own.
+    /// Writes the posts of the others and of the human during the run.
     mutating func writeRun() {
         generator = SampleGenerator(seed: configuration.seed &+ 2)
         writePosts(from: origin, to: end)

@@ -109,7 +109,7 @@ extension SandboxWorld.Configuration {
     ///
     /// - Parameters:
     ///   - seed: Another seed makes another world.
-    ///   - origin: When the run begins.
+    ///   - origin: The time at which the run begins.
     ///   - days: The length of the run.
     ///   - timeZone: The human's time zone.
     ///   - network: The bot's network.

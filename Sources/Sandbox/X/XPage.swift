@@ -49,7 +49,7 @@ struct XPage: Sendable {
     /// - Parameters:
     ///   - cursors: The ids of the list in ascending order.
     ///   - depth: The number of posts in the list.
-    ///   - oldest: Older posts are not in the list.
+    ///   - oldest: The time before which posts are not in the list; nil for no such time.
     ///   - call: The request for the page.
     ///   - isLeftOut: Whether a post is removed from the page after it was cut.
     ///   - post: Returns the post of an id; nil if X does not show it.

@@ -44,7 +44,7 @@ final class ConnectionBook: @unchecked Sendable {
     ///   - limits: The limits.
     ///   - share: The range of an IP address; nil for this machine and for listed proxies, whose
     ///     connections are those of many clients.
-    ///   - uptime: Reads the monotonic clock.
+    ///   - uptime: A function that reads the monotonic clock, in seconds.
     init(
         _ limits: ConnectionLimits = ConnectionLimits(),
         share: @escaping @Sendable (String) -> NetworkRange? = { Caller(peer: $0).share },

@@ -80,7 +80,7 @@ actor EventHub {
     ///   - known: The digest of the stamps that the browser knows: from its page, or from its last
     ///     event.
     ///   - owner: The owner whose limits it counts against.
-    ///   - connection: Its connection.
+    ///   - connection: The connection of the stream.
     /// - Throws: ``WebProblem`` with 429 if the owner's limit is reached, with 503 if the total
     ///   limit is.
     func response(

@@ -74,7 +74,7 @@ final class ProofShares: @unchecked Sendable {
     /// - Parameters:
     ///   - share: ``Caller/share``.
     ///   - subject: The mirror and the account.
-    ///   - lasts: How long a proof is valid, in seconds.
+    ///   - lasts: The time for which a proof is valid, in seconds.
     func enter(
         _ share: NetworkRange?, for subject: String, lasts: TimeInterval, now: Date
     ) -> Bool {

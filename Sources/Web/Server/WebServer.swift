@@ -33,7 +33,7 @@ package struct WebServer: Service {
     ///   - onBegin: Asks the worker to begin with a mirror, and returns whether it does; nil for a
     ///     process without a worker.
     ///   - demo: Returns the progress of the shown demo; nil for no demo.
-    ///   - onListening: Called with the port once connections are accepted.
+    ///   - onListening: A function that is called with the port once connections are accepted.
     /// - Throws: `ConfigurationError` if the page would be accessible from other machines without a
     ///   login.
     package init(

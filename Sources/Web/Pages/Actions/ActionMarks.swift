@@ -14,7 +14,7 @@ struct ActionMarks: Sendable {
     let what: String
     /// The person's name; empty for none.
     let whom: String
-    /// Its state, in a word or two.
+    /// The state of the action, in a word or two.
     let state: String
 
     /// - Parameter reason: The reason why it ended or waits.

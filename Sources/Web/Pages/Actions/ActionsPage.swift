@@ -98,7 +98,7 @@ enum ActionsPage: MirrorPage {
         return .page(PageContent(.actions, in: section, context))
     }
 
-    /// As `25 of 5,512 actions`.
+    /// Returns the number of listed actions, as `25 of 5,512 actions`.
     private static func shown(_ list: ActionList) -> String {
         guard let total = list.totals?.total else {
             return Words.count(list.actions.count, "action")

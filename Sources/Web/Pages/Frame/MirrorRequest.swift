@@ -122,7 +122,7 @@ package struct MirrorRequest: Sendable {
         }
     }
 
-    /// The same request with a refusal.
+    /// Returns the request with the refusal of a change.
     package func refused(_ refusal: Refusal) -> MirrorRequest {
         var request = self
         request.refusal = refusal

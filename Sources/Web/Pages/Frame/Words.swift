@@ -43,11 +43,12 @@ package struct Words: Sendable {
     /// Returns a sentence that says when an original was written, and whether that was on this day
     /// of another year.
     ///
-    /// As `Written on Saturday, 30 November 2019, 20:11, seven years ago today.`
+    /// Returns a sentence such as `Written on Saturday, 30 November 2019, 20:11, seven years ago
+    /// today.`
     ///
     /// - Parameters:
-    ///   - written: When the original was written; nil for no sentence.
-    ///   - copied: When the copy is due, or was sent.
+    ///   - written: The time at which the original was written; nil for no sentence.
+    ///   - copied: The time at which the copy is due, or was sent.
     func written(_ written: Date?, copied: Date) -> String? {
         guard let written else { return nil }
         let day = day(of: written)

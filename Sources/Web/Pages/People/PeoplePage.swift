@@ -284,7 +284,7 @@ enum PeoplePage: MirrorPage {
         ]
     }
 
-    /// - Parameter post: Its address, or its identity if it has no web page.
+    /// - Parameter post: The address of the post, or its identity if it has no web page.
     private static func part(
         _ at: Date, _ state: String, _ text: String, _ post: String, _ words: Words
     ) -> PageContext {
