@@ -281,7 +281,7 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
     /// somebody adds all of their old posts to it.
     private static let horizon: TimeInterval = 86_400
 
-    /// The newest items.
+    /// The remembered newest items of a feed.
     struct Window: Codable, Equatable, Sendable {
         /// The digests of the items' names.
         var known: [String]

@@ -189,7 +189,8 @@ package struct BlueskyNetwork: SocialNetwork {
     }
 }
 
-/// Asking the right server in the right name.
+/// The requests, each to the server that has the answer, and in the name of the account where that
+/// is needed.
 extension BlueskyNetwork {
     /// Seconds for which an account's identity is cached.
     static let identityLifetime: TimeInterval = 3_600

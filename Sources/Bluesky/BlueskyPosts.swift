@@ -3,7 +3,7 @@ import Foundation
 package import Networks
 import Posts
 
-/// Making posts of ours from pages.
+/// The translation of pages into posts of the common model.
 extension BlueskyNetwork {
     /// Size limit of an answer with the replies below a post, in bytes.
     private static let maximumReplies = 256 << 10
@@ -194,7 +194,7 @@ struct BlueskyTranslator {
         return observed
     }
 
-    /// A post from its record.
+    /// Translates a post from its record.
     ///
     /// - Parameters:
     ///   - noticedAt: The time at which a server first saw the post; nil if only the record is

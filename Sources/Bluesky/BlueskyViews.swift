@@ -128,7 +128,7 @@ struct BlueskyFeedItem: Decodable, Sendable {
     }
 }
 
-/// A notification.
+/// A notification for the account.
 struct BlueskyNotification: Decodable, Sendable {
     let reference: RecordReference
     let author: BlueskyProfile?
@@ -198,7 +198,7 @@ struct BlueskyViews: Decodable, Sendable {
 
 /// The thread below a post.
 struct BlueskyThread: Decodable, Sendable {
-    /// The visible replies.
+    /// The replies that the account can see.
     let replies: [BlueskyPostView]
 
     private struct Reply: Decodable {

@@ -12,7 +12,7 @@ package struct LearnedWeights: Equatable, Sendable {
     package let words: FeatureWords
     /// The number of the last batch of the examples.
     package let sequence: Int64
-    /// The number of examples.
+    /// The number of examples from which the weights were fitted.
     package let examples: Int
     /// The number of favorites among them.
     package let favorites: Int
@@ -75,7 +75,7 @@ struct WeightTable: Sendable {
     /// The features; weights of other features are not used.
     let words: FeatureWords
 
-    /// The query of the row.
+    /// The query of the mirror's row.
     var query: SQL { "SELECT * FROM weights WHERE mirror = \(mirror)" }
 
     /// Nil if there are none, or none that can be used.

@@ -62,7 +62,7 @@ struct MastodonSearch: Decodable {
     }
 }
 
-/// The posts around a post.
+/// The posts above and below a post in its thread.
 struct MastodonContext: Decodable {
     let ancestors: [MastodonStatus]
     let descendants: [MastodonStatus]

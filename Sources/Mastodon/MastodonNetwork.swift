@@ -665,7 +665,7 @@ struct MastodonOwnAccount: Sendable {
     let id: String
     /// The account's name on its server: `user`, or `user@host`.
     let acct: String
-    /// The host in its name.
+    /// The host in the account's name.
     let domain: String
     /// The addresses of its profile and of its actor.
     var addresses: [String] = []

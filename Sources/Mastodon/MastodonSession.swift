@@ -255,7 +255,7 @@ struct MastodonSavedSession: Codable {
     }
 }
 
-/// Asking for tokens.
+/// The requests for tokens.
 extension MastodonClient {
     /// Requests tokens from the token endpoint with `form`.
     ///

@@ -5,7 +5,7 @@ import Fleet
 import Foundation
 import Mirroring
 
-/// The command line.
+/// The program with its commands.
 @main
 struct MirrorBot: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

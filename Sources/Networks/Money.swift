@@ -58,11 +58,11 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
 
 /// The purpose of an expense.
 package enum SpendingPurpose: Sendable, Hashable {
-    /// Reading new items of a feed.
+    /// The reading of new items of a feed.
     case feed(Feed)
     /// Reading the past of a feed, as a training does.
     case past(Feed)
-    /// Reading single posts and accounts.
+    /// The reading of single posts and accounts.
     case lookUp
     /// Checking whether the human's posts that the bot repeated still exist.
     case originals

@@ -10,11 +10,11 @@ package final class NetworkReach: @unchecked Sendable {
 
     /// A time during which no request was answered.
     package struct Failure: Equatable, Sendable {
-        /// When the first failed request began; for display.
+        /// The wall-clock time at which the first failed request began; for display.
         package let since: Date
         /// The time when the first failed request began, by a monotonic clock in seconds.
         package let began: TimeInterval
-        /// The last error.
+        /// The error of the last failed request.
         package let error: String
     }
 

@@ -348,7 +348,7 @@ extension SocialNetwork {
 package enum Removal: String, Sendable {
     /// The thing existed and was removed, or the network does not reveal whether it existed.
     case removed
-    /// The thing was gone already.
+    /// The post or the favorite was gone already.
     case gone
 }
 

@@ -35,7 +35,7 @@ package struct PostgresError: Error, Sendable {
         self.message = message
     }
 
-    /// A report of the server.
+    /// Makes an error from a report of the server.
     init(sqlState: String, message: String) {
         self.code = .server
         self.sqlState = sqlState

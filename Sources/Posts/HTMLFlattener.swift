@@ -24,7 +24,7 @@ struct HTMLFlattener {
     /// The addresses of hashtags, in lower case.
     private let hashtags: Set<String>
     private var writer: PlainTextWriter
-    /// The open link.
+    /// The link that has begun and not ended yet.
     private var link: HTMLTag?
     private var omission: Omission?
     private var formula: HTMLFormula?

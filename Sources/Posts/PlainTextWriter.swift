@@ -3,7 +3,7 @@ struct PlainTextWriter {
     /// The deepest level of quotations that is marked.
     private static let deepestQuotation = 3
 
-    /// The most bytes of text.
+    /// The most bytes of text that are written.
     private let limit: Int
     private var output: [UInt8] = []
     /// Line breaks to write before the next text.

@@ -72,7 +72,7 @@ package struct ServerName: Hashable, Codable, Sendable {
         }
     }
 
-    /// A host and its port.
+    /// Divides a host from its port.
     private static func parts(_ host: String) -> (name: Substring, port: Substring?) {
         guard let colon = host.lastIndex(of: ":") else { return (host[...], nil) }
         return (host[..<colon], host[host.index(after: colon)...])

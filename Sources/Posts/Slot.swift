@@ -19,7 +19,7 @@ package struct Slot: Equatable, Sendable {
             self.part = part
         }
 
-        /// The next part.
+        /// The name of the next part of the same thread.
         package var next: Name { Name(day: day, number: number, part: part + 1) }
 
         /// Parses a ``description``; nil for any other text.

@@ -23,7 +23,7 @@ package struct RedisArgument: Hashable, Sendable, ExpressibleByStringLiteral {
         }
     }
 
-    /// The number of bytes.
+    /// The number of bytes of the argument.
     fileprivate var count: Int {
         switch content {
         case .text(let text): text.utf8.count

@@ -38,7 +38,7 @@ package struct AnySetting: Sendable {
         case mirror, accounts, storage, schedule, texts, replies, favorites, paid = "x",
             notifications, logs, web
 
-        /// The heading.
+        /// The heading of the group, for people.
         package var title: String {
             switch self {
             case .mirror: "The mirror"
@@ -79,13 +79,13 @@ package struct AnySetting: Sendable {
     package enum Prompt: Sendable {
         /// The setting may be left empty.
         case optional
-        /// The default is filled in.
+        /// The default is filled in before the person is asked.
         case prefilled
         /// A platform generates a random value.
         case generated
     }
 
-    /// The variable, as `TIME_ZONE`.
+    /// The name of the environment variable, as `TIME_ZONE`.
     package let name: String
     /// The name for people who read no variables, as `Time zone`.
     package let title: String

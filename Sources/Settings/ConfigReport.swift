@@ -8,21 +8,21 @@ package struct ConfigReport: Codable, Equatable, Sendable {
     /// A group of settings.
     package struct Group: Codable, Equatable, Sendable {
         package let name: AnySetting.Group
-        /// The heading.
+        /// The heading of the group.
         package let title: String
         package let settings: [Line]
     }
 
     /// One setting.
     package struct Line: Codable, Equatable, Sendable {
-        /// The variable.
+        /// The name of the environment variable.
         package let name: String
         /// The value as text; nil if it is not set, and `<redacted>` for a secret.
         package let value: String?
         package let origin: SettingOrigin
-        /// The meaning in one line.
+        /// The meaning of the setting in one line.
         package let summary: String
-        /// The form of a value.
+        /// The form of the setting's values, in words.
         package let form: String
         /// The values to choose from; nil if others are accepted.
         package let choices: [String]?

@@ -1,6 +1,6 @@
 /// A setting that is missing, unknown or invalid; the process exits with 78.
 package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Sendable {
-    /// The variable at fault.
+    /// The name of the environment variable at fault.
     package let setting: String
     /// The problem and its correction; never contains a secret's value.
     package var description: String { "\(setting) \(problem)" }

@@ -34,7 +34,7 @@ package struct NetworkAddress: Hashable, Sendable {
 
 /// The IP addresses with a common prefix.
 package struct NetworkRange: Hashable, Sendable {
-    /// The first address.
+    /// The bytes of the first address of the range.
     private let bytes: [UInt8]
     private let bits: Int
 

@@ -10,7 +10,7 @@ package import Storage
 ///
 /// Parsed once from the values; they cannot differ between mirrors.
 package struct ProcessSettings: Sendable {
-    /// The database.
+    /// The location of the database.
     package var storage: StorageLocation
     /// The Redis server with the classifier's counts; nil for the database.
     package var redisURL: Secret?

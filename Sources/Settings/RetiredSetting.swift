@@ -30,7 +30,7 @@ package struct RetiredSetting: Sendable {
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
-    /// All names.
+    /// The names of all retired settings.
     package static let names = all.map(\.name)
 
     /// The retired variable of a name; nil if there is none.

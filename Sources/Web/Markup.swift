@@ -25,7 +25,7 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
 
         package mutating func appendLiteral(_ literal: String) { text += literal }
 
-        /// A text from anywhere.
+        /// Appends a text of any origin, which is escaped.
         package mutating func appendInterpolation(_ outside: String) {
             text += Markup.escaped(outside)
         }

@@ -274,7 +274,8 @@ package enum XReader: CaseIterable, Sendable {
     case own
     /// Reading favorites, whose words are learned; the author's id is a field of the post.
     case learned
-    /// Reading posts by people whose profile decides whether they are answered or learned from.
+    /// The reading of posts by people whose profile decides whether they are answered or learned
+    /// from.
     case others
 
     init(_ feed: Feed) {

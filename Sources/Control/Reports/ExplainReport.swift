@@ -79,9 +79,9 @@ package struct ExplainReport: Codable, Sendable {
     /// The choice of an old reply for a mention.
     package struct Choice: Codable, Equatable, Sendable {
         package enum Basis: String, Codable, Sendable {
-            /// The words of the reply itself.
+            /// The reply was chosen by its own words.
             case reply
-            /// The words of the post that it once answered.
+            /// The reply was chosen by the words of the post that it once answered.
             case answered
         }
 
@@ -509,7 +509,7 @@ extension HumanMirror {
     /// planned.
     private static let foreseen = 400
 
-    /// The action with a name.
+    /// Finds the action that a name means.
     ///
     /// - Parameters:
     ///   - name: An identifier, a unique beginning of one, or a slot as `TypedSlot` reads it.

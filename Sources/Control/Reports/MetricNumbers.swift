@@ -124,7 +124,7 @@ struct MetricNumbers {
         slots = (slots ?? [:]).merging(states, uniquingKeysWith: +)
     }
 
-    /// Adds archived posts.
+    /// Adds the archived posts of a mirror.
     mutating func add(archivedPosts number: Int) { archivedPosts += number }
 
     /// Adds favorites of the bot that the human gave too, and that the human did not give.
@@ -158,7 +158,7 @@ struct MetricNumbers {
 
     // MARK: Families
 
-    /// The metrics.
+    /// The numbers as metrics.
     ///
     /// - Parameter mirror: The name of the mirror, for a label; nil for totals of all mirrors.
     func families(of mirror: String?) -> [Exposition.Family] {

@@ -6,7 +6,7 @@ package import Posts
 /// A page of the people whom the human answered or who have a stance, and the denied servers: all,
 /// or those that match a search.
 package struct PeopleList: Codable, Equatable, Sendable {
-    /// A person.
+    /// A person in the list.
     package struct Line: Codable, Equatable, Sendable {
         /// The account in the form that people type.
         package let account: String

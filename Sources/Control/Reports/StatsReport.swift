@@ -64,7 +64,7 @@ package struct StatsReport: Codable, Sendable {
     package struct Taste: Equatable, Sendable {
         /// The authors with the most favorites first.
         package var authors: [Author]
-        /// The strongest first.
+        /// The words that speak for a favorite, the strongest first.
         package var wordsFor: [Word]
         package var wordsAgainst: [Word]
         /// Why there are no words and authors; nil if there are.
@@ -156,7 +156,7 @@ package struct StatsReport: Codable, Sendable {
     package var days: [Day]
     /// The authors with the most favorites first.
     package var authors: [Author]
-    /// The strongest first.
+    /// The words that speak for a favorite, the strongest first.
     package var wordsFor: [Word]
     package var wordsAgainst: [Word]
     /// Why there are no words and authors; nil if there are.

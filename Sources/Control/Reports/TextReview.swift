@@ -15,7 +15,7 @@ package struct TextReview: Codable, Equatable, Sendable {
     package static let first = 20
 
     package private(set) var schema = "mirror-bot/text-review/1"
-    /// The texts to ask for.
+    /// The texts about which the person is asked.
     package let texts: [TextList.Text]
     /// The number of texts with a label.
     package let labels: Int

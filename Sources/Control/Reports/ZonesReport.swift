@@ -6,7 +6,7 @@ import Settings
 
 /// The times in which the human lived in other zones.
 package struct ZonesReport: Codable, Equatable, Sendable {
-    /// A time in another zone.
+    /// A time that the human spent in another zone.
     package struct Line: Codable, Equatable, Sendable {
         package var timeZone: String
         /// The first day; nil if the time has no beginning.

@@ -72,7 +72,7 @@ package enum FeatureGroup: String, Sendable, CaseIterable {
     /// Marks of a text's form.
     case form
 
-    /// The group of a feature.
+    /// Finds the group to which a feature belongs.
     package init(of feature: String) {
         switch feature.utf8.first {
         case Spelling.marker: self = .spelling
@@ -150,7 +150,7 @@ package struct FeatureExtractor: Sendable {
         fingerprint = Int64(StableHash.fnv1a(text) >> 11)
     }
 
-    /// The features of a post.
+    /// Finds the features of a post.
     ///
     /// Takes microseconds for a typical post and some milliseconds for the worst.
     package func features(of example: Example) -> FeatureSet {

@@ -47,9 +47,9 @@ extension DemoPast {
         humanPosts = isSample ? nil : try await archive.standalonePosts().suffix(400)
     }
 
-    /// The people to live among.
+    /// Returns the world of the sandbox in which the demo takes place.
     ///
-    /// The sample's human lives in the world; the owner of a downloaded archive does not, because
+    /// The sample's human lives in this world; the owner of a downloaded archive does not, because
     /// the script's posts and likes are not theirs.
     func world(seed: UInt64, days: Int, network: NetworkName) -> SandboxWorld {
         var configuration = SandboxWorld.Configuration(

@@ -111,11 +111,11 @@ enum McpIdentifier: Hashable, Decodable, Sendable {
     }
 }
 
-/// A request.
+/// A request of the client.
 struct McpRequest: Sendable {
     let id: McpIdentifier
     let method: String
-    /// The message.
+    /// The whole message as JSON.
     fileprivate let data: Data
 
     init(id: McpIdentifier, method: String, data: Data) {
@@ -137,7 +137,7 @@ struct McpRequest: Sendable {
     }
 }
 
-/// A notification.
+/// A notification of the client.
 struct McpNotification: Sendable {
     let method: String
     fileprivate let data: Data

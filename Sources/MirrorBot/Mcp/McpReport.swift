@@ -10,7 +10,7 @@ struct McpReport: Sendable {
         enum Place: Sendable {
             /// The value is that of the option with the parameter's name.
             case option
-            /// The value is an argument.
+            /// The value is an argument of the command.
             case argument
         }
 

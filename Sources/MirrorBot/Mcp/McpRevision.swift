@@ -5,7 +5,7 @@ struct McpRevision: Equatable, Sendable {
     /// Whether a client begins with `initialize`; otherwise each request names the revision.
     let hasSession: Bool
 
-    /// The newest revision.
+    /// The newest supported revision.
     static let latest = McpRevision(name: "2026-07-28", hasSession: false)
     /// The newest revision with `initialize`.
     static let latestWithSession = McpRevision(name: "2025-11-25", hasSession: true)

@@ -37,7 +37,7 @@ struct RehearsalPage {
 
     init(_ report: RehearsedYear) { self.report = report }
 
-    /// The whole file.
+    /// The HTML of the whole file.
     var html: String {
         var html = ""
         for detail in Detail.all {

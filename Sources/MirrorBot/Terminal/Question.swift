@@ -33,7 +33,7 @@ enum Question {
         return try checked(answer)
     }
 
-    /// A parsed answer.
+    /// Returns a parsed answer of the person.
     ///
     /// At a terminal the question is repeated until the answer is valid.
     ///
@@ -162,7 +162,7 @@ enum Question {
             isInteractive ? "an answer is needed; Ctrl-C ends" : InputEnded.nothing.description)
     }
 
-    /// The parsed answer.
+    /// Returns the parsed answer.
     ///
     /// - Parameters:
     ///   - answer: The answer, or the value of a flag.

@@ -93,7 +93,7 @@ struct MastodonRoute: Sendable {
         case scope([String])
     }
 
-    /// A method of the call.
+    /// A function that returns, for a call, the change of the state that gives its answer.
     typealias Answer =
         @Sendable (MastodonCall) -> (inout SandboxState) throws(WireRefusal) -> WireAnswer
 

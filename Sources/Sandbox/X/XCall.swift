@@ -13,7 +13,7 @@ struct XCall: Sendable {
     var caller: Int
     var directory: SandboxDirectory
     var habits: XHabits
-    /// The time of the world.
+    /// The present time in the sandbox.
     var now: Date
     /// The server's own clock.
     var clock: Date

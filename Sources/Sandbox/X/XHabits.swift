@@ -13,7 +13,7 @@ package struct XHabits: Equatable, Sendable {
 
     /// The names of parameters and of the values in them; the other names are refused.
     package var parameterSpelling = Spelling.tweet
-    /// The names in answers.
+    /// The spelling of names in answers.
     package var answerSpelling = Spelling.tweet
     /// Whether the author, the answered person and referenced posts cannot be requested as fields,
     /// only as expansions.

@@ -2,7 +2,7 @@
 struct XRefusal: Error {
     var status: Int
     var body: WireJSON
-    /// The reason in the ledger.
+    /// The reason as the ledger records it.
     var reason: String
     /// Whether the client is not to blame.
     var isExpected = false

@@ -10,7 +10,7 @@ struct XText: Sendable {
     enum Kind: Sendable {
         case plain
         case link(Link)
-        /// The index of the person.
+        /// A mention of the person with that index.
         case mention(Int)
         case hashtag
     }

@@ -28,7 +28,7 @@ package struct FilePage: Sendable {
         self.context = context
     }
 
-    /// The whole file.
+    /// The HTML of the whole file.
     package var html: String {
         let library = TemplateLibrary.files
         return library.render(

@@ -28,7 +28,7 @@ package struct HoursPicture: Sendable {
             words: Words(zone: zone, now: stats.made))
     }
 
-    /// The whole document.
+    /// The SVG of the whole picture.
     package var svg: String { TemplateLibrary.files.render(.hoursPicture, context).text }
 
     /// The values of its template.

@@ -13,7 +13,7 @@ package struct PersonPage: Sendable {
         words = Words(zone: zone, now: report.made)
     }
 
-    /// The whole file.
+    /// The HTML of the whole file.
     package var html: String {
         FilePage(
             .personFile, title: title,

@@ -21,7 +21,7 @@ package struct ReportPage: Sendable {
     private var stats: StatsReport { report.stats }
     private var status: StatusReport { report.status }
 
-    /// The whole file.
+    /// The HTML of the whole file.
     package var html: String {
         FilePage(.report, title: title, subtitle: subtitle, context).html
     }

@@ -94,7 +94,7 @@ enum TextsPage: MirrorPage {
         return .page(PageContent(templates[0], in: section, context(shown, of: request)))
     }
 
-    /// The data of the page.
+    /// The data that the page shows.
     struct Shown {
         var list: TextList
         var search: TextList.Search

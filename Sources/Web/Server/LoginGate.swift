@@ -14,7 +14,7 @@ import Settings
 /// password from somebody who has a cookie. The password itself is in the memory of the process
 /// anyway.
 actor LoginGate {
-    /// The result of a try.
+    /// The result of an attempt with a password.
     enum Outcome: Equatable, Sendable {
         case right
         /// The password is wrong; `left` is the number of further free attempts.

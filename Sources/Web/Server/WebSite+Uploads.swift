@@ -32,7 +32,7 @@ extension WebSite {
         router.post(path) { request, context in try await self.receive(request, context) }
     }
 
-    /// The file of a request.
+    /// The file that a request uploads.
     private struct Upload {
         let mirror: HumanMirror
         let file: UploadFolder.File

@@ -1,7 +1,7 @@
 import Embedded
 import Mustache
 
-/// An embedded template.
+/// A template that is embedded in the program.
 ///
 /// Each page declares its own beside its code, and registers them in ``MirrorPage/templates``:
 /// ```swift

@@ -9,7 +9,7 @@ import Mustache
 /// compares whole characters, so it misses a quotation mark followed by a combining mark, which
 /// still ends an attribute in a browser.
 package enum PageValue: Sendable {
-    /// A text of any origin.
+    /// A text of any origin, which is escaped.
     case text(String)
     case markup(Markup)
     case flag(Bool)

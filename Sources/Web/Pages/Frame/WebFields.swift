@@ -37,7 +37,7 @@ package struct WebFields: Sendable {
         return text
     }
 
-    /// All values of the name.
+    /// Returns all values of the fields with a name.
     package func all(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
     /// All fields, in the form of ``query(_:)``.

@@ -19,7 +19,7 @@ package final class SetupWork: Sendable {
         case replacement(OpenedLogin)
     }
 
-    /// The state of a training.
+    /// The state of a training that the setup has begun.
     enum Training: Sendable {
         case running(TrainingProgress?)
         /// The training has ended; each sentence is about something that was read or left out.
