@@ -219,7 +219,8 @@ struct BlueskySession: Sendable {
     /// The refresh token, which can be used once.
     let refresh: Secret
 
-    /// When the access token ends, as stated in it; nil for a token that is no JWT (RFC 7519).
+    /// The time at which the access token ends, as stated in it; nil for a token that is no JWT
+    /// (RFC 7519).
     var accessEnd: Date? {
         let parts = access.reveal().split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }

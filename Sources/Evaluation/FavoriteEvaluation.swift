@@ -125,7 +125,8 @@ package struct FavoriteEvaluation: Sendable {
         classifier.fitWeights(extractor.features)
     }
 
-    /// Why the classifier would not make any post a favorite yet; nil if enough was learned.
+    /// The reason why the classifier would not make any post a favorite yet; nil if enough was
+    /// learned.
     private func waiting(_ classifier: MemoryClassifier) -> WaitReason? {
         WaitReason(classifier.categories, needed: configuration.minimumPerCategory)
     }

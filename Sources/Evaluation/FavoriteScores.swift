@@ -18,7 +18,7 @@ package struct FavoriteScores: Equatable, Sendable {
         package let baseRate: BaseRate
         /// The number of words, hashtags and authors that were counted.
         package let distinctFeatures: Int
-        /// Why nothing would be a favorite; nil if enough was learned.
+        /// The reason why nothing would be a favorite; nil if enough was learned.
         package let waiting: WaitReason?
 
         package init(

@@ -10,7 +10,7 @@ import Schedule
 import Settings
 import Storage
 
-/// Why a year cannot be rehearsed.
+/// The reason why a year cannot be rehearsed.
 package struct YearProblem: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Code: Sendable {
         /// The year has no day before today.

@@ -133,7 +133,7 @@ package struct TrainingStatus: Equatable, Sendable {
     /// The number of counts kept, one for each feature and category; nil if they cannot be read.
     package let features: Int?
     package let counts: Counts
-    /// Why nothing is a favorite yet; nil if enough was learned.
+    /// The reason why nothing is a favorite yet; nil if enough was learned.
     package let waiting: WaitReason?
     /// The weight of each kind of evidence; nil while all count alike.
     package let weights: LearnedWeights?

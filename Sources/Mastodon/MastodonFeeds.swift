@@ -341,7 +341,7 @@ struct MastodonList {
         var status: MastodonStatus?
         /// The description of the item if it cannot be read.
         var unreadable: UnreadableItem?
-        /// When the server reported the item.
+        /// The time at which the server reported the item.
         var noticedAt: Date?
         /// Whether the server reports a change of the post, which need not name the account.
         var isChange = false

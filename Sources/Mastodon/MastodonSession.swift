@@ -12,7 +12,7 @@ package struct MastodonCredentials: Sendable {
     /// The application that the tokens were issued to.
     package var clientID: String?
     package var clientSecret: Secret?
-    /// When the access token expires; nil if it does not, or if this is unknown.
+    /// The time at which the access token expires; nil if it does not, or if this is unknown.
     package var expiresAt: Date?
 
     package init(

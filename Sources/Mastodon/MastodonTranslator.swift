@@ -57,8 +57,8 @@ struct MastodonTranslator {
     /// differ.
     private static let clockMargin: TimeInterval = 60
 
-    /// When the post was changed, if a notification reported that change; nil if it was not
-    /// changed, or was changed after the notification.
+    /// The time at which the post was changed, if a notification reported that change; nil if it
+    /// was not changed, or was changed after the notification.
     private static func mentionAddition(editedAt: Date?, noticedAt: Date?) -> Date? {
         guard let editedAt, let noticedAt, editedAt <= noticedAt + clockMargin else { return nil }
         return min(editedAt, noticedAt)

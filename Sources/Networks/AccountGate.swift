@@ -73,7 +73,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         /// The last state of the wait that was stored.
         var written: AccountWait
 
-        /// When the calls may be made again; `nil` if they may be made now.
+        /// The time at which the calls may be made again; `nil` if they may be made now.
         func end(at now: Date) -> Date? {
             wait.holdsCalls ? Cooldown(begun: wait.noted, until: wait.until).end(at: now) : nil
         }
@@ -88,7 +88,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         var feedPauses: [Feed: Cooldown] = [:]
         /// The end of the pause that was logged last for each lack of money.
         var announced: [NetworkError.Code: Date] = [:]
-        /// When the network last took the credentials.
+        /// The time at which the network last took the credentials.
         var verified: Date?
         var limits: PublishingLimits?
     }

@@ -7,7 +7,8 @@ package struct AccountProfile: Equatable, Sendable {
     package struct Field: Codable, Equatable, Sendable {
         package var name: String
         package var value: String
-        /// When the server verified that the page behind the value links back to the account.
+        /// The time at which the server verified that the page behind the value links back to the
+        /// account.
         package var verified: Date?
 
         package init(name: String, value: String, verified: Date? = nil) {

@@ -122,7 +122,8 @@ final class HostGate: @unchecked Sendable {
     /// The place of a mirror in the line of mirrors that wait for their turn.
     private struct Place {
         let mirror: String
-        /// When the mirror loses its place because it did not return, by the monotonic clock.
+        /// The time at which the mirror loses its place because it did not return, by the monotonic
+        /// clock.
         let end: TimeInterval
     }
 

@@ -11,8 +11,8 @@ package struct ObservedPost: Sendable, Equatable {
     package var replyToAddress: String?
     /// The time of the last edit; nil if there was none, or if the network does not return it.
     package var editedAt: Date?
-    /// When an edit added the mention of the requesting account; nil if it was there from the
-    /// beginning, or if unknown.
+    /// The time at which an edit added the mention of the requesting account; nil if it was there
+    /// from the beginning, or if unknown.
     package var mentionAddedAt: Date?
     /// Whether the requesting account has favorited the post.
     package var isFavorited: Bool
@@ -82,7 +82,8 @@ package struct Draft: Sendable, Equatable {
     /// The idempotency key: the same for every attempt to publish this draft, different for every
     /// other draft; 1 through 64 letters, digits and hyphens.
     package var key: String
-    /// When the draft was completed; the post's date on networks where the author dates posts.
+    /// The time at which the draft was completed; the post's date on networks where the author
+    /// dates posts.
     package var createdAt: Date
 
     package init(
@@ -146,7 +147,8 @@ package struct FavoriteDraft: Sendable, Equatable {
     /// The idempotency key: the same for every attempt at this favorite, different for every other
     /// one; as ``Draft/key``.
     package var key: String
-    /// When the favorite was finally decided; its date on networks where the giver dates favorites.
+    /// The time at which the favorite was finally decided; its date on networks where the giver
+    /// dates favorites.
     package var createdAt: Date
 
     package init(address: String, key: String, createdAt: Date) {

@@ -438,7 +438,7 @@ package struct RateLimit: Sendable, Equatable {
     package var limit: Int?
     /// Requests left in the current period.
     package var remaining: Int?
-    /// When the next period begins, on the local clock.
+    /// The time at which the next period begins, on the local clock.
     package var resetsAt: Date?
 
     package init(limit: Int? = nil, remaining: Int? = nil, resetsAt: Date? = nil) {

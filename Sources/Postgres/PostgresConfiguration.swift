@@ -12,13 +12,13 @@ package struct PostgresConfiguration: Sendable {
     /// libpq supports lists of hosts itself, but with nonblocking calls it has no timeout for each
     /// host.
     let hosts: [[String: String]]
-    /// How long the server may be silent during an exchange.
+    /// The time for which the server may be silent during an exchange.
     ///
     /// The kernel notices a machine that is gone; this limit is for one that hangs.
     package var answerTimeout: Duration = .seconds(75)
-    /// How long to wait for a server that went away during a commit, to ask it for the outcome.
+    /// The longest wait for a server that went away during a commit, to ask it for the outcome.
     package var outcomePatience: Duration = .seconds(10)
-    /// How long a connection of a pool may be idle before it is closed.
+    /// The time for which a connection of a pool may be idle before it is closed.
     package var idleTimeout: Duration = .seconds(300)
 
     /// The default parameters, which a URL may override: a connection without a peer ends within 30

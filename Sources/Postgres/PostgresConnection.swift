@@ -9,7 +9,8 @@ import Foundation
 package final class PostgresConnection {
     private let handle: OpaquePointer
     private let interruption: Interruption
-    /// How long the server may be silent before the connection counts as lost, in milliseconds.
+    /// The time for which the server may be silent before the connection counts as lost, in
+    /// milliseconds.
     private let answerMilliseconds: Int
     /// The server's system identifier; nil if it cannot be read, or if the server cannot report
     /// outcomes of transactions.
@@ -324,7 +325,7 @@ extension PostgresConnection {
 // MARK: - Talking to the server without ever waiting for it for ever
 
 extension PostgresConnection {
-    /// How long to wait for the server to cancel a statement, in milliseconds.
+    /// The longest wait for the server to cancel a statement, in milliseconds.
     private static let cancelMilliseconds = 5_000
     /// The interval between requests to cancel a statement, in milliseconds.
     private static let cancelPause = 250

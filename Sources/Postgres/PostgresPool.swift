@@ -117,8 +117,8 @@ extension PostgresPool {
         case change, read
     }
 
-    /// How long the pool limits itself to its present connections after the server had no room for
-    /// another.
+    /// The time for which the pool limits itself to its present connections after the server had no
+    /// room for another.
     private static let crowdedTime: Duration = .seconds(30)
 
     /// Runs `work` with a connection for its exclusive use.

@@ -1,6 +1,7 @@
 package import Foundation
 
-/// When a post was made, determined from its record, its key and the time of its discovery.
+/// The time at which a post was made, determined from its record, its key and the time of its
+/// discovery.
 ///
 /// A record's time comes from its author or the author's program: it may be missing, empty, the
 /// year 1 or in the future. The post is kept in all these cases. Its time is then that of its key,

@@ -9,9 +9,9 @@ package struct TextCandidate: Sendable {
     package let minute: MinuteOfDay?
     /// The key shared by all texts that read the same.
     package let textKey: String
-    /// When this mirror last posted the text; nil if never.
+    /// The time at which this mirror last posted the text; nil if never.
     package let lastUsed: Date?
-    /// When the human posted it; nil if its age does not matter.
+    /// The time at which the human posted the text; nil if its age does not matter.
     package let createdAt: Date?
     /// How often this mirror posted the text; fewer uses are preferred.
     package let uses: Int
@@ -265,7 +265,7 @@ extension Array {
     }
 }
 
-/// Why a text was chosen for a slot, for people and for the `explanation` of an action.
+/// The reason why a text was chosen for a slot, for people and for the `explanation` of an action.
 package struct TextExplanation: Equatable, Sendable, CustomStringConvertible {
     /// The slot's minute.
     package let minute: MinuteOfDay

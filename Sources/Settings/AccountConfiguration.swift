@@ -63,7 +63,7 @@ extension AccountConfiguration {
 package struct AccountCredentials: Sendable {
     package let network: NetworkName
     private let values: [AccountField: Secret]
-    /// When the access token expires; nil if it does not, or if unknown.
+    /// The time at which the access token expires; nil if it does not, or if unknown.
     package let expiresAt: Date?
 
     /// - Parameters:

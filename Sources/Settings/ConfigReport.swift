@@ -38,9 +38,9 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         package let isOften: Bool
         /// The effect of a change, if the summary does not contain it.
         package let effect: String?
-        /// When a change takes effect.
+        /// The time at which a change takes effect.
         package let uptake: AnySetting.Uptake
-        /// Why the value is not usable; nil if it is.
+        /// The reason why the value is not usable; nil if it is.
         package let problem: String?
         /// The digest of the value stored for the mirror, to be sent with a change; nil if the
         /// setting cannot be stored, and if a flag overrides it.

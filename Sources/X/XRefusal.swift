@@ -32,7 +32,8 @@ struct XPacing {
     /// Whether a day's share is used up.
     var isDayExhausted: Bool { days.contains(where: \.isExhausted) }
 
-    /// When to try again after a rate limit: when the last of the exhausted windows ends.
+    /// The time at which to try again after a rate limit: when the last of the exhausted windows
+    /// ends.
     var retryAfterRateLimit: Date {
         let resets = (days + [short]).filter(\.isExhausted).compactMap(\.resetDistance)
         return resets.max().map(short.date) ?? short.retryAfterRateLimit

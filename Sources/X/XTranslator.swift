@@ -98,7 +98,7 @@ struct XTranslator {
 
     // MARK: Fields
 
-    /// When the post was created, rather than edited.
+    /// The time at which the post was created, rather than edited.
     private func createdAt(_ wire: XPost) -> Date? {
         guard let createdAt = wire.createdAt else { return XID.time(of: wire.identity) }
         guard wire.identity != wire.id, let first = XID.time(of: wire.identity) else {

@@ -119,7 +119,7 @@ package struct ExplainReport: Codable, Sendable {
         package var asked: Date
         /// The number of requests.
         package var attempts: Int
-        /// When the next request is due; nil for none.
+        /// The time at which the next request is due; nil for none.
         package var next: Date?
         /// The time when the action was undone; nil until then.
         package var done: Date?
@@ -167,7 +167,7 @@ package struct ExplainReport: Codable, Sendable {
     package var expires: Date?
     package var decided: Date?
     package var changed: Date?
-    /// When the first request was sent.
+    /// The time at which the first request was sent.
     package var sent: Date?
     package var attempts: Int?
     /// The maximum cost of sending it, in dollars; `nil` once it is sent, and on free networks.

@@ -25,7 +25,7 @@ package struct MirrorList: Codable, Equatable, Sendable {
         package let state: State
         /// The number of suggestions that wait for a person.
         package let suggestions: Int
-        /// When the next planned post is due; nil if none is stored.
+        /// The time at which the next planned post is due; nil if none is stored.
         package let nextSlot: Date?
     }
 

@@ -26,7 +26,7 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         package let obstacles: Int
         /// The number of suggestions that wait for a person.
         package let suggestions: Int
-        /// When the next planned post is due; nil if none is stored.
+        /// The time at which the next planned post is due; nil if none is stored.
         package let nextSlot: Date?
     }
 

@@ -36,7 +36,8 @@ package struct PlanReport: Codable, Sendable {
         /// if unknown.
         package var pool: Int?
         package var windowMinutes: Int?
-        /// When the human's post with the text was written; nil unless it was looked up.
+        /// The time at which the human's post with the text was written; nil unless it was looked
+        /// up.
         package var written: Date?
         /// The web page of that post.
         package var source: String?
@@ -46,7 +47,7 @@ package struct PlanReport: Codable, Sendable {
         package var seen: Seen?
     }
 
-    /// Why there are no slots if the settings allow no posts.
+    /// The reason why there are no slots if the settings allow no posts.
     static let onlyAnswers = "\(Setting.maxPerDay.name) is 0, so the bot only answers and favorites"
 
     /// The state of a slot that is not stored yet.
@@ -57,7 +58,7 @@ package struct PlanReport: Codable, Sendable {
     package var timeZone: String
     /// False for a preview: the day's plan is made when the day begins.
     package var isStored: Bool
-    /// Why no day has slots; nil if days may have some.
+    /// The reason why no day has slots; nil if days may have some.
     package var note: String?
     /// The human's day that the day was modelled on; nil if minutes were drawn one by one, or if
     /// there is no slot or slots of several plans.

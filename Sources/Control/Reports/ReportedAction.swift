@@ -25,7 +25,7 @@ package struct ReportedAction: Codable, Equatable, Sendable {
     /// The reason in plain words.
     package var reasonText: String?
     package var text: String?
-    /// When the human's post with the text was written; nil unless it was looked up.
+    /// The time at which the human's post with the text was written; nil unless it was looked up.
     package var written: Date?
     /// The note published below the human's text; nil for none.
     package var note: String?

@@ -67,7 +67,7 @@ package struct StatsReport: Codable, Sendable {
         /// The words that speak for a favorite, the strongest first.
         package var wordsFor: [Word]
         package var wordsAgainst: [Word]
-        /// Why there are no words and authors; nil if there are.
+        /// The reason why there are no words and authors; nil if there are.
         package var problem: String?
         /// The last measurement of `mirror-bot score`; `nil` if it never measured.
         package var measure: ClassifierMeasure?
@@ -159,7 +159,7 @@ package struct StatsReport: Codable, Sendable {
     /// The words that speak for a favorite, the strongest first.
     package var wordsFor: [Word]
     package var wordsAgainst: [Word]
-    /// Why there are no words and authors; nil if there are.
+    /// The reason why there are no words and authors; nil if there are.
     package var wordsProblem: String?
     /// The quality of the classifier, by the last `mirror-bot score`; nil if it was never measured.
     package var measure: ClassifierMeasure?

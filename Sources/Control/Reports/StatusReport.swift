@@ -192,7 +192,8 @@ package struct StatusReport: Codable, Sendable {
         package var reasons: [ReasonCount]
         /// The number of texts that are not judged yet; the worker judges them soon.
         package var unjudged: Int
-        /// When the plain ones are used up; nil if unknown, and in reports of earlier versions.
+        /// The time at which the plain texts are used up; nil if unknown, and in reports of earlier
+        /// versions.
         package var forecast: TextForecast?
 
         init(_ unsent: Archive.Unsent, _ mode: FitnessMode) {
@@ -256,11 +257,11 @@ package struct StatusReport: Codable, Sendable {
         /// `memorial`, `suspended`, `moved`, `deactivated` or `deleted`.
         package var state: String
         package var since: Date
-        /// When the network reported it again, a day later or more; nil before.
+        /// The time at which the network reported the state again, a day later or more; nil before.
         package var confirmed: Date?
         /// The new account of a human who has moved; nil for another state.
         package var successor: String?
-        /// When a person decided that the mirror continues anyway; nil if none did.
+        /// The time at which a person decided that the mirror continues anyway; nil if none did.
         package var goesOn: Date?
         /// The state as a part of a sentence.
         package var words: String
@@ -292,7 +293,8 @@ package struct StatusReport: Codable, Sendable {
         package var name: String?
         /// The last beat of a worker; nil if there was never one.
         package var beat: Date?
-        /// When `run --once` last ended; nil if a continuous worker has held the mirror since.
+        /// The time at which `run --once` last ended; nil if a continuous worker has held the
+        /// mirror since.
         package var lastPass: Date?
 
         init(_ fact: WorkerFact, _ lease: LeaseRecord?) {
@@ -354,7 +356,7 @@ package struct StatusReport: Codable, Sendable {
     package var undo: UndoState?
     package var today: LocalDay?
     package var slots: [PlanReport.Slot]
-    /// When the next post is due, on any day; nil if none is planned or previewed.
+    /// The time at which the next post is due, on any day; nil if none is planned or previewed.
     package var nextSlot: Date?
     package var recent: [ReportedAction]
     /// The present use of the day's and the network's limits; nil without a time zone, and in
@@ -387,7 +389,8 @@ extension StatusReport {
         .sentence
     }
 
-    /// When the next post is due, such as `20:13 (in 2 h)`; nil if none is planned or previewed.
+    /// The time at which the next post is due, such as `20:13 (in 2 h)`; nil if none is planned or
+    /// previewed.
     package func nextPost(now: Date) -> String? {
         nextSlot.map {
             Health.words(
@@ -606,7 +609,7 @@ package struct StatusReporter: Sendable {
 /// One statement reads them.
 struct ReportNumbers {
     private(set) var posts = 0
-    /// When the oldest and the newest post of the archive were made; nil without any.
+    /// The times at which the oldest and the newest post of the archive were made; nil without any.
     private(set) var span: (oldest: Date, newest: Date)?
     /// The number of stored times in other zones.
     private(set) var zones = 0

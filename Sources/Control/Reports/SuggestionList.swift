@@ -172,7 +172,7 @@ extension Action {
 }
 
 extension HumanMirror {
-    /// Why a suggested favorite cannot be approved; nil if it can.
+    /// The reason why a suggested favorite cannot be approved; nil if it can.
     func obstacleToFavorites(on network: any SocialNetwork) -> String? {
         guard network.capabilities.canFavorite else {
             return "\(network.name.displayName) does not let software favorite"

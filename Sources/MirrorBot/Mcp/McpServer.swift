@@ -343,7 +343,7 @@ struct ChangePace: Sendable {
     /// The most changes within `period`.
     private let mostChanges: Int
     private let period: Duration
-    /// When the changes of the current period were made.
+    /// The times at which the changes of the current period were made.
     private var changeTimes: [ContinuousClock.Instant] = []
 
     init(mostChanges: Int = 60, period: Duration = .seconds(60)) {

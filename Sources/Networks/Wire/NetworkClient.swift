@@ -87,7 +87,7 @@ package protocol NetworkClient: Sendable {
     var requestIDHeaders: [String] { get }
     /// The limit by address that a call counts against; nil if the server counts by account.
     func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount?
-    /// When to ask again, by the headers of an answer.
+    /// The time at which to ask again, by the headers of an answer.
     func pacing(of response: HTTPResponse) -> ServerPacing
 }
 

@@ -72,7 +72,7 @@ extension HTTPHeaders {
     /// Whether the answer was made just now, and does not come from a cache.
     var isFresh: Bool { self["Age"].map { $0 == "0" } ?? true }
 
-    /// When the answer was made, by the server's clock; nil if it does not say.
+    /// The time at which the answer was made, by the server's clock; nil if it does not say.
     package var date: Date? { self["Date"].flatMap { Date(httpDate: $0) } }
 }
 

@@ -49,7 +49,7 @@ package struct ServerPacing: Sendable {
         return limit == RateLimit() ? nil : limit
     }
 
-    /// When to try again after a refusal; nil if the server does not say.
+    /// The time at which to try again after a refusal; nil if the server does not say.
     ///
     /// `Retry-After` is preferred to the reset of the rate limit: some servers send only one of
     /// them.
@@ -57,7 +57,7 @@ package struct ServerPacing: Sendable {
         (retryDistance ?? resetDistance).map(date)
     }
 
-    /// When to try again after a rate limit.
+    /// The time at which to try again after a rate limit.
     ///
     /// A wait of a day is believed, because some limits are counted by the hour or by the day. A
     /// wait beyond a month is not.
@@ -68,7 +68,7 @@ package struct ServerPacing: Sendable {
             min(max(seconds, range.lowerBound), Self.longestPeriod))
     }
 
-    /// When to try again after a refusal of this kind; nil if nothing determines it.
+    /// The time at which to try again after a refusal of this kind; nil if nothing determines it.
     package func retryAfter(of code: NetworkError.Code) -> Date? {
         switch code {
         case .rateLimited: retryAfterRateLimit

@@ -55,7 +55,7 @@ package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConverti
         bits = time << Self.clockBits | number & (1 << Self.clockBits - 1)
     }
 
-    /// When the key was made, according to its creator.
+    /// The time at which the key was made, according to its creator.
     package var microseconds: Int64 { Int64(bits >> Self.clockBits) }
 
     package var clock: Int { Int(bits & (1 << Self.clockBits - 1)) }

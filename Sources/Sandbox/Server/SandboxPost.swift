@@ -86,9 +86,9 @@ struct SandboxNotification: Sendable {
     var id: Int64
     var kind: Kind
     var createdAt: Date
-    /// The index of the person who caused it.
+    /// The index of the person who caused the notification.
     var cause: Int
     var post: Int64?
-    /// When it appears in the list.
+    /// The time at which the notification appears in the list.
     var visibleFrom: Date
 }

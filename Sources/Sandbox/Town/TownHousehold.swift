@@ -27,7 +27,7 @@ struct TownHousehold: Sendable {
     var placed: Set<Int> = []
     /// Answers by person and local day, for the courtesy cap.
     var answers: [Int: Int] = [:]
-    /// When the bot's mentions were first and last read.
+    /// The times at which the bot's mentions were first and last read.
     var firstPoll: Date?
     var lastPoll: Date?
     /// The count of requests in the current window, of the human's and the bot's account.

@@ -32,7 +32,7 @@ struct TownWork {
     var household: TownHousehold
     /// The ledger entries that this request adds.
     var ledger: TownLedger
-    /// When the bot's mentions were last read before this request.
+    /// The time at which the bot's mentions were last read before this request.
     private(set) var polledBefore: Date?
     private(set) var isPoll = false
 

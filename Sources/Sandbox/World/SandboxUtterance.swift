@@ -76,7 +76,7 @@ package enum SandboxFlaw: String, CaseIterable, Sendable {
     }
 }
 
-/// When the network notifies the bot of a mention.
+/// The time at which the network notifies the bot of a mention.
 package enum SandboxNotice: Equatable, Sendable {
     case atOnce
     /// The network notifies the bot this number of seconds later, at the mention's usual position

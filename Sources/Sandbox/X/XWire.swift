@@ -202,7 +202,7 @@ struct XBilling: Sendable {
     private var day = 0
     private var month = ""
     private(set) var postReadsThisMonth = 0
-    /// When a person was last told that credits or the month's reads are used up.
+    /// The time at which a person was last told that credits or the month's reads are used up.
     private var told: [Int: Date] = [:]
 
     /// Seconds for which a person who was told must not ask again.

@@ -178,7 +178,7 @@ enum WaitingPage: MirrorPage {
         ]
     }
 
-    /// Why it was chosen, when it expires, and its price.
+    /// Says in sentences why the suggestion was made, when it expires, and what it costs.
     private static func why(_ row: SuggestionList.Suggestion, _ words: Words) -> String {
         var parts: [String] = []
         if let rate = row.rate {

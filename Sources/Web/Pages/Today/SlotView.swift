@@ -90,7 +90,7 @@ struct SlotView {
         }
     }
 
-    /// When the text was written and how it was chosen, in sentences.
+    /// Says in sentences when the text was written and how it was chosen.
     private static func why(_ slot: PlanReport.Slot, _ state: SlotState, _ words: Words) -> String?
     {
         var sentences: [String] = []
