@@ -96,16 +96,16 @@ struct SandboxExchange {
         seenBy witness: SandboxWitness?
     ) async throws -> Bool {
         // Ten pieces a second, or single bytes at lower rates.
-        let rate = max(1, bytesPerSecond)
-        let size = max(1, rate / 10)
-        let pause = Duration.seconds(1) * size / rate
+        let usedRate = max(1, bytesPerSecond)
+        let pieceSize = max(1, usedRate / 10)
+        let pause = Duration.seconds(1) * pieceSize / usedRate
         var body = try await writer.writeHead(head(of: answer, length: answer.body.count))
-        var rest = answer.body[...]
-        while !rest.isEmpty {
+        var unsentBytes = answer.body[...]
+        while !unsentBytes.isEmpty {
             try await ContinuousClock().sleep(for: pause)
             guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
-            try await body.write(ByteBuffer(bytes: rest.prefix(size)))
-            rest = rest.dropFirst(size)
+            try await body.write(ByteBuffer(bytes: unsentBytes.prefix(pieceSize)))
+            unsentBytes = unsentBytes.dropFirst(pieceSize)
         }
         let isWhole = await witness?.hasSeenAllLeave() ?? false
         // A client that has all announced bytes may have left by now; the error is ignored.

@@ -78,19 +78,19 @@ extension SandboxState {
     /// Sets the description of a file.
     mutating func describe(_ id: Int64, as alt: String) {
         media[id]?.alt = alt
-        if let place = ledger.uploads.firstIndex(where: { $0.id == String(id) }) {
-            ledger.uploads[place].alt = alt
+        if let index = ledger.uploads.firstIndex(where: { $0.id == String(id) }) {
+            ledger.uploads[index].alt = alt
         }
     }
 
     /// The files of a new post; nil if one of them is not the person's, is already in a post, or is
     /// not ready.
     func unattached(_ ids: [Int64], of person: Int, at date: Date) -> [SandboxMedia]? {
-        let found = ids.compactMap { media[$0] }.filter {
+        let usableFiles = ids.compactMap { media[$0] }.filter {
             $0.owner == person && !$0.isAttached && $0.ready <= date
         }
-        return found.count == ids.count && Set(ids).count == ids.count && ids.count <= 4
-            ? found : nil
+        return usableFiles.count == ids.count && Set(ids).count == ids.count && ids.count <= 4
+            ? usableFiles : nil
     }
 
     /// Returns the answer to any request of a picture's path; `nil` if no picture has this path.

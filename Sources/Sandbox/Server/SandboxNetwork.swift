@@ -111,11 +111,11 @@ actor SandboxNetwork {
             let verdict = refusals.verdict(on: target, at: now)
         else { return nil }
         // The newest page is refused anew in every stretch.
-        let known = refused[target].map { state.ledger.refusedObjects[$0] }.flatMap { known in
-            target.isNewest && known.until.map { $0 <= now } ?? false ? nil : known
-        }
-        if let known {
-            return known.until.map { $0 > now } ?? true ? verdict.answer.fault(on: request) : nil
+        if let index = refused[target] {
+            let refusedObject = state.ledger.refusedObjects[index]
+            let isOver = refusedObject.until.map { $0 <= now } ?? false
+            if !isOver { return verdict.answer.fault(on: request) }
+            if !target.isNewest { return nil }
         }
         refused[target] = state.ledger.refusedObjects.count
         state.ledger.refusedObjects.append(
@@ -220,8 +220,8 @@ extension SandboxNetwork {
         late.request.arrival = now
         late.write?.date = late.date
         mastodon.hold(late.request, until: late.date)
-        let place = self.late.firstIndex { $0.date > late.date } ?? self.late.count
-        self.late.insert(late, at: place)
+        let index = self.late.firstIndex { $0.date > late.date } ?? self.late.count
+        self.late.insert(late, at: index)
     }
 
     /// Lets all events up to and including `now` happen, in the order of time.

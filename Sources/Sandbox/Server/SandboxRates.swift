@@ -69,10 +69,10 @@ struct RateCounter: Sendable {
     {
         let window = Int((now.timeIntervalSince1970 / Double(allowance.period)).rounded(.down))
         let key = Key(who: who, period: allowance.period)
-        let before = counts[key].flatMap { $0.window == window ? $0.used : nil } ?? 0
-        counts[key] = (window, before + amount)
+        let usedBefore = counts[key].flatMap { $0.window == window ? $0.used : nil } ?? 0
+        counts[key] = (window, usedBefore + amount)
         return Standing(
-            allowance: allowance, used: before + amount,
+            allowance: allowance, used: usedBefore + amount,
             reset: Date(timeIntervalSince1970: Double(window + 1) * Double(allowance.period)))
     }
 }

@@ -57,16 +57,16 @@ extension SandboxState {
     /// bot.
     func authors(above post: SandboxPost, within height: Int = .max) -> [Int] {
         var authors: [Int] = []
-        var above = post.replyTo.flatMap { posts[$0] }
-        var left = height
-        while left > 0, let next = above {
+        var postAbove = post.replyTo.flatMap { posts[$0] }
+        var heightLeft = height
+        while heightLeft > 0, let next = postAbove {
             if ![SandboxPopulation.bot, SandboxPopulation.human].contains(next.author),
                 !authors.contains(next.author)
             {
                 authors.append(next.author)
             }
-            above = next.replyTo.flatMap { posts[$0] }
-            left -= 1
+            postAbove = next.replyTo.flatMap { posts[$0] }
+            heightLeft -= 1
         }
         return authors
     }

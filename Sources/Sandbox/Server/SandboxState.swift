@@ -310,8 +310,9 @@ extension SandboxState {
         if isDated { post.editedAt = date }
         posts[post.id] = post
         rememberText(of: post)
-        let told = Set(old.recipients)
-        for person in post.recipients where person != post.author && !told.contains(person) {
+        let earlierRecipients = Set(old.recipients)
+        for person in post.recipients
+        where person != post.author && !earlierRecipients.contains(person) {
             notify(person, .mention, by: post.author, post: post.id, at: date, post.notice)
         }
     }
@@ -420,13 +421,13 @@ extension SandboxState {
 
     /// The answers to a post and the answers to these, each after the post it answers.
     func descendants(of post: SandboxPost) -> [SandboxPost] {
-        var found: [SandboxPost] = []
-        var open = Array((answers[post.id] ?? []).reversed())
-        while let id = open.popLast() {
-            if let answer = posts[id] { found.append(answer) }
-            open += (answers[id] ?? []).reversed()
+        var descendants: [SandboxPost] = []
+        var unvisitedIDs = Array((answers[post.id] ?? []).reversed())
+        while let id = unvisitedIDs.popLast() {
+            if let answer = posts[id] { descendants.append(answer) }
+            unvisitedIDs += (answers[id] ?? []).reversed()
         }
-        return found
+        return descendants
     }
 
     /// The reason why the bot must not favorite the post; nil if it may.

@@ -64,23 +64,23 @@ package final class Town: Sendable {
 
     /// The counts since ``mark()``.
     package var figures: TownFigures {
-        var sum = TownFigures()
+        var total = TownFigures()
         for figures in shards.map(\.current) {
-            sum.requests += figures.requests
-            sum.polled += figures.polled
-            sum.longestPollGap = max(sum.longestPollGap, figures.longestPollGap)
-            sum.kinds.merge(figures.kinds, uniquingKeysWith: +)
+            total.requests += figures.requests
+            total.polled += figures.polled
+            total.longestPollGap = max(total.longestPollGap, figures.longestPollGap)
+            total.kinds.merge(figures.kinds, uniquingKeysWith: +)
         }
-        sum.connections = connections.count
-        return sum
+        total.connections = connections.count
+        return total
     }
 
     /// The record of everything that the bots did so far.
     package var ledger: TownLedger {
         let now = now()
-        var sum = TownLedger()
-        for shard in shards { sum.merge(shard.ledger(at: now)) }
-        return sum
+        var total = TownLedger()
+        for shard in shards { total.merge(shard.ledger(at: now)) }
+        return total
     }
 
     /// Records read requests from now on, up to a limit.

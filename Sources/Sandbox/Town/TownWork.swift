@@ -194,9 +194,9 @@ struct TownWork {
 
     private func favorites() throws(WireRefusal) -> WireAnswer {
         let reader = try caller().part
-        let all = reader == .bot ? household.botFavorites : household.humanFavorites
-        let page = WirePage(all, by: \.id, bounds: try bounds(standard: 20, maximum: 40))
-        let posts = page.ids.compactMap { all.element(withID: $0, by: \.id) }.compactMap {
+        let allFavorites = reader == .bot ? household.botFavorites : household.humanFavorites
+        let page = WirePage(allFavorites, by: \.id, bounds: try bounds(standard: 20, maximum: 40))
+        let posts = page.ids.compactMap { allFavorites.element(withID: $0, by: \.id) }.compactMap {
             household.post($0.post)
         }
         return list(posts.map(entities.status), page)
@@ -278,18 +278,18 @@ struct TownWork {
 
     private func context(of post: TownPost) -> WireJSON {
         var ancestors: [TownPost] = []
-        var above = household.post(post.replyTo)
-        while let found = above {
-            ancestors.insert(found, at: 0)
-            above = found.replyTo == 0 ? nil : household.post(found.replyTo)
+        var postAbove = household.post(post.replyTo)
+        while let ancestor = postAbove {
+            ancestors.insert(ancestor, at: 0)
+            postAbove = ancestor.replyTo == 0 ? nil : household.post(ancestor.replyTo)
         }
-        let below = household.posts[household.posts.firstIndex(above: post.id, by: \.id)...].filter
-        {
-            $0.replyTo == post.id
-        }
+        let answers = household.posts[household.posts.firstIndex(above: post.id, by: \.id)...]
+            .filter {
+                $0.replyTo == post.id
+            }
         return [
             "ancestors": .array(ancestors.map(entities.status)),
-            "descendants": .array(below.map(entities.status)),
+            "descendants": .array(answers.map(entities.status)),
         ]
     }
 
@@ -325,12 +325,14 @@ struct TownWork {
         }
         guard text.count <= 500 else { throw .invalid("Text character limit of 500 exceeded") }
         let key = call.request.header("idempotency-key")
-        if let known = key.flatMap({ household.post(ofKey: $0, at: now) }) {
-            return .json(entities.status(known))
+        if let earlierPost = key.flatMap({ household.post(ofKey: $0, at: now) }) {
+            return .json(entities.status(earlierPost))
         }
         var parent: TownPost?
-        if let wanted = members["in_reply_to_id"]?.text {
-            guard let found = Int64(wanted).flatMap({ household.post($0) }) else { throw .notFound }
+        if let parentID = members["in_reply_to_id"]?.text {
+            guard let found = Int64(parentID).flatMap({ household.post($0) }) else {
+                throw .notFound
+            }
             parent = found
         }
         let post = TownPost(

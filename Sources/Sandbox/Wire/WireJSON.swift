@@ -98,18 +98,18 @@ extension WireJSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
     static func optional(_ text: String?) -> WireJSON { text.map(WireJSON.string) ?? .null }
 
     /// The value with more members at its end; a value other than an object stays unchanged.
-    func adding(_ members: (String, WireJSON)...) -> WireJSON {
-        guard case .object(let own) = self else { return self }
-        return .object(own + members)
+    func adding(_ newMembers: (String, WireJSON)...) -> WireJSON {
+        guard case .object(let members) = self else { return self }
+        return .object(members + newMembers)
     }
 
     /// The value with one member replaced; a value other than an object stays unchanged.
     func replacing(_ name: String, with value: WireJSON) -> WireJSON {
-        guard case .object(let own) = self else { return self }
-        return .object(own.map { $0.0 == name ? (name, value) : $0 })
+        guard case .object(let members) = self else { return self }
+        return .object(members.map { $0.0 == name ? (name, value) : $0 })
     }
 
-    /// The same object many times, each time with another name, as the elements of a list.
+    /// Returns the object many times, each time with another name, as the elements of a list.
     ///
     /// - Parameters:
     ///   - name: The object's name, wherever it occurs in it.

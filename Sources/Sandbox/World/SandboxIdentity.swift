@@ -15,12 +15,12 @@ package enum SandboxIdentity {
             return AccountID(
                 network: .x, value: String(1_000_000_000 + hash(handle) % 900_000_000_000_000_000))
         default:
-            var rest = hash(handle)
-            var other = hash("did " + handle)
+            var firstHash = hash(handle)
+            var secondHash = hash("did " + handle)
             var letters: [Character] = []
             for index in 0..<24 {
-                letters.append(base32[Int(index < 12 ? rest & 31 : other & 31)])
-                if index < 12 { rest >>= 5 } else { other >>= 5 }
+                letters.append(base32[Int(index < 12 ? firstHash & 31 : secondHash & 31)])
+                if index < 12 { firstHash >>= 5 } else { secondHash >>= 5 }
             }
             return AccountID(network: .bluesky, value: "did:plc:" + String(letters))
         }
@@ -39,8 +39,8 @@ package enum SandboxIdentity {
             // A handle has at most fifteen characters; names from other servers and longer ones are
             // distinguished by a hash.
             if host == SamplePeople.host, user.utf8.count <= 15 { return user }
-            let mark = String(hash(handle) % 2_176_782_336, radix: 36)
-            return "\(user.prefix(8))_\(mark)"
+            let hashText = String(hash(handle) % 2_176_782_336, radix: 36)
+            return "\(user.prefix(8))_\(hashText)"
         default:
             let label = user.map { $0 == "_" ? "-" : $0 }
             return "\(String(label).trimmed(of: "-")).\(host)"

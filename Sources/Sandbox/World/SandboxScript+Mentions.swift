@@ -142,12 +142,12 @@ extension SandboxScript {
     private mutating func writeTurns(_ count: Double, by friends: [Int], in window: DateInterval) {
         let length = window.end.timeIntervalSince(window.start) / ((lastMinute - firstMinute) * 60)
         // Without friends there are no mentions, and beyond this limit nobody could read them.
-        var left = friends.isEmpty ? 0 : Int(min(max(0, count * length), 10_000).rounded())
+        var mentionsLeft = friends.isEmpty ? 0 : Int(min(max(0, count * length), 10_000).rounded())
         var waiting: [Int] = []
-        while left > 0 {
+        while mentionsLeft > 0 {
             if waiting.isEmpty { waiting = shuffled(friends) }
             guard let friend = waiting.popLast() else { return }
-            left -= writeConversation(by: friend, rounds: left, in: window)
+            mentionsLeft -= writeConversation(by: friend, rounds: mentionsLeft, in: window)
         }
     }
 
@@ -203,11 +203,12 @@ extension SandboxScript {
     /// four posts above.
     private func tellsOthers(_ post: ScriptedPost) -> Bool {
         guard configuration.botNetwork == .bluesky else { return false }
-        var above = post
+        var postAbove = post
         for _ in 0..<4 {
-            guard case .answer(let number) = above.target else { return false }
-            above = written[number].post
-            if ![post.author, SandboxPopulation.human, SandboxPopulation.bot].contains(above.author)
+            guard case .answer(let number) = postAbove.target else { return false }
+            postAbove = written[number].post
+            if ![post.author, SandboxPopulation.human, SandboxPopulation.bot].contains(
+                postAbove.author)
             {
                 return true
             }

@@ -14,7 +14,7 @@ struct SandboxScript {
     let japaneseShare: Double
     var generator: SampleGenerator
     private var posts: [(date: Date, post: ScriptedPost)] = []
-    private var others: [SandboxEvent] = []
+    private var eventsOfOthers: [SandboxEvent] = []
     private var nextThread = 0
 
     init(configuration: SandboxWorld.Configuration) {
@@ -62,7 +62,7 @@ struct SandboxScript {
     }
 
     mutating func happen(_ action: SandboxEvent.Action, at date: Date) {
-        others.append(SandboxEvent(date: date, action: action))
+        eventsOfOthers.append(SandboxEvent(date: date, action: action))
     }
 
     mutating func thread() -> Int {
@@ -76,8 +76,9 @@ struct SandboxScript {
 
     /// All events in the order of time.
     func events() -> [SandboxEvent] {
-        let all = posts.map { SandboxEvent(date: $0.date, action: .post($0.post)) } + others
-        return all.enumerated()
+        let unsortedEvents =
+            posts.map { SandboxEvent(date: $0.date, action: .post($0.post)) } + eventsOfOthers
+        return unsortedEvents.enumerated()
             .filter { $0.element.date < end }
             .sorted { ($0.element.date, $0.offset) < ($1.element.date, $1.offset) }
             .map(\.element)

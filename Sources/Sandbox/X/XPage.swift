@@ -69,26 +69,26 @@ struct XPage: Sendable {
         let items = Self.items(
             of: cursors, depth: depth, oldest: oldest, from: start, bounds: bounds, room: room,
             call: call, post: post)
-        let taken: ArraySlice<(cursor: Int64, post: SandboxPost)>
+        let pageItems: ArraySlice<(cursor: Int64, post: SandboxPost)>
         let isFromBelow: Bool
         if case .newer = start {
-            taken = items.suffix(room)
+            pageItems = items.suffix(room)
             isFromBelow = true
             if items.count > room {
-                previous = taken.first.map { Self.token("p", $0.cursor, call) }
+                previous = pageItems.first.map { Self.token("p", $0.cursor, call) }
             }
         } else {
-            taken = items.prefix(room)
+            pageItems = items.prefix(room)
             isFromBelow = false
         }
         // A page that was reached from below has more items below it.
-        if let last = taken.last, isFromBelow || items.count > room {
+        if let last = pageItems.last, isFromBelow || items.count > room {
             next = Self.token(call.habits.emptyPages ? "e" : "n", last.cursor, call)
         }
-        if case .older = start, let first = taken.first {
+        if case .older = start, let first = pageItems.first {
             previous = Self.token("p", first.cursor, call)
         }
-        posts = taken.map(\.post).filter { !isLeftOut($0) }
+        posts = pageItems.map(\.post).filter { !isLeftOut($0) }
     }
 
     /// Returns the posts between the bounds and on the wanted side of the start, newest first.
@@ -100,12 +100,12 @@ struct XPage: Sendable {
         post: (Int64) -> SandboxPost?
     ) -> [(cursor: Int64, post: SandboxPost)] {
         var items: [(Int64, SandboxPost)] = []
-        var seen = 0
+        var seenCount = 0
         for cursor in cursors.reversed() {
             if case .newer(let lowest) = start, cursor <= lowest { break }
             guard let post = post(cursor) else { continue }
-            seen += 1
-            if seen > depth || oldest.map({ post.createdAt < $0 }) ?? false { break }
+            seenCount += 1
+            if seenCount > depth || oldest.map({ post.createdAt < $0 }) ?? false { break }
             if bounds.isBelow(cursor, post) { break }
             if bounds.isAbove(cursor, post) || isHidden(post, call) { continue }
             if case .older(let highest) = start, cursor >= highest { continue }

@@ -98,18 +98,18 @@ extension XWire {
                 "The number of values in the `ids` query parameter is not between 1 and 100")
         }
         let objects = XObjects(state, call)
-        var found: [SandboxPost] = []
+        var foundPosts: [SandboxPost] = []
         var errors: [WireJSON] = []
         for name in names {
             let id = try XCall.id(name, as: "ids")
             if let post = objects.visible(id) {
-                if !found.contains(where: { $0.id == id }) { found.append(post) }
+                if !foundPosts.contains(where: { $0.id == id }) { foundPosts.append(post) }
             } else {
                 errors.append(XIncludes.missing("tweet", name, parameter: "ids"))
             }
         }
         return answer(
-            objects, found, errors: errors, meta: nil, price: XBilling.Price.postRead, &state)
+            objects, foundPosts, errors: errors, meta: nil, price: XBilling.Price.postRead, &state)
     }
 
     mutating func post(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
@@ -196,24 +196,24 @@ extension XWire {
         data: WireJSON?, _ includes: XIncludes, _ objects: XObjects, errors: [WireJSON],
         meta: WireJSON?
     ) -> [(String, WireJSON)] {
-        let all = [
+        let members = [
             ("data", data), ("includes", includes.object(objects)),
             ("errors", errors.isEmpty ? nil : .array(errors)),
             ("meta", meta),
         ]
-        return all.compactMap { name, value in value.map { (name, $0) } }
+        return members.compactMap { name, value in value.map { (name, $0) } }
     }
 
     private mutating func bill(
         _ posts: [SandboxPost], _ includes: XIncludes, price: Int, _ state: inout SandboxState,
         _ habits: XHabits
     ) {
-        var sum = billing.read(posts: posts, users: [], price: price)
+        var cost = billing.read(posts: posts, users: [], price: price)
         if habits.billsIncludes {
-            sum += billing.read(
+            cost += billing.read(
                 posts: includes.posts, users: includes.users, price: XBilling.Price.postRead)
         }
-        state.ledger.spentMicrodollars += sum
+        state.ledger.spentMicrodollars += cost
     }
 
     /// A missing single object: 404, or by habit a 200 with `errors` and without `data`.

@@ -132,8 +132,10 @@ struct XText: Sendable {
         let hasScheme =
             text.lowercased().hasPrefix("http://") || text.lowercased().hasPrefix("https://")
         let expanded = hasScheme ? text : "http://" + text
-        let shown = expanded.drop { $0 != "/" }.dropFirst(2)
-        let display = shown.count > 26 ? shown.prefix(26) + "…" : shown
+        let addressWithoutScheme = expanded.drop { $0 != "/" }.dropFirst(2)
+        let display =
+            addressWithoutScheme.count > 26
+            ? addressWithoutScheme.prefix(26) + "…" : addressWithoutScheme
         pieces.append(
             Piece(
                 kind: .link(Link(expanded: expanded, display: String(display))),
@@ -142,10 +144,10 @@ struct XText: Sendable {
 
     /// The short address that X substitutes for a link.
     private static func short(_ address: String) -> String {
-        var rest = SandboxIdentity.hash(address)
+        var remainingHash = SandboxIdentity.hash(address)
         let code = (0..<10).map { _ in
-            defer { rest /= 62 }
-            return letters[Int(rest % 62)]
+            defer { remainingHash /= 62 }
+            return letters[Int(remainingHash % 62)]
         }
         return "https://t.co/" + String(code)
     }

@@ -203,10 +203,10 @@ struct XBilling: Sendable {
     private var month = ""
     private(set) var postReadsThisMonth = 0
     /// The time at which a person was last told that credits or the month's reads are used up.
-    private var told: [Int: Date] = [:]
+    private var toldAt: [Int: Date] = [:]
 
     /// Seconds for which a person who was told must not ask again.
-    private static let patience = 3_600.0
+    private static let quietSeconds = 3_600.0
     /// Seconds for which requests that were already on their way are excused.
     private static let grace = 60.0
 
@@ -224,7 +224,7 @@ struct XBilling: Sendable {
         }
     }
 
-    /// The price of the read objects, without those already paid for today.
+    /// Returns the price of the read objects, without those already paid for on the same day.
     mutating func read(posts: [SandboxPost], users: [Int], price: Int) -> Int {
         var sum = 0
         for post in posts where billed.insert("post \(post.id)").inserted {
@@ -237,8 +237,8 @@ struct XBilling: Sendable {
 
     /// Whether a person who is told that the credits are used up could not have known it.
     mutating func tell(_ person: Int, at clock: Date) -> Bool {
-        guard let first = told[person], clock.timeIntervalSince(first) < Self.patience else {
-            told[person] = clock
+        guard let first = toldAt[person], clock.timeIntervalSince(first) < Self.quietSeconds else {
+            toldAt[person] = clock
             return true
         }
         return clock.timeIntervalSince(first) <= Self.grace

@@ -24,22 +24,22 @@ extension XWire {
             mentions: named.reduce(into: []) { if !$0.contains($1) { $0.append($1) } },
             tellsParent: parent.map { !request.excluded.contains(call.directory.ids[$0.author]) }
                 ?? false)
-        var whole = draft
+        var draftWithMedia = draft
         guard let media = state.unattached(request.media, of: call.caller, at: call.now) else {
             throw .problem(
                 400, "Invalid Request", "Your media IDs are invalid.", type: "invalid-request")
         }
-        whole.media = request.media
-        whole.pictures = media.map { .init(id: String($0.id), alt: $0.alt) }
-        let post = state.publish(whole, by: call.caller, at: call.now)
+        draftWithMedia.media = request.media
+        draftWithMedia.pictures = media.map { .init(id: String($0.id), alt: $0.alt) }
+        let post = state.publish(draftWithMedia, by: call.caller, at: call.now)
         let price = parent == nil ? XBilling.Price.post : XBilling.Price.summonedReply
         state.ledger.spentMicrodollars += words.hasLink ? XBilling.Price.postWithLink : price
-        let shown = XObjects(state, call)
+        let objects = XObjects(state, call)
         return .json(
             [
                 "data": [
                     "id": .string(String(post.id)),
-                    "text": .string(shown.words(of: post).delivered),
+                    "text": .string(objects.words(of: post).delivered),
                 ]
             ], status: 201)
     }
@@ -72,15 +72,17 @@ extension XWire {
             throw .invalidBody("$.tweet_id: must be the id of a post")
         }
         // No copy of the state may be kept while it changes, because all of it would be copied.
-        let asked = XObjects(state, call).visible(id)
-        guard let asked else {
+        let requestedPost = XObjects(state, call).visible(id)
+        guard let requestedPost else {
             throw .problem(
                 404, "Not Found Error", "Could not find tweet with id: [\(id)].",
                 type: "resource-not-found",
                 code: 144, isExpected: state.deleted.contains(id))
         }
-        let isNew = state.addFavorite(by: call.caller, of: asked.repostOf ?? id, at: call.now)
-        state.recordFavorite(of: asked, by: call.caller, isNew: isNew, from: .x, at: call.now)
+        let isNew = state.addFavorite(
+            by: call.caller, of: requestedPost.repostOf ?? id, at: call.now)
+        state.recordFavorite(
+            of: requestedPost, by: call.caller, isNew: isNew, from: .x, at: call.now)
         state.ledger.spentMicrodollars += XBilling.Price.interaction
         return .json(["data": ["liked": true]])
     }
@@ -135,15 +137,16 @@ extension XWire {
     private func refuseRepetition(
         of request: XPostRequest, in state: SandboxState, by caller: Int
     ) throws(XRefusal) {
-        let same = (state.idsByText[SandboxState.PersonText(caller, request.text)] ?? []).compactMap
-        { state.posts[$0] }
-        guard let first = same.first else { return }
+        let earlierPosts = (state.idsByText[SandboxState.PersonText(caller, request.text)] ?? [])
+            .compactMap { state.posts[$0] }
+        guard let first = earlierPosts.first else { return }
         var refusal = XRefusal.forbidden(
             "You are not allowed to create a Tweet with duplicate content.", code: 187)
         // The refusal is expected, because only X can know when the same words to different people
         // are too many.
         refusal.isExpected =
-            first.replyTo != request.replyTo && !same.contains { $0.replyTo == request.replyTo }
+            first.replyTo != request.replyTo
+            && !earlierPosts.contains { $0.replyTo == request.replyTo }
         throw refusal
     }
 
@@ -153,17 +156,17 @@ extension XWire {
     private mutating func countPost(by call: XCall) throws(XRefusal) {
         guard let limit = call.habits.postsPerDay else { return }
         let day = 86_400
-        let own = rates.count(
+        let ownStanding = rates.count(
             by: "posts \(call.caller)", of: .init(amount: limit, period: day), at: call.clock)
-        let everybody = rates.count(
-            own.isExceeded ? 0 : 1, by: "posts", of: .init(amount: 10_000, period: day),
+        let commonStanding = rates.count(
+            ownStanding.isExceeded ? 0 : 1, by: "posts", of: .init(amount: 10_000, period: day),
             at: call.clock)
-        headers += Self.headers(own, "x-user-limit-24hour", at: call.clock)
-        headers += Self.headers(everybody, "x-app-limit-24hour", at: call.clock)
-        guard own.isExceeded else { return }
+        headers += Self.headers(ownStanding, "x-user-limit-24hour", at: call.clock)
+        headers += Self.headers(commonStanding, "x-app-limit-24hour", at: call.clock)
+        guard ownStanding.isExceeded else { return }
         var refusal = XRefusal.tooMany
         // The refusal is expected once: a client that asks again before the day is over was told.
-        refusal.isExpected = own.used == limit + 1
+        refusal.isExpected = ownStanding.used == limit + 1
         throw refusal
     }
 }
