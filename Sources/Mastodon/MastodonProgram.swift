@@ -70,7 +70,7 @@ struct MastodonProgram: Equatable, Sendable {
     var depths = Known<[Feed: Int]>([:], unknown)
     /// The ids in a post identify the answered person and the mentioned ones.
     ///
-    /// On other programs they may mean something else, or be missing.
+    /// In posts of other programs such ids may mean something else, or be missing.
     var tellsPeopleByNumber = Known(false, unknown)
     var postNames = Known(PostNames.other, unknown)
     /// Notifications of the type `update` can be requested.

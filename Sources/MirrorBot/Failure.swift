@@ -95,7 +95,7 @@ struct Failure {
         _exit(code)
     }
 
-    /// The exit code of one of our own errors; nil for the parser's.
+    /// The exit code of one of the program's own errors; nil for the parser's.
     var status: ExitStatus? {
         switch error {
         case is ConfigurationError, is MeCabError: .configuration

@@ -103,7 +103,7 @@ struct MirrorBot: AsyncParsableCommand {
         ]
     #endif
 
-    /// The beginning of the parser's errors, which is that of our own.
+    /// The beginning of the parser's errors, which is that of the program's own.
     static let _errorPrefix = "error: "
 
     static func main() async {

@@ -72,7 +72,7 @@ extension SQLValue {
         }
     }
 
-    /// The value of a type's text form in the nearest of our cases.
+    /// The value of a type's text form in the nearest of the cases here.
     ///
     /// Integers of every width become 64 bits; a `numeric` becomes an integer if it is one, else a
     /// real; types without a case become text.
@@ -226,7 +226,7 @@ package final class PostgresResult {
         PQcmdStatus(handle).map { String(cString: $0) } ?? ""
     }
 
-    /// A value, converted to the closest of our types.
+    /// A value, converted to the closest of the types here.
     ///
     /// - Precondition: `row` is below ``rowCount``, `column` below the number
     ///   of ``columnNames``.

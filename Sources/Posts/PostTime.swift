@@ -7,7 +7,7 @@ package import Foundation
 /// year 1 or in the future. The post is kept in all these cases. Its time is then that of its key,
 /// or else that of its discovery, and is not trusted: nothing is learned from it.
 package struct PostTime: Equatable, Sendable {
-    /// Seconds by which the author's clock may be ahead of ours.
+    /// The seconds by which the author's clock may be ahead of this machine's.
     package static let clockMargin: TimeInterval = 600
     /// The first time in Mastodon's ids, 2016-01-01: before, the ids were sequential and contained
     /// no time.

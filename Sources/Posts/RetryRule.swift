@@ -91,7 +91,7 @@ package struct RetryRule: Equatable, Sendable {
     ///     determines the jitter.
     ///   - asked: The retry time that the server named; limited by the rule.
     ///   - now: The present.
-    /// - Returns: The time of the next attempt, never earlier than our own wait.
+    /// - Returns: The time of the next attempt, never earlier than the rule's own wait.
     package func next(after failures: Int, key: String, asked: Date? = nil, now: Date) -> Date {
         let steps = Double(min(max(failures, 1), 64) - 1)
         return next(in: min(first * pow(factor, steps), longest), key: key, asked: asked, now: now)

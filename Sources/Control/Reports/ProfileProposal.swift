@@ -40,14 +40,14 @@ package struct ProfileProposal: Codable, Sendable {
         Seen(of: [line] + (present?.parts ?? [nil]) + (proposed?.parts ?? [nil]))
     }
 
-    /// The beginning of our line of the bio.
+    /// The beginning of the mirror's line in the bio.
     package static let start = "Automated mirror of @"
-    /// The beginning of our line after the mirror has retired.
+    /// The beginning of the mirror's line after the mirror has retired.
     package static let retiredStart = "Retired mirror of @"
-    /// The name of our row of the table.
+    /// The name of the mirror's field in the table.
     package static let fieldName = "Mirror of"
 
-    /// Variants of our line, of which the first that fits is used.
+    /// The variants of the mirror's line, of which the first that fits is used.
     static func lines(human: String, contact: String?) -> [String] {
         let mirrorOf = "\(start)\(human)"
         let stop = "Reply \"stop\" and it leaves you alone."
@@ -57,12 +57,12 @@ package struct ProfileProposal: Codable, Sendable {
                 \.self)
     }
 
-    /// Variants of the line of a retired mirror.
+    /// The variants of the line of a retired mirror.
     static func lines(retired human: String) -> [String] {
         ["\(retiredStart)\(human). It says nothing any more.", "\(retiredStart)\(human)."]
     }
 
-    /// Whether a line of a bio was written by us.
+    /// Whether a line of a bio is a mirror's.
     private static func isOurs(_ line: String) -> Bool {
         ([start, retiredStart] + MemorialLine.starts).contains(where: line.hasPrefix)
     }
@@ -185,7 +185,7 @@ extension HumanMirror {
         return (report, bot, present)
     }
 
-    /// Variants of our line of the bio, of which the first that fits is used.
+    /// The variants of the mirror's line in the bio, of which the first that fits is used.
     private func profileLines(_ human: String, _ record: MirrorRecord) async throws -> [String] {
         if record.retirement?.begun != nil { return ProfileProposal.lines(retired: human) }
         let contact = configuration.operatorContact

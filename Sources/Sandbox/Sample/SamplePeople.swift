@@ -120,7 +120,7 @@ package enum SamplePeople {
 
 /// More people whom the human has answered, for a sandbox with many mentions of the bot.
 extension SamplePeople {
-    /// A number of people, in an order that never changes; the same for every sample.
+    /// Returns a number of people, the same in every sample and always in the same order.
     ///
     /// - Parameter count: The number of people; the first are from a list of names, further ones
     ///   have numbers.

@@ -200,7 +200,7 @@ final class WebSite: Sendable {
 
     /// The scheme that the browser used: `https` only if a proxy reports it.
     ///
-    /// With several proxies, the first value is that of the browser's.
+    /// With several proxies, the first value is that of the browser's connection.
     static func scheme(of request: Request) -> String {
         let forwarded = request.headers[.forwardedProtocol]?.split(separator: ",").first ?? ""
         return forwarded.trimmingCharacters(in: .whitespaces).lowercased() == "https"
