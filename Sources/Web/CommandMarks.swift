@@ -119,7 +119,7 @@ extension CommandMarks {
                 case UInt8(ascii: "m"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
                     guard !isQuoted, beginsWord(place), let end = endOfCode(place) else { break }
                     codes.append(code(place..<end))
-                    place = codes[codes.count - 1].outer.upperBound
+                    place = codes[codes.count - 1].rangeWithBackticks.upperBound
                     continue
                 default: break
                 }

@@ -46,7 +46,7 @@ enum PersonWords {
         switch reason {
         case nil, "operator": "denied by you"
         case "asked-to-stop": "said “stop”"
-        case People.forgotten: "being forgotten"
+        case People.forgottenReason: "being forgotten"
         case let other?: ReportedReason(other).text
         }
     }
