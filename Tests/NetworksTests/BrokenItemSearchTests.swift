@@ -431,7 +431,7 @@ struct PaperReader {
             take(answer.list, in: feed)
             guard let newest = answer.newest else { return false }
             // What is left below a page that does not reach down to the position is asked for next.
-            position = newest.text + (answer.rest.map { " \(place.text) \($0.text)" } ?? "")
+            position = newest.text + (answer.incompleteBelow.map { " \(place.text) \($0.text)" } ?? "")
             return true
         }
         var search = last
