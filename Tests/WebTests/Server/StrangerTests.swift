@@ -539,7 +539,7 @@ import Testing
                 _ = await hub.open("mika", owner: owner(number, address))
             }
             await #expect(refusal("203.0.113.1") == 503)
-            for number in EventHub.mostFromElsewhere..<EventHub.most {
+            for number in EventHub.mostFromElsewhere..<EventHub.mostStreams {
                 await #expect(refusal(nil) == nil)
                 _ = await hub.open("mika", owner: owner(number, nil))
             }
