@@ -245,7 +245,7 @@ final class XMemory: @unchecked Sendable {
 
     // MARK: Pauses
 
-    /// Holds back calls of a kind until the error's ``NetworkError/retryAfter``.
+    /// Holds back calls of a kind until the error's `NetworkError.retryAfter`.
     func pause(_ scope: Scope, for error: NetworkError, at now: Date) {
         lock.withLock {
             pauses[scope] = (error, Cooldown(begun: now, until: error.retryAfter ?? now))

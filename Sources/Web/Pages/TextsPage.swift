@@ -25,7 +25,7 @@ enum TextsPage: MirrorPage {
     private static let reasonsShown = 6
     private static let mutedShown = 4
     /// The most bytes of the markup of a muted word.
-    private static let mutedSize = 120
+    private static let mutedSize = 99
     /// The longest text of a search field, in Unicode scalars.
     private static let longestWords = 100
     private static let slotsShown = 8
