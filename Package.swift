@@ -79,9 +79,14 @@ func target(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
     .target(name: name, dependencies: dependencies, swiftSettings: settings(of: name))
 }
 
+/// What the target of each network is made of.
+let networkParts: [Target.Dependency] = [
+    "Cryptography", "Formats", "NetworkNames", "Networks", "Posts", "Transport",
+]
+
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
     .testTarget(
-        name: name, dependencies: ["Expectations"] + dependencies, exclude: exclude,
+        name: name, dependencies: ["Expectations", "NetworkNames"] + dependencies, exclude: exclude,
         swiftSettings: settings)
 }
 
@@ -91,7 +96,8 @@ let fuzzing: Target = {
         "Blocking", "Bluesky", "CArchive", "CCurl", "Conduct", "Control", "Evaluation", "Favorites",
         "Fleet",
         "Formats", "Import",
-        "Mastodon", "MeCab", "Mirroring", "Networks", "Postgres", "Posts", "Redis", "Settings",
+        "Mastodon", "MeCab", "Mirroring", "NetworkNames", "Networks", "Postgres", "Posts", "Redis",
+        "Settings",
         "Transport", "X",
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -115,7 +121,8 @@ let harnesses: [Target] = {
         .executableTarget(
             name: "Torture",
             dependencies: [
-                "Archive", "Conduct", "Control", "Favorites", "Fleet", "Mirroring", "Networks",
+                "Archive", "Conduct", "Control", "Favorites", "Fleet", "Mirroring", "NetworkNames",
+                "Networks",
                 "Outbox", "Posts",
                 "Redis", "Sandbox", "Settings", "Storage", "TestSupport", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -142,7 +149,8 @@ let harnesses: [Target] = {
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "Archive", "Blocking", "CBaseline", "Favorites", "MeCab", "Mirroring", "Outbox",
+                "Archive", "Blocking", "CBaseline", "Favorites", "MeCab", "Mirroring",
+                "NetworkNames", "Outbox",
                 "Postgres", "Posts",
                 "Redis", "Sandbox", "Schedule", "Settings", "Storage", "TestSupport", "Transport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -219,9 +227,12 @@ let package = Package(
             name: "Posts", dependencies: ["Cryptography", "Embedded"], exclude: ["Resources"],
             swiftSettings: settings(of: "Posts")),
         target("Archive", ["Posts", "Storage"]),
-        // One reader for each format in which a network's posts come; for Import and Networks.
-        target("Formats", ["Posts"]),
-        target("Import", ["CArchive", "Cryptography", "Formats", "Posts"]),
+        // What each network is called, for code that is written for one: no other target depends on it, so that the
+        // compiler refuses to compare names there.
+        target("NetworkNames", ["Posts"]),
+        // One reader for each format in which a network's posts come; for Import and the networks.
+        target("Formats", ["NetworkNames", "Posts"]),
+        target("Import", ["CArchive", "Cryptography", "Formats", "NetworkNames", "Posts"]),
         target("Schedule", ["Posts"]),
         target("Favorites", ["Blocking", "MeCab", "Posts", "Redis", "Storage"]),
         .target(
@@ -232,15 +243,16 @@ let package = Package(
 
         // One target for each network. Only Settings knows them, and makes each a descriptor: whoever else names a type
         // of theirs does not compile.
-        target("Bluesky", ["Cryptography", "Formats", "Networks", "Posts", "Transport"]),
-        target("Mastodon", ["Cryptography", "Formats", "Networks", "Posts", "Transport"]),
-        target("X", ["Cryptography", "Formats", "Networks", "Posts", "Transport"]),
+        target("Bluesky", networkParts),
+        target("Mastodon", networkParts),
+        target("X", networkParts),
 
         // What processes and mirrors are told: settings, networks as values, accounts, credentials.
         target(
             "Settings",
             [
-                "Bluesky", "Conduct", "Cryptography", "Favorites", "Mastodon", "MeCab", "Networks",
+                "Bluesky", "Conduct", "Cryptography", "Favorites", "Mastodon", "MeCab",
+                "NetworkNames", "Networks",
                 "Outbox", "Posts",
                 "Redis", "Schedule",
                 "Storage", "Transport", "X", logging,
@@ -302,7 +314,7 @@ let package = Package(
         .target(
             name: "Sandbox",
             dependencies: [
-                "Cryptography", "Embedded", "Posts", logging,
+                "Cryptography", "Embedded", "NetworkNames", "Posts", logging,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -348,7 +360,8 @@ let package = Package(
         .target(
             name: "Fixtures",
             dependencies: [
-                "Archive", "Control", "Favorites", "Fleet", "Mirroring", "Networks", "Outbox",
+                "Archive", "Control", "Favorites", "Fleet", "Mirroring", "NetworkNames", "Networks",
+                "Outbox",
                 "Posts", "Sandbox", "Settings", "Storage", "TestSupport", "X", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
             ],
@@ -356,7 +369,9 @@ let package = Package(
             swiftSettings: settings
         ),
         // How tests say what they expect.
-        .target(name: "Expectations", path: "Tests/Expectations", swiftSettings: settings),
+        .target(
+            name: "Expectations", dependencies: ["NetworkNames"], path: "Tests/Expectations",
+            swiftSettings: settings),
         tests("BlockingTests", ["Blocking"]),
         tests("CryptographyTests", ["Cryptography"]),
         tests("EmbeddedTests", ["Embedded"]),

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import NetworkNames
 package import Networks
 import Posts
 

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import NetworkNames
 import Posts
 
 /// The records of a Bluesky repository, saved as JSON.

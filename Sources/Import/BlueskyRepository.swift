@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import NetworkNames
 import Posts
 
 /// A complete Bluesky repository, as `com.atproto.sync.getRepo` and the app's export return it: a

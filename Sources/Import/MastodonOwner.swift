@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import NetworkNames
 import Posts
 
 /// The owner of an archive of a server of the Mastodon family.

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import NetworkNames
 import Posts
 
 /// Converts entries of a Mastodon-compatible outbox to posts.

@@ -1,3 +1,4 @@
+import NetworkNames
 import Posts
 
 /// Converts Misskey's markup, MFM, to plain text as far as needed: functions, tags and links with

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import NetworkNames
 import Posts
 
 /// The export of an account's notes from Misskey, Sharkey, Firefish and other descendants.

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import NetworkNames
 import Posts
 
 /// The table of posts in archives of X from 2013 to 2018: `tweets.csv`.

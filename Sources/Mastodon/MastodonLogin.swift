@@ -1,6 +1,7 @@
 import Cryptography
 import Formats
 package import Foundation
+import NetworkNames
 package import Networks
 package import Posts
 package import Transport

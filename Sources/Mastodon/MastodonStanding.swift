@@ -1,4 +1,5 @@
 import Formats
+import NetworkNames
 package import Networks
 package import Posts
 

@@ -98,7 +98,9 @@ package struct AccountID: Hashable, Codable, Sendable {
     }
 
     /// The identity of `name`, or of `name@localHost` for a name without a host, in canonical form.
-    init(address name: some StringProtocol, localHost: String, network: NetworkName = .usual) {
+    package init(
+        address name: some StringProtocol, localHost: String, network: NetworkName = .usual
+    ) {
         let bare = String(name.drop { $0 == "@" })
         let address = bare.contains("@") ? bare : "\(bare)@\(localHost)"
         self = AccountID(network: network, value: address).canonical

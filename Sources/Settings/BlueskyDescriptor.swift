@@ -1,4 +1,5 @@
 import Bluesky
+import NetworkNames
 import Networks
 package import Posts
 

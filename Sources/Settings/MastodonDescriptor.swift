@@ -1,4 +1,5 @@
 package import Mastodon
+import NetworkNames
 import Networks
 import Posts
 

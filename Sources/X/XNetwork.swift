@@ -1,5 +1,6 @@
 import Formats
 package import Foundation
+import NetworkNames
 package import Networks
 package import Posts
 package import Transport

@@ -1,3 +1,4 @@
+import NetworkNames
 package import Networks
 package import Posts
 

@@ -1,5 +1,6 @@
 import Archive
 import Foundation
+import NetworkNames
 import Posts
 import Storage
 import TestSupport

@@ -1,4 +1,5 @@
 import Conduct
+import NetworkNames
 import Posts
 import Testing
 

@@ -1,5 +1,6 @@
 import Conduct
 import Foundation
+import NetworkNames
 import Posts
 import Testing
 

@@ -1,6 +1,7 @@
 import Bluesky
 import Foundation
 import Mastodon
+import NetworkNames
 import Networks
 import Posts
 import Sandbox

@@ -1,3 +1,4 @@
+import NetworkNames
 import Posts
 import Testing
 

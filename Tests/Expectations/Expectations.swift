@@ -1,3 +1,5 @@
+// Tests play each network, and name it.
+@_exported import NetworkNames
 package import Testing
 
 /// Expects that two values are equal, and shows both if they are not.

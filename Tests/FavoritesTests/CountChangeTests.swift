@@ -1,4 +1,5 @@
 import Favorites
+import NetworkNames
 import Posts
 import Testing
 

@@ -1,6 +1,7 @@
 import Favorites
 import Foundation
 import MeCab
+import NetworkNames
 import Posts
 import Redis
 import Storage

@@ -5,6 +5,7 @@ package import Fleet
 package import Foundation
 import Logging
 package import Mirroring
+import NetworkNames
 package import Outbox
 package import Posts
 package import Sandbox

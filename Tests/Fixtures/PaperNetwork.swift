@@ -1,4 +1,5 @@
 package import Foundation
+import NetworkNames
 package import Networks
 package import Posts
 import X

@@ -1,4 +1,5 @@
 package import Foundation
+import NetworkNames
 package import Posts
 package import Sandbox
 

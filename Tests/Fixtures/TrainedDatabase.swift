@@ -1,6 +1,7 @@
 import Control
 import Foundation
 package import Mirroring
+import NetworkNames
 package import Posts
 import Sandbox
 import Settings

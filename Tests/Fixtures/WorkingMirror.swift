@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 package import Mirroring
+import NetworkNames
 package import Outbox
 import Posts
 import Settings

@@ -1,6 +1,7 @@
 import Formats
 import Foundation
 import Import
+import NetworkNames
 import Posts
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import Import
+import NetworkNames
 import Posts
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Import
+import NetworkNames
 import Networks
 import Posts
 import Redis

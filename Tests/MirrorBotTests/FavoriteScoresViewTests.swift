@@ -1,6 +1,7 @@
 import Evaluation
 import Favorites
 import Foundation
+import NetworkNames
 import Posts
 import Testing
 

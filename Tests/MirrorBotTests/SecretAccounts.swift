@@ -1,5 +1,6 @@
 import Control
 import Mirroring
+import NetworkNames
 import Posts
 import Sandbox
 import Settings

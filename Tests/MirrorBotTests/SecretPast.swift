@@ -1,6 +1,7 @@
 import Control
 import Foundation
 import Mirroring
+import NetworkNames
 import Posts
 import Sandbox
 import TestSupport

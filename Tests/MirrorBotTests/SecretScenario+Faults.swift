@@ -2,6 +2,7 @@ import Control
 import Foundation
 import MeCab
 import Mirroring
+import NetworkNames
 import Posts
 import Sandbox
 import TestSupport

@@ -1,3 +1,4 @@
+import NetworkNames
 import Networks
 import Posts
 import Testing

@@ -1,3 +1,4 @@
+import NetworkNames
 import Testing
 
 @testable import Mastodon

@@ -1,4 +1,5 @@
 import Foundation
+import NetworkNames
 import Outbox
 import Posts
 import Storage

@@ -1,4 +1,5 @@
 import Foundation
+import NetworkNames
 import Testing
 
 @testable import Sandbox

@@ -1,21 +1,19 @@
-"""Checks twelve rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
+"""Checks eleven rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
 
-1. Outside the networks' own targets and folders no code compares a network's name: it asks its traits and its
-   descriptor. The compiler refuses a network's types there.
-2. Files of different folders of a target do not depend on each other in a circle. What did when this rule was made
+1. Files of different folders of a target do not depend on each other in a circle. What did when this rule was made
    stands in knots.txt; a circle may lose files, and gain none.
-3. A comment describes no parameter that is not there. It need not describe those whose names say all.
-4. A command holds no SQL and asks no table: it calls the desk and reports.
-5. The name of a JSON document is written in one place: it means one shape.
-6. Every statement that changes an action begins with `OutboxStore.changing`, which raises the row's revision, or with
+2. A comment describes no parameter that is not there. It need not describe those whose names say all.
+3. A command holds no SQL and asks no table: it calls the desk and reports.
+4. The name of a JSON document is written in one place: it means one shape.
+5. Every statement that changes an action begins with `OutboxStore.changing`, which raises the row's revision, or with
    `OutboxStore.noting`, which keeps it.
-7. Instants become local times by ZoneRules alone: Foundation's own rules are those of the toolchain's year.
-8. A line has 100 columns; one that is longer has a literal, and would not be without it.
-9. A tuple is assigned to a tuple only where the same names stand on both sides, as in a swap.
-10. A conditional expression holds no other one in its branches, other than in a closure there.
-11. A `try?` says what its failures mean: in a comment on its line, in the three lines above it or above the `if` whose
+6. Instants become local times by ZoneRules alone: Foundation's own rules are those of the toolchain's year.
+7. A line has 100 columns; one that is longer has a literal, and would not be without it.
+8. A tuple is assigned to a tuple only where the same names stand on both sides, as in a swap.
+9. A conditional expression holds no other one in its branches, other than in a closure there.
+10. A `try?` says what its failures mean: in a comment on its line, in the three lines above it or above the `if` whose
     chain it stands in, or in the documentation of its function or property, which names `nil`, none or the failure.
-12. The folders of Control are in one order: health, reports, operations, notices. A file uses those of its own folder
+11. The folders of Control are in one order: health, reports, operations, notices. A file uses those of its own folder
     and of folders before it.
 
 Types are found by their names: a file uses another one if it names a type, or a function outside types, that only the
@@ -34,18 +32,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "Sources"
 KNOTS = pathlib.Path(__file__).with_name("knots.txt")
 
-# Where a network may be named: what is written for one network, and what reads one format.
-NETWORK_FILE = re.compile(r"Settings/\w+Descriptor\.swift$")
-NETWORK_FOLDERS = [
-    "Bluesky",
-    "Formats",
-    "Import",
-    "Mastodon",
-    "Posts/Networks",
-    "Sandbox",
-    "X",
-]
-NETWORK = re.compile(r"(?<![\w)\]>\"'])\.(?:mastodon|bluesky)\b|(?:==|!=|case|\?\?|contains\(|[,(\[:])\s*\.x\b|NetworkName\.(?:mastodon|x|bluesky)\b")
 # The folders of a target whose order is fixed; those after another one may use it, and not the other way round.
 FOLDERS = {"Control": ["Health", "Reports", "Desk", "Keeping", "Register", "Login", "Effects", "Steering", "Telling"]}
 DECLARATION = re.compile(r"^(?:[\w@()]+ )*?(?:struct|class|enum|protocol|actor|typealias|func) +`?(\w+)", re.M)
@@ -59,19 +45,6 @@ OPENING = re.compile(
 )
 # The end of a line whose expression the next one continues.
 CONTINUATION = re.compile(r"\s*[?:.&|+*/<>=-]")
-
-
-def network_names() -> list[str]:
-    """The places that name a network and may not."""
-    places = []
-    for file in sorted(SOURCES.rglob("*.swift")):
-        path = file.relative_to(SOURCES).as_posix()
-        if NETWORK_FILE.match(path) or any(path.startswith(folder + "/") for folder in NETWORK_FOLDERS):
-            continue
-        for number, line in enumerate(code(file.read_text()).split("\n"), 1):
-            if NETWORK.search(line):
-                places.append(f"Sources/{path}:{number}: names a network; ask its traits or its descriptor")
-    return places
 
 
 def dependencies(target: pathlib.Path) -> dict[str, set[str]]:
@@ -453,7 +426,7 @@ def main() -> int:
         print("\n".join(sorted(lines)))
         return 0
     known = set(KNOTS.read_text().split()) if KNOTS.exists() else set()
-    problems = network_names() + unknown_parameters() + statements_in_commands() + shared_schemas()
+    problems = unknown_parameters() + statements_in_commands() + shared_schemas()
     problems += bare_updates()
     problems += foreign_zones()
     problems += long_lines() + tuple_assignments() + nested_conditionals()

@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import Foundation
 import Mirroring
+import NetworkNames
 import Posts
 import Sandbox
 import Settings

@@ -2,6 +2,7 @@ import Control
 import Favorites
 import Foundation
 import Mirroring
+import NetworkNames
 import Outbox
 import Posts
 import Sandbox

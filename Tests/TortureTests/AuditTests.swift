@@ -1,4 +1,5 @@
 import Foundation
+import NetworkNames
 import Networks
 import Posts
 import TestSupport

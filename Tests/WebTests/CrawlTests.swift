@@ -1,4 +1,5 @@
 import Foundation
+import NetworkNames
 import Posts
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import Configuration
 import Foundation
 import HTTPTypes
 import Mirroring
+import NetworkNames
 import Posts
 import Settings
 import Storage

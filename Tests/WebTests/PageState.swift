@@ -2,6 +2,7 @@ import Archive
 import Control
 import Foundation
 import Mirroring
+import NetworkNames
 import Outbox
 import Posts
 import Schedule

@@ -1,4 +1,5 @@
 package import Foundation
+import NetworkNames
 package import Posts
 
 /// A post as a record of Bluesky holds it, from a server, a saved page or a repository.

@@ -1,4 +1,5 @@
 package import Foundation
+import NetworkNames
 package import Posts
 
 /// The content of a post of a Mastodon-compatible server, before it is converted to a `Post`.

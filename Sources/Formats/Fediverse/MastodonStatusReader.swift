@@ -1,3 +1,4 @@
+import NetworkNames
 package import Posts
 
 /// Reads statuses of one server.

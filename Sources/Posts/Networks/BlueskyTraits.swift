@@ -10,8 +10,11 @@ extension NetworkTraits {
                     "https://bsky.app/profile/\($0.repository)/post/\($0.key)"
                 }
             },
+            // Those of a post's record.
+            limits: PublishingLimits(
+                maximumCharacters: 300, charactersPerURL: nil, maximumBytes: 3_000),
+            longestAlt: 2_000,
             // The labels that authors may put on their own posts.
-            limits: .bluesky, longestAlt: 2_000,
             warnings: .labels(["sexual", "nudity", "porn", "graphic-media"]))
         traits.namesStand = .inMentions
         // The label `bot` is in the profile's record, and no moderation service displays it beside
@@ -26,12 +29,6 @@ extension NetworkTraits {
         traits.postsBegin = { "at://\($0)/" }
         return traits
     }()
-}
-
-extension PublishingLimits {
-    /// The limits of a Bluesky post record.
-    package static let bluesky = PublishingLimits(
-        maximumCharacters: 300, charactersPerURL: nil, maximumBytes: 3_000)
 }
 
 /// The parts of `at://repository/collection/key`.

@@ -9,33 +9,15 @@ extension NetworkTraits {
                 return parts.count == 2 ? "https://\(parts[1])/@\(parts[0])" : nil
             },
             postPage: { $0.hasPrefix("https://") || $0.hasPrefix("http://") ? $0 : nil },
-            limits: .mastodon, longestAlt: 1_500, warnings: .words)
+            // Those of a server that does not publish its own.
+            limits: PublishingLimits(maximumCharacters: 500, charactersPerURL: 23),
+            longestAlt: 1_500, warnings: .words)
         traits.hidesPictures = true
         traits.hasCustomEmoji = true
         traits.verifiesLinks = true
         traits.hasPrivateMentions = true
         return traits
     }()
-}
-
-extension PublishingLimits {
-    /// The limits of a Mastodon server that does not publish its own.
-    package static let mastodon = PublishingLimits(maximumCharacters: 500, charactersPerURL: 23)
-}
-
-extension AccountID {
-    /// The identity of `name` on a Mastodon-compatible server.
-    ///
-    /// A local name is completed with `localHost`; neither case nor the spelling of the host
-    /// counts.
-    ///
-    /// - Parameters:
-    ///   - name: `user` or `user@host`, with or without a leading `@`.
-    ///   - localHost: The host of local names.
-    /// - Returns: `user@host` in its canonical form.
-    package static func mastodon(_ name: some StringProtocol, localHost: String) -> AccountID {
-        AccountID(address: name, localHost: localHost, network: .mastodon)
-    }
 }
 
 /// The form of names in the fediverse: a name, or a name and a host, which may have a port.

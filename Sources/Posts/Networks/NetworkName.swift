@@ -4,7 +4,8 @@ import Synchronization
 /// publish.
 ///
 /// The raw value is used by the `NETWORK` variables and the database. Differences between networks
-/// are in ``traits``: code outside the networks' own folders uses these, and never compares names.
+/// are in ``traits``, which all code uses that is not written for one network. Such code has the
+/// names from the target NetworkNames, on which no other target depends.
 package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, CustomStringConvertible {
     /// One instance for each network, so that names are compared by identity.
     private final class Entry: Sendable {
@@ -17,15 +18,10 @@ package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, Custo
 
     private init(_ traits: NetworkTraits) { entry = Entry(traits) }
 
-    /// Any server that speaks Mastodon's client API.
-    package static let mastodon = NetworkName(.mastodon)
-    package static let x = NetworkName(.x)
-    package static let bluesky = NetworkName(.bluesky)
-
     /// The default network of an account, and that of `user@host`.
-    package static let usual = mastodon
+    package static let usual = allCases[0]
 
-    private static let registered = Mutex([mastodon, x, bluesky])
+    private static let registered = Mutex(allCases)
 
     /// The networks known to this process, in the order of their registration.
     package static var known: [NetworkName] { registered.withLock(\.self) }
@@ -68,7 +64,9 @@ package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, Custo
 
 extension NetworkName: CaseIterable {
     /// The built-in networks.
-    package static let allCases: [NetworkName] = [.mastodon, .x, .bluesky]
+    package static let allCases: [NetworkName] = [
+        NetworkName(.mastodon), NetworkName(.x), NetworkName(.bluesky),
+    ]
 }
 
 extension PublishingLimits {

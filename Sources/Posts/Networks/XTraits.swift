@@ -9,7 +9,9 @@ extension NetworkTraits {
             },
             profilePage: { "https://x.com/\($0)" },
             postPage: { $0.utf8.allSatisfy(\.isASCIIDigit) ? "https://x.com/i/status/\($0)" : nil },
-            limits: .x, longestAlt: 1_000)
+            // Those of accounts without a subscription.
+            limits: PublishingLimits(maximumCharacters: 280, charactersPerURL: 23, unit: .xWeight),
+            longestAlt: 1_000)
         traits.resentsTags = true
         traits.chargesForHosts = true
         // The rules of X are not known to allow it.
@@ -24,10 +26,4 @@ extension NetworkTraits {
         traits.learningDays = 30
         return traits
     }()
-}
-
-extension PublishingLimits {
-    /// The limits of X for accounts without a subscription.
-    package static let x = PublishingLimits(
-        maximumCharacters: 280, charactersPerURL: 23, unit: .xWeight)
 }

@@ -1,4 +1,5 @@
 import Foundation
+import NetworkNames
 
 /// The limits of a Bluesky server, counted in fixed windows of the sandbox's clock.
 struct BlueskyRates: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import NetworkNames
 import Posts
 
 /// The records of all people.

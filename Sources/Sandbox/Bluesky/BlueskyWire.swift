@@ -1,4 +1,5 @@
 import Foundation
+import NetworkNames
 import Posts
 
 /// The AT Protocol, as spoken by a personal data server and its AppView.

@@ -1,4 +1,5 @@
 import Foundation
+import NetworkNames
 import Posts
 
 /// Accounts, and the data of a token's account.

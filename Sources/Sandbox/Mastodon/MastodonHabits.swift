@@ -1,4 +1,5 @@
 package import Foundation
+import NetworkNames
 package import Posts
 
 /// The ways in which a server with Mastodon's interface differs from Mastodon.

@@ -1,4 +1,5 @@
 package import Foundation
+import NetworkNames
 package import Posts
 
 /// A small social network in this process, on the loopback interface.

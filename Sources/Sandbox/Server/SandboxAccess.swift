@@ -1,3 +1,4 @@
+import NetworkNames
 import Posts
 
 /// One of the two accounts that a mirror connects.

@@ -1,4 +1,5 @@
 import Foundation
+import NetworkNames
 import Posts
 
 /// The network itself: admits requests one by one and passes each to its interface.

@@ -1,4 +1,5 @@
 import Foundation
+import NetworkNames
 import Posts
 
 /// The state of the sandbox: posts, timelines, favorites, notifications, and the ledger.

@@ -1,3 +1,4 @@
+import NetworkNames
 package import Posts
 
 /// The ids and handles of the sandbox's people and posts on each network.

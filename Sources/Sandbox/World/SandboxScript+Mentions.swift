@@ -1,4 +1,5 @@
 import Foundation
+import NetworkNames
 import Posts
 
 /// The mentions of the bot: their authors, their times, and which of them deserve an answer.

@@ -1,4 +1,5 @@
 import Foundation
+import NetworkNames
 import Posts
 
 /// The script of a world in progress.

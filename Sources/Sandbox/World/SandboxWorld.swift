@@ -1,4 +1,5 @@
 package import Foundation
+import NetworkNames
 package import Posts
 
 /// All people in the sandbox and their actions, except for the bot's.

@@ -1,4 +1,5 @@
 import Foundation
+import NetworkNames
 import Posts
 
 /// X's API, version 2, with OAuth 1.0a, as strict as X.

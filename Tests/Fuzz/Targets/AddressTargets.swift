@@ -1,6 +1,7 @@
 import CCurl
 import Formats
 import Foundation
+import NetworkNames
 import Posts
 
 @testable import Control

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import NetworkNames
 import Posts
 
 @testable import Bluesky

@@ -1,6 +1,7 @@
 import Conduct
 import Configuration
 import Foundation
+import NetworkNames
 import Posts
 
 @testable import Control

@@ -1,5 +1,6 @@
 import Favorites
 import MeCab
+import NetworkNames
 import Posts
 
 /// Names, links and words in texts of strangers.

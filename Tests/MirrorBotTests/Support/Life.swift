@@ -3,6 +3,7 @@ import Control
 import Favorites
 import Foundation
 import Mirroring
+import NetworkNames
 import Outbox
 import Posts
 import Storage

@@ -1,5 +1,6 @@
 import Foundation
 import Mastodon
+import NetworkNames
 import Networks
 import Posts
 import Settings

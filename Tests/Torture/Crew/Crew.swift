@@ -1,5 +1,6 @@
 import Foundation
 import Mirroring
+import NetworkNames
 import Posts
 import Sandbox
 import TestSupport

@@ -1,6 +1,7 @@
 import Favorites
 import Foundation
 import Mirroring
+import NetworkNames
 import Outbox
 import Posts
 import Sandbox

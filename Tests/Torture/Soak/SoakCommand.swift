@@ -3,6 +3,7 @@ import Control
 import Fleet
 import Foundation
 import Mirroring
+import NetworkNames
 import Posts
 
 /// `Torture soak`: a month of a worker in a minute or two, and whether it stayed as it was on its

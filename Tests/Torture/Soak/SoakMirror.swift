@@ -1,6 +1,7 @@
 import Configuration
 import Foundation
 import Mirroring
+import NetworkNames
 import Posts
 import Sandbox
 import Settings

@@ -4,6 +4,7 @@ import Control
 import Foundation
 import Logging
 import Mirroring
+import NetworkNames
 import Posts
 import Settings
 import Storage

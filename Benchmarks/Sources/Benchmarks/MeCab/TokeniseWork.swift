@@ -1,6 +1,7 @@
 import CBaseline
 import Favorites
 import MeCab
+import NetworkNames
 import Posts
 
 extension Work {

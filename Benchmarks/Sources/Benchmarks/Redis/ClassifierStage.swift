@@ -2,6 +2,7 @@ import CBaseline
 import Favorites
 import Foundation
 import MeCab
+import NetworkNames
 import Posts
 import Redis
 import Storage
