@@ -1,4 +1,4 @@
-// Sends an archive in pieces, and goes on where it broke. Without scripts an archive is named by its path.
+// Sends an archive in pieces, and goes on where it broke. Without scripts the form sends it whole.
 const form = document.querySelector('form[data-upload]');
 const piece = 4 << 20;
 const patience = 6;      // tries before a person is asked to press again
@@ -33,7 +33,6 @@ async function send(file) {
 }
 
 if (form) {
-  form.hidden = false;
   form.addEventListener('submit', async event => {
     event.preventDefault();
     const button = form.querySelector('button'), file = form.querySelector('input[type=file]').files[0];

@@ -76,7 +76,7 @@ private final class ConnectionWatch: ChannelDuplexHandler {
         case .head(let head):
             book.note(.headWasRead, on: context.channel)
             part = .head(Self.withEnd(head))
-        case .body: break
+        case .body: book.noteBody(on: context.channel)
         case .end: book.note(.bodyEnded, on: context.channel)
         }
         context.fireChannelRead(wrapInboundOut(part))

@@ -16,7 +16,8 @@ struct ConnectionLimits: Sendable {
     var firstHead: Duration = .seconds(15)
     /// The timeout for the head of each further request.
     var nextHead: Duration = .seconds(75)
-    /// The timeout for the whole body of a request.
+    /// The timeout for the whole body of a request; of a client with a session, for the next bytes
+    /// of it, because a file may take hours.
     var body: Duration = .seconds(30)
     /// The timeout for a client to receive bytes of a response.
     var answer: Duration = .seconds(75)
@@ -146,6 +147,15 @@ final class ConnectionBook: @unchecked Sendable {
         lock.withLock { connections[ObjectIdentifier(channel)]?.hasSession = true }
     }
 
+    /// Records that bytes of a body were received, which extends the timeout of a client with a
+    /// session.
+    func noteBody(on channel: any Channel) {
+        lock.withLock {
+            guard connections[ObjectIdentifier(channel)]?.hasSession == true else { return }
+            connections[ObjectIdentifier(channel)]?.turn.note(.bodyContinued, at: uptime())
+        }
+    }
+
     /// Records an event of a connection.
     func note(_ event: ClientTurn.Event, on channel: any Channel) {
         lock.withLock { connections[ObjectIdentifier(channel)]?.turn.note(event, at: uptime()) }
@@ -175,6 +185,8 @@ final class ConnectionBook: @unchecked Sendable {
 struct ClientTurn {
     enum Event {
         case headWasRead
+        /// Bytes of a body were received whose client may take its time.
+        case bodyContinued
         case bodyEnded
         case answerEnded
         /// The server starts or stops accepting bytes.
@@ -217,6 +229,7 @@ struct ClientTurn {
             isFirst = false
             isBodyOpen = true
             waited = .zero
+        case .bodyContinued: waited = .zero
         case .bodyEnded:
             isBodyOpen = false
             waited = .zero

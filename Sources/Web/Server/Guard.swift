@@ -106,14 +106,17 @@ struct Guard: RouterMiddleware {
         }
         site.connections.noteSession(of: context.channel)
         if !isRead {
-            let token: String?
+            let isAccepted: Bool
             if WebSite.isUpload(request) {
-                token = request.headers[.formToken]
+                isAccepted = site.accepts(request.headers[.formToken], of: session)
+            } else if WebSite.isFileForm(request) {
+                // The route reads the token with the form, before the file.
+                isAccepted = true
             } else {
                 context.form = try await Self.form(of: request)
-                token = context.form["csrf"]
+                isAccepted = site.accepts(context.form["csrf"], of: session)
             }
-            guard site.accepts(token, of: session) else { throw WebProblem.foreignForm }
+            guard isAccepted else { throw WebProblem.foreignForm }
         }
         let isNew = session.isNew
         session.isNew = false

@@ -262,7 +262,10 @@ import Testing
         #expect(!isOverdue(1_000))
         turn.note(.isReading(true), at: .seconds(1_000))
         #expect(!isOverdue(1_010) && isOverdue(1_011))
-        turn.note(.bodyEnded, at: .seconds(1_005))
+        // Of a client that may take its time.
+        turn.note(.bodyContinued, at: .seconds(1_008))
+        #expect(!isOverdue(1_038) && isOverdue(1_039))
+        turn.note(.bodyEnded, at: .seconds(1_015))
         #expect(!isOverdue(9_000) && turn.isServers)
         turn.note(.partIsWritten, at: .seconds(9_000))
         turn.note(.partHasLeft, at: .seconds(9_001))

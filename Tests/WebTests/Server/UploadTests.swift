@@ -71,6 +71,86 @@ import Testing
         }
     }
 
+    /// The body of a form with a file, as a browser without scripts sends it.
+    private static func form(
+        _ fields: [(String, String)], name: String? = "posts.jsonl", content: String = text
+    ) -> String {
+        let parts = fields.map { name, value in
+            "--B\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"
+        }
+        let file = name.map { name in
+            "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"\(name)\"\r\n"
+                + "Content-Type: application/octet-stream\r\n\r\n\(content)\r\n"
+        }
+        return parts.joined() + (file ?? "") + "--B--\r\n"
+    }
+
+    private static func send(
+        form: String, of client: WebClient, type: String = "multipart/form-data; boundary=B"
+    ) async throws -> WebClient.Answer {
+        try await client.send(
+            "/m/mika/setup/file", headers: ["Content-Type": type], body: form)
+    }
+
+    @Test func aFormWithAFileNeedsNoScript() async throws {
+        try await WebStand.with { stand in
+            let client = stand.client
+            let before = try await stand.mirror().archive.count()
+            let page = try await client.send("/m/mika/setup?step=human&on=archive")
+            #expect(page.body.contains("enctype=\"multipart/form-data\""))
+            let fields = [("csrf", try #require(page.field("csrf"))), ("what", "posts")]
+            // What an upload of the same size left is no beginning of it.
+            let body = Self.form(fields)
+            let left = try #require(
+                UploadFolder.File(
+                    mirror: "mika", name: "posts.jsonl", size: "\(body.utf8.count)", modified: "0")
+            )
+            let uploads = UploadFolder(stand.installation.process.storage)
+            _ = try await uploads.add([1, 2, 3], at: 0, to: left, now: Date())
+            let answer = try await Self.send(form: body, of: client)
+            #expect(answer.status == 303)
+            #expect(answer["Location"] == "/m/mika/setup?step=posts")
+            while try !Self.files(stand).isEmpty { await Task.yield() }
+            try await #expect(stand.mirror().archive.count() == before + 40)
+        }
+    }
+
+    @Test func aFormWithAFileIsCheckedBeforeTheFile() async throws {
+        try await WebStand.with { stand in
+            let client = stand.client
+            let token = try await client.send("/m/mika").field("csrf") ?? ""
+            let fields = [("csrf", token), ("what", "posts")]
+            func status(
+                _ fields: [(String, String)], name: String? = "posts.jsonl", content: String = text
+            ) async throws -> Int {
+                let form = Self.form(fields, name: name, content: content)
+                return try await Self.send(form: form, of: client).status
+            }
+            try await #expect(status([("what", "posts")]) == 403)
+            try await #expect(status([("csrf", "wrong"), ("what", "posts")]) == 403)
+            try await #expect(status([("csrf", token)]) == 400)
+            try await #expect(status([("csrf", token), ("what", "secrets")]) == 400)
+            try await #expect(status(fields, name: "") == 400)
+            try await #expect(status(fields, name: nil) == 400)
+            try await #expect(status(fields, content: "") == 400)
+            let many = (0..<9).map { ("a\($0)", "b") }
+            try await #expect(status(many + fields) == 400)
+            let long = String(repeating: "x", count: 2_000)
+            try await #expect(status([("what", long)] + fields) == 400)
+            // A form that ends too early, and what is none.
+            let whole = Self.form(fields)
+            try await #expect(
+                Self.send(form: String(whole.dropLast(20)), of: client).status == 400)
+            for type in ["text/plain", "multipart/form-data", "multipart/form-data; boundary=é"] {
+                try await #expect(Self.send(form: whole, of: client, type: type).status == 400)
+            }
+            try #expect(Self.files(stand) == [])
+        }
+        try await WebStand.with(isReadOnly: true) { stand in
+            try await #expect(Self.send(form: Self.form([]), of: stand.client).status == 403)
+        }
+    }
+
     @Test func whatIsNoPieceOfTheFileIsRefused() async throws {
         try await WebStand.with { stand in
             let client = stand.client

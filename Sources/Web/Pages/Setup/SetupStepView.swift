@@ -319,8 +319,6 @@ struct SetupStepView {
             "what": .text(subject.rawValue), "script": .text(WebAsset.upload.address),
             "next": .text(subject.step.rawValue),
             "canNameFile": .flag(request.access.canNameFiles),
-            "command": .text(
-                "mirror-bot train \(subject == .posts ? "scheduler" : "classifier") --from FILE"),
             "value": .text(request.typed("archive", or: "")),
             "isWrong": .flag(request.refusal?.isMisuse == true && request.form["archive"] != nil),
             "verb": .text(subject == .posts ? "Read the archive" : "Read favorites of an archive"),

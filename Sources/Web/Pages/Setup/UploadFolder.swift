@@ -110,8 +110,8 @@ struct UploadFolder: Sendable {
             let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
             try handle.write(contentsOf: bytes)
             try handle.close()
-            let now = received + Int64(bytes.count)
-            return now == file.size ? .whole(path: place) : .partial(now)
+            let newSize = received + Int64(bytes.count)
+            return newSize == file.size ? .whole(path: place) : .partial(newSize)
         }
     }
 
@@ -122,6 +122,9 @@ struct UploadFolder: Sendable {
             try FileManager.default.removeItem(atPath: folder(of: file))
         }
     }
+
+    /// The path of a received file.
+    func path(of file: File) -> String { place(of: file) }
 
     private func folder(of file: File) -> String { "\(path)/\(file.folder)" }
 
