@@ -52,9 +52,20 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         }
     }
 
+    /// A value that is stored for the mirror and has no effect, because its setting is retired.
+    package struct Retired: Codable, Equatable, Sendable {
+        /// The name of the variable.
+        package let name: String
+        /// The end of a sentence that begins with the name: that it has no effect, and what has.
+        package let problem: String
+        /// The digest of the stored value, to be sent when it is removed.
+        package let seen: Seen
+    }
+
     /// The schema of this document.
     package private(set) var schema = "mirror-bot/config/2"
     package let groups: [Group]
+    package let retired: [Retired]
     /// All problems, including those of no single setting.
     package let problems: [String]
 
@@ -69,6 +80,13 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         word: String? = nil
     ) {
         self.problems = problems.map(\.description)
+        retired = values.storedRetired.sorted { $0.key < $1.key }.compactMap { name, text in
+            RetiredSetting.named(name).map { retired in
+                Retired(
+                    name: name, problem: retired.problem,
+                    seen: SettingTable.seen([name], in: [name: text]))
+            }
+        }
         groups = AnySetting.Group.allCases.compactMap { group in
             let lines = AnySetting.all.filter { $0.group == group }
                 .map { Self.line($0, values, problems, environment) }

@@ -30,8 +30,9 @@ package struct SettingValues: Sendable {
     /// Warnings about input that a person may have meant differently, a sentence each; the values
     /// can be used nevertheless.
     package private(set) var warnings: [String] = []
-    /// The warnings about values that are stored for the mirror.
-    package private(set) var storedWarnings: [String] = []
+    /// The values stored for the mirror that are ignored because their settings are retired, by the
+    /// names of these.
+    private(set) var storedRetired: [String: String] = [:]
     /// The places of the files that were read; nil for values that do not come from files.
     package private(set) var places: SettingPlaces?
 
@@ -210,6 +211,15 @@ package struct SettingValues: Sendable {
             .reduce(Set(NetworkName.known)) { $0.intersection($1.networks) }
     }
 
+    /// The warnings about values that are stored for the mirror, each with the command against it.
+    package var storedWarnings: [String] {
+        storedRetired.keys.sorted().compactMap { name in
+            RetiredSetting.named(name).map { retired in
+                "\(name) \(retired.problem); mirror-bot unset \(name) forgets it"
+            }
+        }
+    }
+
     /// Returns the values, overridden by those stored for the mirror, which in turn flags override.
     ///
     /// A stored value of a retired variable is ignored, with a warning.
@@ -220,11 +230,10 @@ package struct SettingValues: Sendable {
     ///   version.
     func overlaid(with stored: [String: String]) throws -> SettingValues {
         var values = self
-        values.storedWarnings = []
+        values.storedRetired = [:]
         for (name, text) in stored.sorted(by: { $0.key < $1.key }) {
-            if let retired = RetiredSetting.named(name) {
-                values.storedWarnings.append(
-                    "\(name) \(retired.problem); mirror-bot unset \(name) forgets it")
+            if RetiredSetting.named(name) != nil {
+                values.storedRetired[name] = text
                 continue
             }
             let parsed = try Self.parsedOfMirror(name, text)

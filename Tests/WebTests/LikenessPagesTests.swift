@@ -362,8 +362,33 @@ import Testing
         await stage.close()
     }
 
+    @Test func aStoredValueOfARetiredSettingIsShownUntilItIsForgotten() async throws {
+        let stage = try await PageStage.open()
+        let mirror = stage.mirror
+        let table = SettingTable(storage: mirror.storage, mirror: mirror.name)
+        try await table.store(["BURSTS": "no"], now: PageStage.now)
+        func page() async throws -> String {
+            let content = try await stage.content(SettingsPage.self, "/settings")
+            return try RenderedPage(content, of: SettingsPage.self).html
+        }
+        let before = try await page()
+        #expect(before.contains("<p><code>BURSTS</code> is no longer used: "))
+        #expect(before.contains("<button name=\"unset\" value=\"BURSTS\">Forget it"))
+        let seen = SettingTable.seen(["BURSTS"], in: ["BURSTS": "no"])
+        let change = try await Desk(mirror, zone: .gmt, now: PageStage.now).perform(
+            PersonRequest(UnsetValues(["BURSTS"]), seen: seen))
+        #expect(change.changed == ["BURSTS"])
+        // It could not be set again.
+        #expect(change.wayBack == nil)
+        try await #expect(!page().contains("BURSTS"))
+        await stage.close()
+    }
+
     @Test func aReadOnlyPageHasNoFormAtAll() async throws {
         let stage = try await PageStage.open()
+        let mirror = stage.mirror
+        try await SettingTable(storage: mirror.storage, mirror: mirror.name).store(
+            ["BURSTS": "no"], now: PageStage.now)
         let page = try RenderedPage(
             try await stage.content(SettingsPage.self, "/settings", isReadOnly: true),
             of: SettingsPage.self)

@@ -49,7 +49,10 @@ package struct UnsetValues: PersonOperation {
         let table = SettingTable(storage: desk.mirror.storage, mirror: desk.mirror.name)
         let before = try await table.all()
         let removed = try await table.remove(names, seen: seen)
-        let formerValues = before.filter { removed.contains($0.key) }
+        // A retired setting cannot be set again.
+        let formerValues = before.filter {
+            removed.contains($0.key) && AnySetting.named($0.key) != nil
+        }
         return try await SettingsChange(
             of: desk.mirror, changed: removed,
             wayBack: formerValues.isEmpty ? nil : .setting(formerValues))

@@ -98,7 +98,15 @@ enum SettingsPage: MirrorPage {
                         "number": .text(numbers[each].map { Words.number($0) }),
                     ]
                 }),
-            "problems": .sentences(report.problems), "hasSettings": .flag(!shown.isEmpty),
+            "problems": .sentences(report.problems),
+            "retired": .list(
+                report.retired.map { retired in
+                    [
+                        "name": .text(retired.name), "problem": .sentence(retired.problem),
+                        "canChange": .flag(canChange),
+                        "token": .markup(request.hidden(seen: retired.seen)),
+                    ]
+                }), "hasSettings": .flag(!shown.isEmpty),
             "nothing": .text(
                 name.map { "There is no setting \(Words.cut($0, to: 60))." } ?? "Nothing is set."),
             "groups": .list(

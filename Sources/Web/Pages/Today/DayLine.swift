@@ -227,7 +227,8 @@ enum SlotState: String, Sendable {
     /// The id of the symbol.
     var symbol: String {
         switch self {
-        case .planned, .preview, .sending: "a-planned"
+        case .planned, .sending: "a-planned"
+        case .preview: "a-expired"
         case .textless: "a-skipped"
         default: "a-\(rawValue)"
         }
