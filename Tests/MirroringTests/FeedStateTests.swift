@@ -272,8 +272,8 @@ import Testing
             equals: FeedState.Step(.over(.whole)))
         #expect(state.progress.sweep == nil)
         #expect(state.progress.swept == Self.start + 100)
-        #expect(state.progress.below?.place.due == floor)
-        #expect(state.progress.below?.end == Self.start + 100)
+        #expect(state.progress.ownPostsToLookBelow?.place.due == floor)
+        #expect(state.progress.ownPostsToLookBelow?.end == Self.start + 100)
     }
 
     @Test func aSweepWhoseCursorIsNotTakenBeginsAnew() throws {

@@ -675,7 +675,8 @@ import Testing
         }
         try await expect(subjects(paper).count, equals: 2)
         // They hold up nothing, and are tried again.
-        try await expect(paper.mirror.feeds.progress(of: FeedName.botMentions).below, equals: nil)
+        try await expect(
+            paper.mirror.feeds.progress(of: FeedName.botMentions).ownPostsToLookBelow, equals: nil)
         try await expect(health(paper).waiting, equals: 2)
         if !isForGood { bot.with { $0.failure = { _, _ in nil } } }
         for _ in 0..<(isForGood ? 8 : 1) {
@@ -830,7 +831,7 @@ import Testing
         for part in [\FeedProgress.gap, \.past, \.sweep] {
             var progress = start
             progress.position = "5"
-            progress.below = below
+            progress.ownPostsToLookBelow = below
             progress[keyPath: part] = stretch
             try await expect(table.advance(name, from: start, to: progress), equals: true)
             try await expect(table.progress(of: name), equals: progress)

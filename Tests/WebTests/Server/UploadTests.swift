@@ -121,7 +121,8 @@ import Testing
             let token = try await client.send("/m/mika").field("csrf") ?? ""
             let fields = [("csrf", token), ("what", "posts")]
             func status(
-                _ fields: [(String, String)], name: String? = "posts.jsonl", content: String = text
+                _ fields: [(String, String)], name: String? = "posts.jsonl",
+                content: String = Self.text
             ) async throws -> Int {
                 let form = Self.form(fields, name: name, content: content)
                 return try await Self.send(form: form, of: client).status
