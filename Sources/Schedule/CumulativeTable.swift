@@ -3,10 +3,10 @@
 /// The running totals are integers, so that the last one is exactly the total and no draw can
 /// exceed it.
 package struct CumulativeTable: Equatable, Sendable {
-    /// The treatment of weights too small for the grid of whole numbers.
+    /// The rounding of weights to whole units of 2^-40.
     package enum Rounding: Sendable {
-        /// Weights are rounded up to one unit, so that every index can be drawn, however small its
-        /// weight.
+        /// Each weight is rounded down, then one unit is added, so that every index can be drawn,
+        /// however small its weight.
         case atLeastOne
         /// Weights are rounded down, so that an index of weight 0 can never be drawn.
         case down
@@ -36,8 +36,8 @@ package struct CumulativeTable: Equatable, Sendable {
         return Double(totals[index] - (index > 0 ? totals[index - 1] : 0)) / Double(total)
     }
 
-    /// The inverse of ``index(atUniform:)``: the share of all indexes before one, plus a part of
-    /// its own share.
+    /// The inverse of ``index(atUniform:)``: the share of all indexes before `index`, plus a part
+    /// of the share of `index`.
     ///
     /// - Parameters:
     ///   - part: The part of the index's own share to add: from 0, included, to 1, excluded.

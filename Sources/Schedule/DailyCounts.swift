@@ -3,8 +3,9 @@ package import Posts
 
 /// The human's number of posts on each completely known day, with the counts of the days before it.
 ///
-/// People have quiet and busy spells. A past day is the more informative for a planned day, the
-/// more alike the days before both are: the day just before, and the mean of the three before.
+/// People have quiet and busy spells. So a past day gets a larger weight for a planned day if the
+/// days before the two are similar: the number of posts of the day just before, and the mean of
+/// the three days before.
 package struct DailyCounts: Sendable {
     /// The least number of past days for which quiet and busy spells are modelled: with fewer,
     /// spells cannot be distinguished from chance, and there are too few days to copy.
@@ -15,9 +16,9 @@ package struct DailyCounts: Sendable {
     /// The number of posts of each day from ``first`` on, 0 included.
     package let counts: [Int]
     /// For each day, ln(1 + posts) of the day before; unknown for the earliest day.
-    private let yesterdays: DistinctValues
+    private let logOfDayBefore: DistinctValues
     /// For each day, ln(1 + mean) of the three days before, or of as many as there are.
-    private let means: DistinctValues
+    private let logOfMeanBefore: DistinctValues
 
     /// - Parameters:
     ///   - counts: The number of posts of each day, oldest first, 0 included.
@@ -25,9 +26,9 @@ package struct DailyCounts: Sendable {
     package init(_ counts: [Int], from first: LocalDay) {
         self.counts = counts
         self.first = first
-        yesterdays = DistinctValues(
+        logOfDayBefore = DistinctValues(
             counts.indices.map { $0 == 0 ? 0 : log(1 + Double(counts[$0 - 1])) })
-        means = DistinctValues(
+        logOfMeanBefore = DistinctValues(
             counts.indices.map { index in
                 let countsBefore = counts[max(0, index - RecentDays.length)..<index]
                 return countsBefore.isEmpty
@@ -35,7 +36,7 @@ package struct DailyCounts: Sendable {
             })
     }
 
-    /// The number of posts of a day; nil if it is not one of these.
+    /// The number of posts of a day; nil if the day is not a completely known one.
     package subscript(day: LocalDay) -> Int? {
         let index = day.days(since: first)
         return counts.indices.contains(index) ? counts[index] : nil
@@ -47,7 +48,7 @@ package struct DailyCounts: Sendable {
     /// - Parameters:
     ///   - recent: The days just before the other day.
     ///   - count: The number of days to return, the earliest first; nil for all.
-    /// - Returns: For each day a number from 0.001 for no likeness to 1 for equal; 0 for the
+    /// - Returns: For each day a number from 0.001, for no likeness, to 1, for equal; 0 for the
     ///   earliest day, which has no known day before it. All are 1 if no recent day is known.
     package func likeness(to recent: RecentDays, of count: Int? = nil) -> [Double] {
         let count = min(count ?? counts.count, counts.count)
@@ -55,14 +56,14 @@ package struct DailyCounts: Sendable {
             return Array(repeating: 1, count: count)
         }
         let yesterday = recent.yesterday.map { log(1 + Double($0)) }
-        let likenessOfYesterday = yesterdays.values.map { value in
+        let likenessOfYesterday = logOfDayBefore.values.map { value in
             yesterday.map { Self.bell(value - $0, width: 0.5) } ?? 1
         }
-        let likenessOfMean = means.values.map { Self.bell($0 - mean, width: 0.3) }
+        let likenessOfMean = logOfMeanBefore.values.map { Self.bell($0 - mean, width: 0.3) }
         return (0..<count).map { index in
             index > 0
-                ? 0.001 + 0.999 * likenessOfYesterday[yesterdays.indices[index]]
-                    * likenessOfMean[means.indices[index]]
+                ? 0.001 + 0.999 * likenessOfYesterday[logOfDayBefore.indices[index]]
+                    * likenessOfMean[logOfMeanBefore.indices[index]]
                 : 0
         }
     }
@@ -115,7 +116,7 @@ package struct RecentDays: Hashable, Sendable {
     package var mean: Double? { knownCount > 0 ? Double(total) / Double(knownCount) : nil }
 }
 
-/// The model from which a day's number of posts is drawn, for any days before it.
+/// The model from which a day's number of posts is drawn, given the numbers of the days before it.
 package struct DayCountModel: Sendable {
     private let past: DailyCounts
     /// The weight of each past day by age and weekday.
@@ -123,14 +124,14 @@ package struct DayCountModel: Sendable {
     private let knowsSpells: Bool
 
     /// - Parameters:
-    ///   - knowsSpells: Whether the days before a day affect its number.
+    ///   - knowsSpells: Whether the days before a day affect its number of posts.
     package init(_ past: DailyCounts, weights: [Double], knowsSpells: Bool) {
         self.past = past
         self.weights = weights
         self.knowsSpells = knowsSpells
     }
 
-    /// The distribution for a day.
+    /// Returns the distribution of a day's number of posts, given those of the days before it.
     package func distribution(after recent: RecentDays) -> DayCountDistribution {
         guard knowsSpells else {
             return DayCountDistribution(counts: past.counts, weights: weights)
@@ -141,7 +142,7 @@ package struct DayCountModel: Sendable {
     }
 }
 
-/// The distribution of the past day that a day is modelled on.
+/// The probability of each past day to be the one that a planned day is modelled on.
 package struct DayCountDistribution: Equatable, Sendable {
     /// The number of posts of each past day, oldest first, 0 included.
     package let counts: [Int]
@@ -159,14 +160,14 @@ package struct DayCountDistribution: Equatable, Sendable {
             isClosed: { weights[$0] == 0 })
     }
 
-    /// The past day, as an index of ``counts``, at which the running share first exceeds `u`; nil
-    /// if there is none.
+    /// Returns the index in ``counts`` of the past day at which the running share first exceeds
+    /// `u`; nil if no day can be drawn.
     package func index(atUniform u: Double) -> Int? {
         table.index(atUniform: u).flatMap { counts.indices.contains($0) ? $0 : nil }
     }
 
-    /// The count of the day at which the running share first exceeds `u`; nil if there is no past
-    /// day.
+    /// Returns the number of posts of the past day at which the running share first exceeds `u`;
+    /// nil if no day can be drawn.
     package func count(atUniform u: Double) -> Int? { index(atUniform: u).map { counts[$0] } }
 
     /// The probability of a day with exactly `count` posts.

@@ -8,21 +8,21 @@ package import Posts
 /// its copy. Posts of one sitting stay together, and hours in which the human seldom posts are
 /// skipped.
 ///
-/// No post leaves its stretch of ``UsedMinutes``: unused hours have nearly no probability, so the
-/// smallest move of a rank there would be a move of hours.
+/// A copy stays in the stretch of ``UsedMinutes`` that its original is in: unused hours have nearly
+/// no probability, so a small shift of the rank could move the post by hours.
 package struct DayCopier: Sendable {
-    /// The factor of the move that all posts of a day share, as a share of the distribution: it is
-    /// multiplied by the sum of three uniform numbers less 1.5.
+    /// The scale of the random shift that all posts of a day have in common, as a share of the
+    /// distribution; it is multiplied by the sum of three uniform numbers less 1.5.
     private static let dayStep = 0.04
-    /// The factor of the additional move of each post, as a share of the distribution.
+    /// The scale of the additional random shift of each post, as a share of the distribution.
     private static let postStep = 0.004
-    /// The most minutes that a post is postponed if its own is taken or closed, before it is
-    /// dropped.
-    private static let longestWalk = 60
+    /// The maximum number of minutes by which a post is postponed if its own minute is taken or
+    /// closed; if none of these minutes is free, the post is dropped.
+    private static let longestPostponement = 60
 
     private let distribution: MinuteDistribution
-    /// The distribution without unused minutes.
-    let ranks: MinuteDistribution
+    /// The distribution in which ranks are measured: without unused minutes, if others are open.
+    let rankDistribution: MinuteDistribution
     private let stretches: [Stretch]
     private let minimumGapMinutes: Int
 
@@ -34,23 +34,23 @@ package struct DayCopier: Sendable {
         distribution: MinuteDistribution, hours: UsedMinutes? = nil, minimumGapMinutes: Int = 1
     ) {
         let limited = hours.flatMap { distribution.limited(to: $0) }
-        let ranks = limited ?? distribution
+        let rankDistribution = limited ?? distribution
         self.distribution = distribution
-        self.ranks = ranks
+        self.rankDistribution = rankDistribution
         self.minimumGapMinutes = max(1, minimumGapMinutes)
         if let hours, limited != nil {
-            stretches = hours.stretches.compactMap { Stretch($0, in: ranks) }
+            stretches = hours.stretches.compactMap { Stretch($0, in: rankDistribution) }
         } else {
             stretches = []
         }
     }
 
-    /// The minutes of the copy, ascending.
+    /// Returns the minutes of the copy, ascending.
     ///
     /// A post that is moved past an end of its stretch, or of the day, is reflected there. A post
-    /// whose minute is taken gets the next free one, after midnight the first of the same day; it
-    /// is dropped if that is too far. Two posts of one minute stay together, unless slots must be
-    /// further apart; a third one does not.
+    /// whose minute is taken gets the next free one; after 23:59 the search goes on at 00:00 of the
+    /// same day. The post is dropped if the next free minute is too far. Two posts of the same
+    /// minute get the same minute, unless slots must be further apart; a third one gets another.
     ///
     /// - Parameters:
     ///   - past: The minutes of the human's day, ascending.
@@ -66,7 +66,9 @@ package struct DayCopier: Sendable {
         // The last copied post that is alone in its minute.
         var lastAlone: (past: MinuteOfDay, copy: MinuteOfDay)?
         for minute in past {
-            guard let rank = ranks.uniform(at: minute, part: uniform()) else { return [] }
+            guard let rank = rankDistribution.uniform(at: minute, part: uniform()) else {
+                return []
+            }
             let movedRank = rank + moveOfDay + move(Self.postStep)
             if let previousPost = lastAlone, previousPost.past == minute, minimumGapMinutes == 1 {
                 placed.append(previousPost.copy)
@@ -74,7 +76,7 @@ package struct DayCopier: Sendable {
                 continue
             }
             let stretch = stretches.first { $0.minutes.contains(minute.value) } ?? .day
-            guard let minuteAtRank = stretch.minute(atRank: movedRank, in: ranks),
+            guard let minuteAtRank = stretch.minute(atRank: movedRank, in: rankDistribution),
                 let copy = freeMinute(from: minuteAtRank, isTaken)
             else {
                 continue
@@ -89,13 +91,13 @@ package struct DayCopier: Sendable {
     }
 
     private func freeMinute(from minute: MinuteOfDay, _ isTaken: [Bool]) -> MinuteOfDay? {
-        (0...Self.longestWalk).lazy
+        (0...Self.longestPostponement).lazy
             .compactMap { MinuteOfDay((minute.value + $0) % MinuteOfDay.count) }
             .first { !isTaken[$0.value] && distribution.isOpen($0) }
     }
 }
 
-/// A range of consecutive minutes, with their ranks.
+/// A range of consecutive minutes, with the range of their ranks.
 private struct Stretch: Sendable {
     let minutes: ClosedRange<Int>
     private let ranks: ClosedRange<Double>

@@ -11,7 +11,7 @@ package struct DayPlanner: Sendable {
     /// slots stay in the human's hours, 5 since two posts may share a minute and a busy day is
     /// thinned evenly.
     package static let modelVersion = 5
-    /// The most days that are previewed to find the state in which a day begins.
+    /// The maximum number of days that are previewed to find the counts of the days before a day.
     package static let longestPreview = 366
 
     package let history: PostingHistory
@@ -47,12 +47,12 @@ package struct DayPlanner: Sendable {
         let drawnDay = model(for: day, missing: Set(minutes.missing)).draw(
             after: recent, using: &generator)
         let slots = drawnDay.minutes
-            .compactMap { minute in minutes.date(of: minute).map { (minute, $0) } }
+            .compactMap { minute in minutes.date(of: minute).map { (minute: minute, due: $0) } }
             .enumerated()
-            .map { offset, time in
+            .map { offset, slotTime in
                 Slot(
-                    name: Slot.Name(day: day, number: firstNumber + offset), minute: time.0,
-                    due: time.1)
+                    name: Slot.Name(day: day, number: firstNumber + offset),
+                    minute: slotTime.minute, due: slotTime.due)
             }
         return DayPlan(day: day, seed: seedValue, pattern: drawnDay.pattern, slots: slots)
     }
@@ -72,14 +72,15 @@ package struct DayPlanner: Sendable {
         guard history.knowsSpells(configuration) else { return .unknown }
         var counts = planned
         var models = DayModels(planner: self, zone: zone)
-        var next = max(today, history.asOf.advanced(by: 1), day.advanced(by: -Self.longestPreview))
-        while next < day {
-            if counts[next] == nil, let model = models.model(for: next) {
-                var generator = SplitMix64(seed: PlanSeed.plan(mirror: mirror, day: next))
-                let recent = history.recentDays(before: next, planned: counts)
-                counts[next] = model.minutes(after: recent, using: &generator).count
+        var previewedDay = max(
+            today, history.asOf.advanced(by: 1), day.advanced(by: -Self.longestPreview))
+        while previewedDay < day {
+            if counts[previewedDay] == nil, let model = models.model(for: previewedDay) {
+                var generator = SplitMix64(seed: PlanSeed.plan(mirror: mirror, day: previewedDay))
+                let recent = history.recentDays(before: previewedDay, planned: counts)
+                counts[previewedDay] = model.minutes(after: recent, using: &generator).count
             }
-            next = next.advanced(by: 1)
+            previewedDay = previewedDay.advanced(by: 1)
         }
         return history.recentDays(before: day, planned: counts)
     }
@@ -99,7 +100,7 @@ package struct DayPlanner: Sendable {
         // In the raw model only used minutes have a share.
         let isLimited =
             configuration.model != .raw && history.times.count >= UsedMinutes.fewestPosts
-        let drawnDistribution = isLimited ? copier.ranks : distribution
+        let drawnDistribution = isLimited ? copier.rankDistribution : distribution
         return DayModel(
             counts: history.counts(for: day, configuration: configuration),
             distribution: distribution,
@@ -107,7 +108,7 @@ package struct DayPlanner: Sendable {
                 distribution: drawnDistribution, bursts: bursts, minimumGapMinutes: gap),
             copier: copier,
             maximumPerDay: configuration.maximumPerDay,
-            copied: history.copiesDays(configuration) ? history : nil)
+            copiedHistory: history.copiesDays(configuration) ? history : nil)
     }
 }
 
@@ -125,8 +126,9 @@ package struct DayPlan: Equatable, Sendable {
 
 /// The model from which the number and the minutes of a day's slots are drawn.
 ///
-/// Only the day's weekday and missing minutes matter, so days that have these in common share a
-/// model; the days before it are passed when it is drawn.
+/// The model depends only on the day's weekday and missing minutes, so days that have these in
+/// common share a model. The numbers of posts of the days before are passed to
+/// ``draw(after:using:)``.
 package struct DayModel: Sendable {
     /// The distribution of the number of posts.
     package let counts: DayCountModel
@@ -139,7 +141,7 @@ package struct DayModel: Sendable {
     /// The most slots of the day.
     package let maximumPerDay: Int
     /// The human's days to copy from; nil if minutes are drawn one by one.
-    fileprivate let copied: PostingHistory?
+    fileprivate let copiedHistory: PostingHistory?
 
     /// Draws the day: first the past day it is modelled on, then the minutes.
     ///
@@ -159,17 +161,19 @@ package struct DayModel: Sendable {
         draw(after: recent, using: &generator).minutes
     }
 
-    /// Draws a day like ``draw(after:using:)``, from a known distribution of the past day.
-    package func draw(from counts: DayCountDistribution, using generator: inout SplitMix64)
+    /// Draws a day like ``draw(after:using:)``, from a distribution that was computed before.
+    package func draw(from dayCounts: DayCountDistribution, using generator: inout SplitMix64)
         -> DayDraw
     {
-        guard let index = counts.index(atUniform: generator.nextUniform()) else { return DayDraw() }
-        guard let copied else {
-            let count = min(counts.counts[index], maximumPerDay)
+        guard let index = dayCounts.index(atUniform: generator.nextUniform()) else {
+            return DayDraw()
+        }
+        guard let copiedHistory else {
+            let count = min(dayCounts.counts[index], maximumPerDay)
             return DayDraw(minutes: sampler.minutes(count: count) { generator.nextUniform() })
         }
-        let day = copied.dailyCounts.first.advanced(by: index)
-        let past = copied.minutes(of: day)
+        let day = copiedHistory.dailyCounts.first.advanced(by: index)
+        let past = copiedHistory.minutes(of: day)
         return DayDraw(
             minutes: copier.minutes(like: Self.thinned(past, to: maximumPerDay)) {
                 generator.nextUniform()

@@ -15,39 +15,42 @@ package struct LocalDayMinutes: Sendable {
     package let start: Date?
     /// The first instant after the day; nil if the day does not exist.
     package let end: Date?
-    private let firstSeconds: [Int?]
+    /// The second since 1970 at which each minute of the clock first begins; nil if it is missing.
+    private let minuteStarts: [Int?]
 
     package init(_ day: LocalDay, in zone: TimeZone) {
         let midnight = day.ordinal * 86_400
-        var firsts: [Int?] = Array(repeating: nil, count: MinuteOfDay.count)
+        var minuteStarts: [Int?] = Array(repeating: nil, count: MinuteOfDay.count)
         var count: Int = 0
         var start: Int? = nil
         var end: Int? = nil
         for span in OffsetSpan.spans(aroundUTCMidnight: midnight, in: zone) {
-            let first = max(span.start + span.offset - midnight, 0)
-            let last = min(span.end + span.offset - midnight, 86_400) - 1
-            guard first <= last else { continue }
-            for minute in first / 60...last / 60 {
+            // Seconds on the local clock since 00:00 of the day.
+            let firstOnClock = max(span.start + span.offset - midnight, 0)
+            let lastOnClock = min(span.end + span.offset - midnight, 86_400) - 1
+            guard firstOnClock <= lastOnClock else { continue }
+            for minute in firstOnClock / 60...lastOnClock / 60 {
                 count += 1
-                let second = midnight + max(minute * 60, first) - span.offset
-                firsts[minute] = firsts[minute] ?? second
+                let second = midnight + max(minute * 60, firstOnClock) - span.offset
+                minuteStarts[minute] = minuteStarts[minute] ?? second
             }
-            let firstSecond = midnight + first - span.offset
+            let firstSecond = midnight + firstOnClock - span.offset
             start = start ?? firstSecond
-            end = midnight + last + 1 - span.offset
+            end = midnight + lastOnClock + 1 - span.offset
         }
         self.day = day
         self.count = count
-        self.missing = firsts.indices.filter { firsts[$0] == nil }.compactMap { MinuteOfDay($0) }
+        self.missing = minuteStarts.indices.filter { minuteStarts[$0] == nil }
+            .compactMap { MinuteOfDay($0) }
         self.start = start.map { Date(timeIntervalSince1970: Double($0)) }
         self.end = end.map { Date(timeIntervalSince1970: Double($0)) }
-        self.firstSeconds = firsts
+        self.minuteStarts = minuteStarts
     }
 
     /// The instant at which `minute` begins, for the first time if it occurs twice; nil if it is
     /// missing.
     package func date(of minute: MinuteOfDay) -> Date? {
-        firstSeconds[minute.value].map { Date(timeIntervalSince1970: Double($0)) }
+        minuteStarts[minute.value].map { Date(timeIntervalSince1970: Double($0)) }
     }
 }
 

@@ -61,8 +61,8 @@ package struct MinuteDistribution: Equatable, Sendable {
 
     /// Smooths weighted minutes to a profile.
     ///
-    /// A kernel density on the 24-hour circle, shrunk towards the general profile if the archive is
-    /// small, with a small minimum for every minute.
+    /// The profile is a kernel density on the 24-hour circle, shrunk towards the general profile if
+    /// the archive is small, with a small minimum for every minute.
     ///
     /// - Parameters:
     ///   - weights: The sum of weights of each minute.
@@ -76,10 +76,11 @@ package struct MinuteDistribution: Equatable, Sendable {
         let effectiveCount = squares > 0 ? weightSum * weightSum / squares : 0
         let sigma = bandwidth(effectiveCount: effectiveCount)
         let density = CircularKernel.gaussian(sigma: sigma).smooth(weights)
+        // The general profile counts as much as this number of posts.
         let priorWeight = 30.0
         let shares = zip(density, PriorProfile.probabilities).map { density, prior in
-            let humanShare = weightSum > 0 ? effectiveCount * density / weightSum : 0
-            return withFloor((humanShare + priorWeight * prior) / (effectiveCount + priorWeight))
+            let humanPosts = weightSum > 0 ? effectiveCount * density / weightSum : 0
+            return withFloor((humanPosts + priorWeight * prior) / (effectiveCount + priorWeight))
         }
         return MinuteDistribution(
             shares: shares, closed: closed, rounding: .atLeastOne,
@@ -192,8 +193,8 @@ package struct CircularKernel: Sendable {
 
 /// The general profile of people's posts, used before a person's own is known.
 ///
-/// The mean local profile of 46 to 49 people's archives by hour of the day, smoothed. It matters
-/// for archives of fewer than some 300 posts.
+/// It is the smoothed mean, by local hour of the day, of the archives of 46 to 49 people. It
+/// matters for archives of fewer than about 300 posts.
 package enum PriorProfile {
     /// The share of each minute of the day; they sum to 1.
     package static let probabilities: [Double] = {

@@ -3,7 +3,8 @@ package import Posts
 
 /// The human's posting times, prepared for planning days.
 ///
-/// Contains the own posts that are neither replies nor reposts and whose time of day is trusted.
+/// Contains the human's own posts that are neither replies nor reposts and whose time of day is
+/// trusted.
 ///
 /// The history of a human who left ends with their last usual day: a silence of months, and the few
 /// posts of a farewell or a visit after it, do not represent their usual days. The length of such a
@@ -15,26 +16,31 @@ package struct PostingHistory: Sendable {
     package let times: [LocalTime]
     /// The number of posts of each completely known day.
     package let dailyCounts: DailyCounts
+    /// The posting times of each day that has any, ascending.
     private let days: [ArraySlice<LocalTime>]
 
     /// - Parameters:
     ///   - times: The posting times in any order; those after `asOf` are left out.
     ///   - asOf: The last complete day; by default the day of the last post.
     package init(times: [LocalTime], asOf: LocalDay? = nil) {
-        let last = asOf ?? times.map(\.day).max() ?? LocalDay(ordinal: 0)
+        let lastDay = asOf ?? times.map(\.day).max() ?? LocalDay(ordinal: 0)
         // The times are sorted as numbers, which is several times faster than sorting pairs.
-        let sorted = times.lazy.filter { $0.day <= last }
+        let sortedTimes = times.lazy.filter { $0.day <= lastDay }
             .map { $0.day.ordinal * MinuteOfDay.count + $0.minute.value }
             .sorted()
             .compactMap(Self.time(at:))
-        let days = Self.split(sorted)
-        let usualDayCount = Self.usualDays(days.compactMap(\.first?.day), asOf: last)
-        let isWhole = usualDayCount == days.count
-        let end = isWhole ? last : days[usualDayCount - 1].first?.day ?? last
-        self.asOf = end
-        self.times = isWhole ? sorted : Array(sorted.prefix(days[usualDayCount - 1].endIndex))
+        let days = Self.split(sortedTimes)
+        let usualDayCount = Self.usualDayCount(days.compactMap(\.first?.day), asOf: lastDay)
+        if usualDayCount == days.count {
+            self.asOf = lastDay
+            self.times = sortedTimes
+        } else {
+            let lastUsualDay = days[usualDayCount - 1]
+            self.asOf = lastUsualDay.first?.day ?? lastDay
+            self.times = Array(sortedTimes.prefix(lastUsualDay.endIndex))
+        }
         self.days = Array(days.prefix(usualDayCount))
-        self.dailyCounts = Self.counted(self.days, asOf: end)
+        self.dailyCounts = Self.postCounts(of: self.days, asOf: self.asOf)
     }
 
     /// The least number of days with posts from which a usual rate can be estimated.
@@ -44,24 +50,24 @@ package struct PostingHistory: Sendable {
     /// A silence counts as an absence if it is this many times as long as the human's mean time
     /// between days with posts.
     private static let absenceFactor = 12
-    /// The number of days of absence for each of which one day with posts shows that the human is
-    /// back for good.
-    private static let absencePerDay = 14
+    /// The human is back for good if they posted on more than one day for each of so many days of
+    /// absence.
+    private static let absencePerPostingDay = 14
 
     /// The number of days with posts before the human left; all of them if the human did not.
     ///
     /// - Parameter days: The days with posts, ascending.
-    private static func usualDays(_ days: [LocalDay], asOf: LocalDay) -> Int {
+    private static func usualDayCount(_ days: [LocalDay], asOf: LocalDay) -> Int {
         guard let first = days.first else { return 0 }
         for index in days.indices.dropFirst(fewestUsualDays - 1) {
             let next = index + 1 < days.count ? days[index + 1] : asOf.advanced(by: 1)
             let daysOfAbsence = next.days(since: days[index]) - 1
-            let daysAfterAbsence = days.count - 1 - index
+            let postingDaysAfterAbsence = days.count - 1 - index
             let usualInterval = days[index].days(since: first) / (index + 1)
             guard daysOfAbsence >= max(shortestAbsence, absenceFactor * usualInterval) else {
                 continue
             }
-            if daysAfterAbsence * absencePerDay <= daysOfAbsence { return index + 1 }
+            if postingDaysAfterAbsence * absencePerPostingDay <= daysOfAbsence { return index + 1 }
         }
         return days.count
     }
@@ -96,17 +102,19 @@ package struct PostingHistory: Sendable {
     ///   - configuration: The model and the weekend.
     /// - Returns: The model, the same for every day of the same weekday.
     package func counts(for day: LocalDay, configuration: ScheduleConfiguration) -> DayCountModel {
-        let weight = HistoryWeight(asOf: asOf, target: day, weekend: configuration.weekend)
+        let historyWeight = HistoryWeight(
+            asOf: asOf, target: day, weekend: configuration.weekend)
         return DayCountModel(
             dailyCounts,
             weights: dailyCounts.counts.indices.map {
-                weight.weight(of: dailyCounts.first.advanced(by: $0))
+                historyWeight.weight(of: dailyCounts.first.advanced(by: $0))
             },
             knowsSpells: knowsSpells(configuration))
     }
 
-    /// Whether the days just before a day affect its number of posts: neither in the raw model nor
-    /// with a short history.
+    /// Whether the days just before a day affect its number of posts.
+    ///
+    /// False in the raw model and for a short history.
     package func knowsSpells(_ configuration: ScheduleConfiguration) -> Bool {
         configuration.model != .raw && dailyCounts.counts.count >= DailyCounts.fewestForSpells
     }
@@ -139,10 +147,8 @@ package struct PostingHistory: Sendable {
     ///   - planned: The numbers of slots that were planned for days after ``asOf``; a missing day
     ///     is unknown.
     package func recentDays(before day: LocalDay, planned: [LocalDay: Int]) -> RecentDays {
-        RecentDays(
-            (1...RecentDays.length).map { day.advanced(by: -$0) }.map {
-                $0 <= asOf ? dailyCounts[$0] : planned[$0]
-            })
+        let daysBefore = (1...RecentDays.length).map { day.advanced(by: -$0) }
+        return RecentDays(daysBefore.map { $0 <= asOf ? dailyCounts[$0] : planned[$0] })
     }
 
     /// The model of how closely the human's posts follow one another.
@@ -161,21 +167,26 @@ package struct PostingHistory: Sendable {
     /// The minutes of the day near which the human has posted.
     package func usedMinutes() -> UsedMinutes { UsedMinutes(posts: minuteCounts()) }
 
-    private func smoothed(_ weight: HistoryWeight, closed: Set<MinuteOfDay>) -> MinuteDistribution {
+    private func smoothed(_ historyWeight: HistoryWeight, closed: Set<MinuteOfDay>)
+        -> MinuteDistribution
+    {
         var weights = Array(repeating: 0.0, count: MinuteOfDay.count)
         var squares = 0.0
         for posts in days {
             guard let day = posts.first?.day else { continue }
-            let weightOfDay = weight.weight(of: day)
+            let weightOfDay = historyWeight.weight(of: day)
             for post in posts { weights[post.minute.value] += weightOfDay }
             squares += weightOfDay * weightOfDay * Double(posts.count)
         }
         return .kernel(weights: weights, squares: squares, closed: closed)
     }
 
-    private static func counted(_ days: [ArraySlice<LocalTime>], asOf: LocalDay) -> DailyCounts {
+    private static func postCounts(of days: [ArraySlice<LocalTime>], asOf: LocalDay)
+        -> DailyCounts
+    {
         guard let first = days.first?.first?.day else { return DailyCounts([], from: asOf) }
         guard first < asOf else { return DailyCounts([days[0].count], from: first) }
+        // At most a hundred years.
         let earliest = max(first.advanced(by: 1), asOf.advanced(by: -36_524))
         var counts = Array(repeating: 0, count: asOf.days(since: earliest) + 1)
         for posts in days {

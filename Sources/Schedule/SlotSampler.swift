@@ -19,8 +19,9 @@ package struct SlotSampler: Sendable {
     /// Draws up to `count` minutes, ascending, with at least the minimum gap between them.
     ///
     /// Each slot either follows the previous one after one of the observed gaps or is drawn afresh.
-    /// A slot that does not fit is drawn again; after 25 tries a slot and 50 more, the rest is
-    /// dropped. A sequence ends if it would leave the day or enter a closed minute.
+    /// A slot that does not fit is drawn again; after 25 tries for each slot and 50 more, the slots
+    /// that have no minute yet are dropped. If the next slot of a burst would leave the day or fall
+    /// on a closed minute, the burst ends.
     ///
     /// - Parameters:
     ///   - count: The number of slots that the day should have.
@@ -104,8 +105,9 @@ package struct BurstModel: Equatable, Sendable {
             return
         }
         let observedShare = Double(closeGapCounts.reduce(0, +)) / Double(gapCount)
+        let shareBeyondChance = (observedShare - expectedShare) / (1 - expectedShare)
         self.init(
-            share: min(0.85, max(0, (observedShare - expectedShare) / (1 - expectedShare))),
+            share: min(0.85, max(0, shareBeyondChance)),
             gaps: closeGapCounts.enumerated().flatMap {
                 repeatElement($0.offset, count: $0.element)
             })
@@ -126,6 +128,8 @@ package struct BurstModel: Equatable, Sendable {
             let window = profile[minute...].prefix(windowMinutes + 1).reduce(0, +)
             return max(0, 1 - (window - profile[minute] / 2))
         }
+        // For each minute, the probability that none of `exponent` other posts is within the window
+        // after it.
         var powers = Array(repeating: 1.0, count: profile.count)
         var exponent = 0
         var expectedGaps = 0.0

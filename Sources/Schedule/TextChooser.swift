@@ -54,11 +54,12 @@ package struct TextChoice: Equatable, Sendable {
 /// counted, only those with the fewest. A text with an unknown time of day is used only if there is
 /// no other.
 package struct TextChooser: Sendable {
-    /// The distances, in minutes around the clock, that a text may have from the slot; a wider
-    /// window is used if there are too few texts.
+    /// The maximum distances, in minutes around the clock, of a text's time of day from the slot's.
+    ///
+    /// The next wider window is used if there are too few texts.
     package static let windows = [30, 60, 120, 240, 720]
-    /// The least number of texts of a window; one with fewer is widened.
-    package static let enough = 10
+    /// The least number of texts of a window; with fewer, the next wider window is used.
+    package static let fewestTexts = 10
     /// The number of days after which a text may be repeated if there is no other.
     package static let lastResortDays = 7
     /// The probability of a choice among the texts of the previous text's era.
@@ -85,8 +86,8 @@ package struct TextChooser: Sendable {
     ///
     /// - Parameters:
     ///   - candidates: The texts that were written around that minute and are old enough.
-    ///   - window: Their largest distance from it; one of ``windows``. In the last window a single
-    ///     text is enough.
+    ///   - window: The texts' maximum distance from that minute, in minutes; one of ``windows``. In
+    ///     the last window a single text is enough.
     ///   - now: The time from which uses are counted.
     ///   - excluded: Keys of texts that must not be chosen.
     ///   - generator: Exactly one number is drawn if there is a choice.
@@ -95,10 +96,10 @@ package struct TextChooser: Sendable {
         from candidates: [TextCandidate], at minute: MinuteOfDay, within window: Int, now: Date,
         excluding excluded: Set<String>, generator: inout SplitMix64
     ) -> TextChoice? {
-        let texts = Self.distinct(
-            unused(candidates.filter { !excluded.contains($0.textKey) }, candidates, now))
+        let allowed = candidates.filter { !excluded.contains($0.textKey) }
+        let texts = Self.distinct(unused(allowed, candidates, now))
         let pool = Self.leastUsed(texts)
-        guard !pool.isEmpty, texts.count >= Self.enough || window == Self.windows.last,
+        guard !pool.isEmpty, texts.count >= Self.fewestTexts || window == Self.windows.last,
             let chosen = pool.element(atUniform: generator.nextUniform())
         else { return nil }
         return TextChoice(
@@ -116,16 +117,16 @@ package struct TextChooser: Sendable {
     ///   - now: The time from which uses are counted.
     ///   - excluded: Keys of texts that must not be chosen.
     ///   - generator: Exactly one number is drawn if there are enough texts.
-    /// - Returns: The text, from the narrowest window that has ``enough``; `nil` if the era has
-    ///   fewer.
+    /// - Returns: The text, from the narrowest window that has ``fewestTexts``; `nil` if the era
+    ///   has fewer.
     package func choose(
         fromEra candidates: [TextCandidate], at minute: MinuteOfDay, now: Date,
         excluding excluded: Set<String>,
         generator: inout SplitMix64
     ) -> TextChoice? {
-        let unusedTexts = unused(
-            candidates.filter { !excluded.contains($0.textKey) }, candidates, now)
-        guard Self.distinct(unusedTexts).count >= Self.enough else { return nil }
+        let allowed = candidates.filter { !excluded.contains($0.textKey) }
+        let unusedTexts = unused(allowed, candidates, now)
+        guard Self.distinct(unusedTexts).count >= Self.fewestTexts else { return nil }
         for window in Self.windows {
             let nearTexts = candidates.filter {
                 ($0.minute?.circularDistance(to: minute) ?? .max) <= window
@@ -178,8 +179,7 @@ package struct TextChooser: Sendable {
         }
     }
 
-    /// The candidates whose text has not been used too recently, by themselves or another
-    /// candidate.
+    /// Returns the texts that no candidate, with the same text key, used within ``noRepeatDays``.
     private func unused(_ texts: [TextCandidate], _ candidates: [TextCandidate], _ now: Date)
         -> [TextCandidate]
     {
@@ -226,7 +226,8 @@ package struct TextChooser: Sendable {
         return lastUses
     }
 
-    /// The narrowest window with enough texts, or all; one representative for each text.
+    /// Returns the narrowest window with enough texts, or else the widest one, and one candidate
+    /// for each of its texts; of all texts if none has a known time of day.
     private static func pool(
         from candidates: [TextCandidate], around minute: MinuteOfDay
     ) -> (window: Int, texts: [TextCandidate]) {
@@ -234,18 +235,18 @@ package struct TextChooser: Sendable {
         for window in windows {
             pool = distinct(
                 candidates.filter { ($0.minute?.circularDistance(to: minute) ?? .max) <= window })
-            if pool.count >= enough { return (window, pool) }
+            if pool.count >= fewestTexts { return (window, pool) }
         }
         return (windows.last ?? 720, pool.isEmpty ? distinct(candidates) : pool)
     }
 
-    /// The candidates with the fewest uses, in the same order.
+    /// Returns the candidates with the fewest uses, in the same order.
     private static func leastUsed(_ candidates: [TextCandidate]) -> [TextCandidate] {
         let fewest = candidates.map(\.uses).min()
         return candidates.filter { $0.uses == fewest }
     }
 
-    /// One candidate for each text, in an order that depends only on the candidates.
+    /// Returns one candidate for each text, in an order that depends only on the candidates.
     private static func distinct(_ candidates: [TextCandidate]) -> [TextCandidate] {
         var includedKeys: Set<String> = []
         return candidates.sorted { $0.id.order < $1.id.order }.filter {

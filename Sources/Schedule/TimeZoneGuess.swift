@@ -4,8 +4,8 @@ import Posts
 /// A guess of a person's time zone from the hours in which they never post.
 ///
 /// The profile in UTC is rotated to fit the general profile best. Of 50 people with known zones the
-/// best fit was within one hour for 42 to 60 %, two for 80 to 88 % and three for 92 to 98 %, so
-/// this is only a suggestion. Summer time blurs it.
+/// best fit was right within one hour for 42 to 60 %, within two hours for 80 to 88 % and within
+/// three for 92 to 98 %, so this is only a suggestion. Summer time makes it less exact.
 package struct TimeZoneGuess: Equatable, Sendable {
     /// A UTC offset, and how well it fits.
     package struct Candidate: Equatable, Sendable {
@@ -17,7 +17,7 @@ package struct TimeZoneGuess: Equatable, Sendable {
         /// A well-known IANA zone with this offset in winter, as an example.
         package let example: String
 
-        /// The distance as `UTC+9` or `UTC-5`.
+        /// The offset as `UTC+9` or `UTC-5`.
         package var name: String { hours < 0 ? "UTC\(hours)" : "UTC+\(hours)" }
     }
 
@@ -26,7 +26,7 @@ package struct TimeZoneGuess: Equatable, Sendable {
     /// The error, in hours, that the best candidate does not exceed in four of five cases.
     package static let uncertaintyHours = 2
 
-    /// The candidates by their fit, the best first; at least three.
+    /// The candidates in the order of their fit, the best first; at least three.
     package let candidates: [Candidate]
     /// The number of posts behind the guess.
     package let postCount: Int

@@ -9,13 +9,13 @@ package struct UsedMinutes: Equatable, Sendable {
     /// The number of minutes on both sides of a post that count as used: the narrowest bandwidth of
     /// the kernel.
     package static let reachMinutes = 15
-    /// The number of posts from which single minutes are drawn only from the used ones.
+    /// The least number of posts with which minutes that are drawn one by one must be used ones.
     ///
     /// If none of 50 posts fell into the other minutes, less than 6 % of the next posts will (with
     /// 95 % confidence).
     package static let fewestPosts = 50
 
-    /// Ranges of consecutive minutes, ascending; a range ends with the day.
+    /// Ranges of consecutive used minutes, ascending; none crosses midnight.
     package let stretches: [ClosedRange<Int>]
     private let isUsed: [Bool]
 

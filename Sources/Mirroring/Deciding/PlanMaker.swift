@@ -748,7 +748,7 @@ struct TextPool {
                 {
                     return drawn
                 }
-            } else if number >= TextChooser.enough || window == TextChooser.windows.last {
+            } else if number >= TextChooser.fewestTexts || window == TextChooser.windows.last {
                 let near = candidates(try await archive.texts(in: minutes, shelf.filter))
                 let choice = chooser.choose(
                     from: near, at: minute, within: window, now: now, excluding: takenKeys,
