@@ -1,8 +1,8 @@
 import Posts
 
-/// Pictures of a fediverse server's own, which the server shows for `:name:`.
+/// A fediverse server's own pictures, which the server shows in place of `:name:`.
 package enum CustomEmoji {
-    /// Whether a text names any.
+    /// Whether a text contains the name of a custom emoji.
     package static func occur(in text: String) -> Bool {
         guard text.utf8.contains(UInt8(ascii: ":")) else { return false }
         var isFound = false
@@ -12,7 +12,7 @@ package enum CustomEmoji {
         return isFound
     }
 
-    /// The text without emoji that its server lacks; the gap that each leaves is closed.
+    /// Returns the text without custom emoji, except those to keep; the gaps are closed.
     ///
     /// The result has the same mentions and hashtags as the text; if removing an emoji would change
     /// these, the text is returned unchanged.
@@ -23,6 +23,7 @@ package enum CustomEmoji {
     package static func leftOut(of text: String, but keptNames: Set<String> = []) -> String {
         guard occur(in: text) else { return text }
         var remains = Remains()
+        // The text with a space in place of each removed emoji.
         var spaced = String.UnicodeScalarView()
         forEachPart(of: text) { part in
             switch part {
@@ -37,10 +38,10 @@ package enum CustomEmoji {
             for scalar in text.unicodeScalars { remains.add(scalar) }
             spaced.append(contentsOf: text.unicodeScalars)
         }
-        let signs = PlainTokens(text).signs
-        // If neither form keeps the signs, the text stays as it is.
+        let mentionsAndTags = PlainTokens(text).mentionsAndTags
+        // If neither form keeps the mentions and hashtags, the text stays as it is.
         let forms = [remains.scalars, spaced].map { TextCleaning.trimmed(String($0)) }
-        return forms.first { PlainTokens($0).signs == signs } ?? text
+        return forms.first { PlainTokens($0).mentionsAndTags == mentionsAndTags } ?? text
     }
 
     /// Builds a text without emoji: closes the gaps that they leave, and drops brackets that
@@ -53,13 +54,13 @@ package enum CustomEmoji {
         private static let endings: Set<Unicode.Scalar> = [
             ".", ",", "!", "?", ";", "。", "、", "！", "？", "，", "．",
         ]
-        /// Stands beside emoji, so that they need no visible space.
+        /// Some programs write it beside emoji in place of a visible space.
         private static let zeroWidthSpace: Unicode.Scalar = "\u{200B}"
 
         private(set) var scalars = String.UnicodeScalarView()
         /// Whether an emoji was left out since the last scalar.
         private var isGap = false
-        /// Whether there was white space beside it.
+        /// Whether white space stood beside the emoji that was left out.
         private var hadSpace = false
 
         mutating func leaveOut() {
@@ -126,15 +127,15 @@ package enum CustomEmoji {
                     position = end
                     continue
                 }
-                let emoji = grammar.emoji(at: position)
-                guard let last = emoji.last else {
+                let emojiRun = grammar.emoji(at: position)
+                guard let last = emojiRun.last else {
                     position = next
                     continue
                 }
                 if start < position { body(.text(string(start..<position))) }
-                for one in emoji {
-                    let name = one.range.lowerBound + 1..<one.range.upperBound - 1
-                    body(.emoji(string(name), isCertain: one.isCertain))
+                for emoji in emojiRun {
+                    let name = emoji.range.lowerBound + 1..<emoji.range.upperBound - 1
+                    body(.emoji(string(name), isCertain: emoji.isCertain))
                 }
                 position = last.range.upperBound
                 start = position
@@ -146,7 +147,7 @@ package enum CustomEmoji {
 
 extension PlainTokens {
     /// The names of mentions in the text, and a `#` for each hashtag.
-    fileprivate var signs: [String] {
+    fileprivate var mentionsAndTags: [String] {
         let names = tokens.compactMap { if case .mention(let name) = $0 { name } else { nil } }
         return names.map { String(String.UnicodeScalarView($0)) } + hashtags.map { _ in "#" }
     }

@@ -7,11 +7,11 @@ package struct FavoriteFacts: Sendable {
     package var author: Account
     /// The accounts of human and bot, on every network.
     package var own: Set<AccountID>
-    /// The author must be left alone, as an operator or the author said.
+    /// Whether an operator or the author has said that the author must be left alone.
     package var isDenied: Bool
-    /// The bot's account has favorited the post already.
+    /// Whether the bot's account has favorited the post already.
     package var isFavorited: Bool
-    /// Favorites given on the present local day.
+    /// The number of favorites given on the current local day.
     package var favoritesToday: Int
 
     package init(
@@ -30,11 +30,11 @@ package struct FavoriteFacts: Sendable {
 
 /// The rules for which posts the bot may favorite, and how often.
 package struct FavoriteRules: Equatable, Sendable {
-    /// The most favorites on one local day.
+    /// The maximum number of favorites on one local day.
     package var perDay: Int
-    /// Older posts are not favorited.
+    /// The maximum age of a post that is favorited.
     package var maximumAge: Duration
-    /// How long a suggestion waits for a person; afterwards it is dropped.
+    /// The time for which a suggestion waits for a person's decision before it is dropped.
     package var patience: Duration
 
     package init(

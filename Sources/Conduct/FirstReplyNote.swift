@@ -5,14 +5,14 @@ import Posts
 ///
 /// It says that a bot repeats old words, whose words they are, and how to stop it.
 ///
-/// It is never part of the human's words: it is stored, measured and removed separately.
+/// The line is never part of the human's text: it is stored, measured and removed separately.
 package struct FirstReplyNote: Sendable {
     /// The lines by language, one with a place for a name and one without.
     private static let lines: [String: (named: String, nameless: String)] =
         EmbeddedFiles.rows(of: "Conduct/first-reply.tsv", columns: 3)
         .reduce(into: [:]) { lines, cells in lines[cells[0]] = (cells[1], cells[2]) }
     private static let fallback = "en"
-    private static let place = "{human}"
+    private static let humanPlaceholder = "{human}"
 
     /// The languages in which there is a line.
     package static var languages: Set<String> { Set(lines.keys) }
@@ -32,7 +32,7 @@ package struct FirstReplyNote: Sendable {
         }
     }
 
-    /// Returns the line in a language, or in English if there is none in that.
+    /// Returns the line in a language, or in English if there is none in that language.
     ///
     /// - Parameter language: The language of the mention, as a BCP 47 tag.
     package func line(in language: String?) -> String {
@@ -43,7 +43,7 @@ package struct FirstReplyNote: Sendable {
             preconditionFailure("first-reply.tsv has no row \(Self.fallback)")
         }
         guard let human else { return line.nameless }
-        return line.named.replacing(Self.place, with: human)
+        return line.named.replacing(Self.humanPlaceholder, with: human)
     }
 }
 

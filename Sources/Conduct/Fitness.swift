@@ -6,15 +6,16 @@ package import Posts
 /// context.
 ///
 /// The rules are rows of `Resources/fitness.tsv`, applied in their order. A text that matches a row
-/// is unfit, always or outside a window; the first row that says always names the reason. The
-/// effect of a row is one of
+/// is unfit, always or outside a window; the reason is that of the first row that makes it always
+/// unfit. The effect of a row is one of
 ///
 /// - `never`, or a window as ``FitnessWindow`` writes it, whose words are removed before the rows
 ///   below are applied;
-/// - `never-beside-few-words`; `never-without-season`, if no row of a season matched;
-///   `never-without-thing`, if no row `thing` did;
-/// - `later`, which leaves the text fit, but not plain;
-/// - `few-letters` and `link-alone`, which count instead of matching;
+/// - `never-beside-few-words`, which is `never` for a text with few words;
+///   `never-without-season`, if no row of a season matched; `never-without-thing`, if no row
+///   `thing` matched;
+/// - `later`, with which the text stays fit, but is not plain;
+/// - `few-letters` and `link-alone`, which count letters or words instead of matching a pattern;
 /// - `cut`, which only removes the match before the rows below are applied;
 /// - `year`, a year near the time of writing; `month` and `weekday`, a window by the number of the
 ///   group that matched, from 1 for January or Monday;
@@ -26,14 +27,14 @@ package struct Fitness: Sendable {
     /// Raised when the rules change.
     package static let version = 5
 
-    /// The concession that using a text requires, from none to the largest.
+    /// The grade of a text, from the most to the least suitable.
     package enum Grade: Int, Comparable, Sendable {
         /// Fit, and without link, hashtag, public affairs, or any other sign of its time or
         /// context.
         case plain = -1
         /// It can be understood by itself.
         case fit
-        /// It names a day, or something that was true on one.
+        /// It names a day, or says something that was true only on its day.
         case ofItsTime
         /// It addresses somebody, or was news.
         case addressed
@@ -45,27 +46,27 @@ package struct Fitness: Sendable {
 
     /// The rules' verdict on a text.
     package struct Verdict: Equatable, Sendable {
-        /// The first rule that makes it unfit, or else the first that restricts it to a window; nil
-        /// for a text that is always fit.
+        /// The first rule that makes the text unfit, or else the first that restricts it to a
+        /// window; nil for a text that is always fit.
         package internal(set) var reason: Refusal.Reason?
-        /// The worst grade of the rules that make it unfit.
+        /// The worst grade that a rule gives the text.
         package internal(set) var grade = Grade.plain
-        /// When it is fit; nil for always, if the grade is accepted.
+        /// The time at which the text is fit; nil for any time, if the grade is accepted.
         package internal(set) var window: FitnessWindow?
-        /// The first rule that makes a fit text less than plain; one about its words has precedence
-        /// over its link or hashtag.
+        /// The first rule that makes a fit text less than plain; a rule about its words has
+        /// precedence over one about its link or hashtag.
         package private(set) var demotion: Refusal.Reason?
         /// All findings of the rules, in their order.
         package private(set) var findings: [Finding] = []
 
         package init() {}
 
-        /// Whether it is among the first to be used, at any time.
+        /// Whether the text is plain, so that it is among the first to be used, at any time.
         package var isPlain: Bool { grade == .plain && window == nil }
 
         /// The ``demotion``, unless that is a link or a hashtag.
         package var demotionByWords: Refusal.Reason? {
-            demotion.flatMap { Fitness.ofForm.contains($0) ? nil : $0 }
+            demotion.flatMap { Fitness.reasonsOfForm.contains($0) ? nil : $0 }
         }
 
         /// Adds a finding that makes the text unfit; the line is nil for a rule outside the rules'
@@ -91,15 +92,12 @@ package struct Fitness: Sendable {
         package mutating func demote(_ reason: Refusal.Reason, line: Int? = nil) {
             findings.append(Finding(line: line, reason: reason, effect: .demotes))
             grade = max(grade, .fit)
-            if demotion.map({ Fitness.ofForm.contains($0) && !Fitness.ofForm.contains(reason) })
-                ?? true
-            {
-                demotion = reason
-            }
+            let hasPrecedence = demotionByWords == nil && !Fitness.reasonsOfForm.contains(reason)
+            if demotion == nil || hasPrecedence { demotion = reason }
         }
     }
 
-    /// A rule that speaks against a text.
+    /// A rule that makes a text unfit, fit only in a window, or less than plain.
     package struct Finding: Hashable, Sendable {
         /// The effect of a rule on a text: never used, used in its window, or used after plain
         /// texts.
@@ -114,7 +112,7 @@ package struct Fitness: Sendable {
     }
 
     /// Reasons against a plain text that are about its links and hashtags, not about its words.
-    fileprivate static let ofForm: Set<Refusal.Reason> = [.withLink, .withTag]
+    fileprivate static let reasonsOfForm: Set<Refusal.Reason> = [.withLink, .withTag]
 
     /// A word as a tokenizer delimits it.
     package struct Word: Sendable {
@@ -122,15 +120,15 @@ package struct Fitness: Sendable {
         let mayTellTime: Bool
 
         /// - Parameters:
-        ///   - mayTellTime: Whether it is a noun, an adverb, a conjunction or an interjection.
+        ///   - mayTellTime: Whether the word is a noun, adverb, conjunction or interjection.
         package init(_ text: String, mayTellTime: Bool) {
             self.text = text
             self.mayTellTime = mayTellTime
         }
     }
 
-    /// Splits a text into words; nil if there is no tokenizer, and then words match anywhere in the
-    /// text.
+    /// Splits a text into words; nil if there is no tokenizer, in which case the words of a rule
+    /// match anywhere in the text.
     package typealias Tokenizing = (String) -> [Word]?
 
     private let rows: [FitnessRow]
@@ -146,10 +144,10 @@ package struct Fitness: Sendable {
     ///   ``PatternLiterals``.
     init(_ table: String, triesAll: Bool = false) {
         let lines = table.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-        let all = lines.filter { !$1.isEmpty && !$1.hasPrefix("#") }
-            .map { FitnessRow($1, line: $0 + 1, isAlwaysTried: triesAll) }
-        rows = all.filter { $0.language == nil }
-        languages = all.filter { $0.language != nil }
+        let allRows = lines.filter { _, line in !line.isEmpty && !line.hasPrefix("#") }
+            .map { index, line in FitnessRow(line, line: index + 1, isAlwaysTried: triesAll) }
+        rows = allRows.filter { $0.language == nil }
+        languages = allRows.filter { $0.language != nil }
     }
 
     /// Judges a post that is not a reply.
@@ -159,7 +157,8 @@ package struct Fitness: Sendable {
     ///   - isThread: Whether the text consists of the parts of a thread.
     ///   - words: Splits a text into words; called only if the text contains certain Japanese
     ///     words.
-    /// - Returns: The verdict; whether a program wrote the post is for `MachineClients` to say.
+    /// - Returns: The verdict, which ignores whether a program wrote the post; see
+    ///   `MachineClients`.
     package func verdict(on post: Post, year: Int, isThread: Bool = false, words: Tokenizing)
         -> Verdict
     {
@@ -167,7 +166,7 @@ package struct Fitness: Sendable {
         if post.isQuote { judged.verdict.refuse(.quotesAPost) }
         judged.guessLanguages(by: languages, named: post.language)
         let ignored: [Refusal.Reason] = isThread ? [.threadPart, .goesOn] : []
-        for row in rows where row.isAbout(judged.languages) {
+        for row in rows where row.applies(to: judged.languages) {
             if let reason = row.reason, ignored.contains(reason) { continue }
             row.apply(to: &judged, words)
         }
@@ -191,7 +190,7 @@ private struct JudgedText {
     /// with the square of the length.
     private static let longest = 4_000
 
-    /// A text, its length as patterns count it, and its grams.
+    /// A text, its range as patterns count it, and its grams.
     struct Searched {
         let text: String
         let range: NSRange
@@ -204,7 +203,7 @@ private struct JudgedText {
         }
     }
 
-    /// With links and names.
+    /// The text with links and names.
     let whole: Searched
     /// The text without links, names and the removed matches.
     var remainder: Searched
@@ -213,7 +212,9 @@ private struct JudgedText {
     /// The languages that the text may be in.
     private(set) var languages: Set<String> = []
     var verdict = Fitness.Verdict()
+    /// Whether a rule for greetings of a season matched.
     var isOfSeason = false
+    /// Whether a row `thing` matched, so that the text thanks for a thing.
     var thanksThing = false
 
     init(_ original: String, year: Int) {
@@ -249,7 +250,7 @@ private struct JudgedText {
     ///
     /// The post's own language tag counts as two words of that language.
     mutating func guessLanguages(by rows: [FitnessRow], named: String?) {
-        let named = named?.prefix { $0 != "-" }.lowercased()
+        let namedCode = named?.prefix { $0 != "-" }.lowercased()
         languages = []
         for scalar in remainder.text.unicodeScalars {
             switch scalar.value {
@@ -262,15 +263,15 @@ private struct JudgedText {
         else {
             return
         }
-        let counts = rows.map {
-            let bonus = $0.language == named ? 2 : 0
-            return ($0.language ?? "", count($0.pattern) + bonus)
+        let scores = rows.map { row in
+            let bonus = row.language == namedCode ? 2 : 0
+            return (language: row.language ?? "", score: count(row.pattern) + bonus)
         }
-        let highest = counts.map(\.1).max() ?? 0
-        languages.formUnion(counts.filter { $0.1 == highest }.map(\.0))
+        let highest = scores.map(\.score).max() ?? 0
+        languages.formUnion(scores.filter { $0.score == highest }.map(\.language))
     }
 
-    /// The number of matches of a pattern, by letters or by whole words.
+    /// The number of matches of a pattern in the text without links and names.
     func count(_ pattern: NSRegularExpression) -> Int {
         pattern.numberOfMatches(in: remainder.text, range: remainder.range)
     }
@@ -279,8 +280,8 @@ private struct JudgedText {
 /// One line of the rules.
 private final class FitnessRow: Sendable {
     enum Effect {
-        case never, beside, withoutSeason, withoutThing, later, letters, link, cut, thing, year,
-            month, weekday
+        case never, besideFewWords, withoutSeason, withoutThing, later, fewLetters, linkAlone, cut,
+            thing, year, month, weekday
         case within(FitnessWindow.Condition)
         case words(Set<String>)
         case language(String)
@@ -292,6 +293,7 @@ private final class FitnessRow: Sendable {
     let pattern: NSRegularExpression
     /// Literals, one of which each match of the pattern contains; nil if none is known.
     private let literals: PatternLiterals?
+    /// Whether the pattern is searched in the text with links and names.
     let seesLinks: Bool
     /// The languages to which the row applies; empty for all.
     let languages: Set<String>
@@ -311,7 +313,7 @@ private final class FitnessRow: Sendable {
     /// The language that the row recognizes; nil for other rows.
     var language: String? { if case .language(let code) = effect { code } else { nil } }
 
-    func isAbout(_ textLanguages: Set<String>) -> Bool {
+    func applies(to textLanguages: Set<String>) -> Bool {
         languages.isEmpty || !languages.isDisjoint(with: textLanguages)
     }
 
@@ -321,11 +323,11 @@ private final class FitnessRow: Sendable {
             .language(String(name.dropFirst("language ".count)))
         case "never": .never
         case "later": .later
-        case "never-beside-few-words": .beside
+        case "never-beside-few-words": .besideFewWords
         case "never-without-season": .withoutSeason
         case "never-without-thing": .withoutThing
-        case "few-letters": .letters
-        case "link-alone": .link
+        case "few-letters": .fewLetters
+        case "link-alone": .linkAlone
         case "cut": .cut
         case "thing": .thing
         case "year": .year
@@ -351,10 +353,11 @@ private final class FitnessRow: Sendable {
 
     func apply(to judged: inout JudgedText, _ words: Fitness.Tokenizing) {
         switch effect {
-        case .letters: if judged.count(Self.letter) < 3, !judged.hasLink { refuse(&judged) }
-        case .link: if judged.hasLink, isShort(judged, words: 3, japanese: 6) { refuse(&judged) }
+        case .fewLetters: if judged.count(Self.letter) < 3, !judged.hasLink { refuse(&judged) }
+        case .linkAlone:
+            if judged.hasLink, isShort(judged, words: 3, japanese: 6) { refuse(&judged) }
         case .words(let list): if tellsTime(judged.remainder.text, list, words) { refuse(&judged) }
-        case .year: nameYear(&judged)
+        case .year: refuseNearYear(&judged)
         case .month: restrict(&judged) { .months([$0]) }
         case .weekday: restrict(&judged) { .weekdays([$0]) }
         case .within(let condition):
@@ -366,20 +369,22 @@ private final class FitnessRow: Sendable {
         case .language: break
         case .cut: cut(&judged)
         case .thing: if matches(judged) { judged.thanksThing = true }
-        case .never, .beside, .withoutSeason, .withoutThing:
-            if isAllowed(judged), matches(judged) { refuse(&judged) }
+        case .never, .besideFewWords, .withoutSeason, .withoutThing:
+            if meetsCondition(judged), matches(judged) { refuse(&judged) }
         }
     }
 
-    private func isAllowed(_ judged: JudgedText) -> Bool {
+    /// Whether a text meets the condition that the row's effect names.
+    private func meetsCondition(_ judged: JudgedText) -> Bool {
         switch effect {
-        case .beside: isShort(judged, words: 5, japanese: 10)
+        case .besideFewWords: isShort(judged, words: 5, japanese: 10)
         case .withoutSeason: !judged.isOfSeason
         case .withoutThing: !judged.thanksThing
         default: true
         }
     }
 
+    /// Whether a text has fewer words, and fewer Japanese letters, than these limits.
     private func isShort(_ judged: JudgedText, words: Int, japanese: Int) -> Bool {
         judged.count(Self.word) < words && judged.count(Self.japanese) < japanese
     }
@@ -413,9 +418,10 @@ private final class FitnessRow: Sendable {
         if remaining != text { judged.remainder = JudgedText.Searched(remaining) }
     }
 
-    // MARK: Rows of several words
+    // MARK: Years, months and weekdays
 
-    private func nameYear(_ judged: inout JudgedText) {
+    /// Refuses a text that names a year within two years of its writing.
+    private func refuseNearYear(_ judged: inout JudgedText) {
         let text = judged.remainder.text
         let years = findings(in: judged).compactMap { match in
             Range(match.range(at: 1), in: text).flatMap { Int(text[$0]) }
@@ -423,7 +429,8 @@ private final class FitnessRow: Sendable {
         if years.contains(where: { abs($0 - judged.year) <= 2 }) { refuse(&judged) }
     }
 
-    /// Adds a window for each match, by the first of the pattern's groups that matched.
+    /// Adds a window for each match; the number of the first group that matched is the month or
+    /// weekday.
     private func restrict(
         _ judged: inout JudgedText, to condition: (_ number: Int) -> FitnessWindow.Condition
     ) {
@@ -438,13 +445,13 @@ private final class FitnessRow: Sendable {
 
     // MARK: Words
 
-    /// The continuations after which a word does not refer to a time, by the word.
-    private static let harmless: [String: [String]] = {
+    /// For each word, the continuations with which it does not refer to a time.
+    private static let harmlessContinuations: [String: [String]] = {
         let general = ["でも", "も", "の", "まで", "どき", "風", "更"]
         return ["昨日": ["のこと"], "今": general, "いま": general, "現在": general]
     }()
-    /// Words that refer to a time only at the beginning.
-    private static let leading: Set<String> = ["最近", "現在", "今回"]
+    /// Words that refer to a time only at the beginning of a text.
+    private static let timesAtStart: Set<String> = ["最近", "現在", "今回"]
 
     private func tellsTime(_ text: String, _ list: Set<String>, _ tokenize: Fitness.Tokenizing)
         -> Bool
@@ -453,8 +460,9 @@ private final class FitnessRow: Sendable {
         guard let words = tokenize(text) else { return true }
         for (index, word) in words.enumerated() where word.mayTellTime && list.contains(word.text) {
             let following = words[(index + 1)...].prefix(4).map(\.text).joined()
-            if Self.harmless[word.text]?.contains(where: following.hasPrefix) == true { continue }
-            if Self.leading.contains(word.text), index > 0 { continue }
+            let harmless = Self.harmlessContinuations[word.text] ?? []
+            if harmless.contains(where: following.hasPrefix) { continue }
+            if Self.timesAtStart.contains(word.text), index > 0 { continue }
             return true
         }
         return false

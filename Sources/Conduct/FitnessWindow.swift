@@ -19,14 +19,14 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
 
     init(_ conditions: [Condition]) { self.conditions = conditions }
 
-    /// The window of both.
+    /// Returns the window in which both this one and `other` hold.
     func intersection(_ other: FitnessWindow?) -> FitnessWindow {
         guard let other else { return self }
         return FitnessWindow(
             other.conditions + conditions.filter { !other.conditions.contains($0) })
     }
 
-    /// Whether the text is fit then.
+    /// Whether the text is fit at a minute of a day.
     ///
     /// - Parameters:
     ///   - day: A day of the mirror's clock.
@@ -81,7 +81,7 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func condition(_ kind: String, _ values: [String]) -> Condition? {
-        func ends(_ number: (String) -> Int?) -> (Int, Int)? {
+        func rangeEnds(_ number: (String) -> Int?) -> (Int, Int)? {
             let ends = values[0].components(separatedBy: "..").compactMap(number)
             return values.count == 1 && ends.count == 2 ? (ends[0], ends[1]) : nil
         }
@@ -91,11 +91,11 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
         }
         switch kind {
         case "days":
-            return ends {
+            return rangeEnds {
                 LocalDay("2000-\($0)").map { $0.components.month * 100 + $0.components.day }
             }
             .map { .days($0.0, $0.1) }
-        case "times": return ends { MinuteOfDay(clock: $0)?.value }.map { .times($0.0, $0.1) }
+        case "times": return rangeEnds { MinuteOfDay(clock: $0)?.value }.map { .times($0.0, $0.1) }
         case "weekdays": return numbers(1...7).map { .weekdays($0) }
         case "months": return numbers(1...12).map { .months($0) }
         default: return nil

@@ -55,31 +55,32 @@ package struct Habits: Sendable {
     /// - Returns: False if the text must be judged again.
     package func sayTheSame(of text: String, as other: Substring) -> Bool {
         if other == version { return true }
-        // Usually the only difference is a hashtag that has become usual.
-        let machines =
+        // Mostly, the only difference is that one more hashtag is used often enough.
+        let otherMachines =
             other.range(of: Hashtags.versionMark).map { other[..<$0.lowerBound] } ?? other
-        return machines == self.machines.version && !Hashtags.mayOccur(in: text)
+        return otherMachines == machines.version && !Hashtags.mayOccur(in: text)
     }
 }
 
 /// The hashtags that the author used in at least five different spans of 30 days.
 ///
-/// All others belong to an occasion: a conference, a match, a week's talk.
+/// All others belong to one occasion: a conference, a match, a topic of one week.
 struct Hashtags: Sendable {
-    private static let fewest = 5
-    private static let span = 30 * 86_400.0
+    private static let fewestSpans = 5
+    private static let secondsOfSpan = 30 * 86_400.0
 
     /// The prefix of a ``version`` that is not empty.
     static let versionMark = " tags "
 
+    /// For each hashtag, the numbers of the spans of 30 days in which it was used.
     private var spans: [String: Set<Int>] = [:]
 
     init() {}
 
     mutating func count(_ text: String, at date: Date) {
-        let span = Int((date.timeIntervalSince1970 / Self.span).rounded(.down))
-        // Some spans are enough; a year's diary would be long.
-        for tag in Self.tags(in: text) where spans[tag, default: []].count < Self.fewest {
+        let span = Int((date.timeIntervalSince1970 / Self.secondsOfSpan).rounded(.down))
+        // More spans need not be stored; a tag of many years has many.
+        for tag in Self.tags(in: text) where spans[tag, default: []].count < Self.fewestSpans {
             spans[tag, default: []].insert(span)
         }
     }
@@ -95,7 +96,7 @@ struct Hashtags: Sendable {
     }
 
     private func isUsual(_ tag: String) -> Bool {
-        spans[tag].map { $0.count >= Self.fewest } ?? false
+        spans[tag].map { $0.count >= Self.fewestSpans } ?? false
     }
 
     /// Whether a text may contain a hashtag.

@@ -5,9 +5,9 @@ import Posts
 /// Such a program has at least five posts. At least 55 % of them link to the same site, and fewer
 /// than 5 % are replies. It wrote the posts with a link to that site; a person wrote the others.
 struct MachineClients: Sendable {
-    private static let fewest = 5
-    private static let percentOfLinks = 55
-    private static let percentOfAnswers = 5
+    private static let fewestPosts = 5
+    private static let minimumLinkPercent = 55
+    private static let answerPercentLimit = 5
     /// Hosts whose links lead to any site.
     private static let shorteners: Set<String> = [
         "bit.ly", "buff.ly", "cutt.ly", "goo.gl", "is.gd", "j.mp", "lnkd.in", "ow.ly", "rb.gy",
@@ -22,15 +22,15 @@ struct MachineClients: Sendable {
 
         /// The site whose links the program posts automatically; nil for a person's client.
         var site: String? {
-            guard posts >= MachineClients.fewest,
-                answers * 100 < posts * MachineClients.percentOfAnswers
+            guard posts >= MachineClients.fewestPosts,
+                answers * 100 < posts * MachineClients.answerPercentLimit
             else {
                 return nil
             }
-            // The smaller name wins a tie.
+            // Of two sites with the same number of links, the alphabetically first one counts.
             let mostLinked = hosts.max { ($0.value, $1.key) < ($1.value, $0.key) }
             return mostLinked.flatMap {
-                $0.value * 100 >= posts * MachineClients.percentOfLinks ? $0.key : nil
+                $0.value * 100 >= posts * MachineClients.minimumLinkPercent ? $0.key : nil
             }
         }
     }
@@ -65,7 +65,7 @@ struct MachineClients: Sendable {
 
     /// A string that changes with the programs or their sites; empty for none.
     var version: String {
-        let names = clients.compactMap { client, known in known.site.map { "\(client) \($0)" } }
+        let names = clients.compactMap { name, client in client.site.map { "\(name) \($0)" } }
             .sorted()
         return names.isEmpty ? "" : " " + StableHash.digest(of: names).prefix(8).hexadecimal
     }

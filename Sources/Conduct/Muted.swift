@@ -12,7 +12,7 @@ package struct Muted: Equatable, Sendable {
         case span(ClosedRange<LocalDay>)
     }
 
-    /// The longest word, in scalars.
+    /// The maximum length of a word, in Unicode scalars.
     package static let longestWord = 200
 
     private let words: [[Unicode.Scalar]]
@@ -44,8 +44,8 @@ package struct Muted: Equatable, Sendable {
     ///   - day: The day of the post, on the human's calendar.
     package func reason(against text: String, of day: LocalDay) -> Refusal.Reason? {
         if hasWord(text) { return .mutedWord }
-        let (_, month, number) = day.components
-        if days.contains(.day(month: month, day: number))
+        let (_, month, dayOfMonth) = day.components
+        if days.contains(.day(month: month, day: dayOfMonth))
             || spans.contains(where: { $0.contains(day) })
         {
             return .mutedDay
@@ -63,13 +63,13 @@ package struct Muted: Equatable, Sendable {
         return words.contains { Self.occurs($0, in: scalars) }
     }
 
-    /// The form in which texts are compared: lower case, in full width, without accents, and with
-    /// single spaces.
+    /// Returns the form in which texts are compared: lower case, without variants of width, without
+    /// accents, and with single spaces.
     package static func folded(_ text: String) -> String {
         // Upper case comes first, because some capitals have two lower-case forms.
-        let small = text.precomposedStringWithCompatibilityMapping.uppercased().lowercased()
+        let lowercased = text.precomposedStringWithCompatibilityMapping.uppercased().lowercased()
         var scalars = String.UnicodeScalarView()
-        for scalar in small.decomposedStringWithCanonicalMapping.unicodeScalars
+        for scalar in lowercased.decomposedStringWithCanonicalMapping.unicodeScalars
         where !scalar.isInvisible {
             // Only marks of alphabets are removed: those of kana and the vowels of other scripts
             // make different words.
@@ -91,9 +91,9 @@ package struct Muted: Equatable, Sendable {
         for start in 0...(text.count - word.count) where text[start] == first {
             let end = start + word.count
             guard text[start..<end].elementsEqual(word) else { continue }
-            let goesOnBefore = start > 0 && first.isSpaced && text[start - 1].isSpaced
-            let goesOnAfter = end < text.count && last.isSpaced && text[end].isSpaced
-            if !goesOnBefore, !goesOnAfter { return true }
+            let continuesBefore = start > 0 && first.isSpaced && text[start - 1].isSpaced
+            let continuesAfter = end < text.count && last.isSpaced && text[end].isSpaced
+            if !continuesBefore, !continuesAfter { return true }
         }
         return false
     }
@@ -102,7 +102,7 @@ package struct Muted: Equatable, Sendable {
 extension Muted.Entry {
     /// A word, as a person types it.
     ///
-    /// - Returns: Nil if nothing of it is visible, or if it is too long for a word.
+    /// - Returns: Nil if the word has no visible character, or if it is too long.
     package init?(word: String) {
         let folded = Muted.folded(word)
         guard !folded.isEmpty, folded.unicodeScalars.count <= Muted.longestWord else { return nil }
@@ -120,15 +120,15 @@ extension Muted.Entry {
     package var stored: (kind: String, value: String) {
         switch self {
         case .word(let word): ("word", word)
-        case .day(let month, let day):
-            (
-                "day",
-                String(
-                    (LocalDay(year: 2000, month: month, day: day) ?? .earliest).description.suffix(
-                        5))
-            )
+        case .day(let month, let day): ("day", Self.text(month: month, day: day))
         case .span(let span): ("span", "\(span.lowerBound)/\(span.upperBound)")
         }
+    }
+
+    /// Returns a day of every year as `12-24`.
+    private static func text(month: Int, day: Int) -> String {
+        let date = LocalDay(year: 2000, month: month, day: day) ?? .earliest
+        return String(date.description.suffix(5))
     }
 
     /// Parses what ``stored`` returns; nil for any other text.
@@ -145,7 +145,7 @@ extension Muted.Entry {
 }
 
 extension Unicode.Scalar {
-    /// A letter or digit of a script that puts spaces between words.
+    /// Whether it is a letter or digit of a script that puts spaces between words.
     fileprivate var isSpaced: Bool { isWord && !isOfScriptWithoutSpaces }
 
     /// Thai, Lao, Tibetan, Burmese, Khmer, kana and Han; and Hangul, in which particles follow a

@@ -11,7 +11,7 @@ package enum OptOut {
     ///
     /// - Parameter bio: The profile as plain text, with its table as lines `name: value`; may
     ///   contain markup.
-    /// - Returns: True if either is found. In doubt, true.
+    /// - Returns: True if such a tag or such words are found; in doubt, true.
     package static func isOptedOut(bio: String) -> Bool {
         if bio.isEmpty { return false }
         let plain = withoutMarkup(bio)
@@ -25,8 +25,8 @@ package enum OptOut {
 
     /// Whether a mention of the bot asks it to stop.
     ///
-    /// True only if that is all it says, or if it says so clearly and little else: false for "don't
-    /// stop" and "the bus stop". See `StopGrammar`.
+    /// True only if the mention says nothing else, or if it asks clearly and says little else:
+    /// false for "don't stop" and "the bus stop". See `StopGrammar`.
     ///
     /// - Parameter text: The mention's text, mentions included.
     package static func asksToStop(text: String) -> Bool {
@@ -37,7 +37,8 @@ package enum OptOut {
 
     /// Whether a mention asks the mirroring as a whole to stop, as "stop mirroring me" does.
     ///
-    /// It is then a request to stop as well; from the human's account it stops the mirror.
+    /// Such a mention is also a request to stop; if it comes from the human's account, the mirror
+    /// stops.
     ///
     /// - Parameter text: The mention's text, mentions included.
     package static func asksToStopMirror(text: String) -> Bool {
@@ -45,9 +46,9 @@ package enum OptOut {
         return StopGrammar.standard.asksToStop(FoldedText(text), mirroring: true)
     }
 
-    /// The most bytes of a mention that may be a request, including the names of mentioned people.
+    /// The maximum length of a request, in bytes, including the names of mentioned people.
     private static let longestRequest = 20_000
-    /// The bytes of a profile in which words are looked for.
+    /// The number of bytes at the start of a profile that are searched for words.
     private static let longestProfile = 65_536
 
     private static func keepsBotsAway(_ profile: String) -> Bool {
@@ -64,11 +65,11 @@ package enum OptOut {
         for start in scalars.indices where scalars[start] == "#" {
             let fromSign = scalars[start...]
             guard fromSign.starts(with: tag, by: { $0.lowercaseASCII == $1 }) else { continue }
-            var after = fromSign.dropFirst(tag.count)
-            if after.first?.lowercaseASCII == "s" { after = after.dropFirst() }
+            var afterTag = fromSign.dropFirst(tag.count)
+            if afterTag.first?.lowercaseASCII == "s" { afterTag = afterTag.dropFirst() }
             // A longer tag such as #nobottles is another tag; a capital letter begins the next word
             // of a joined tag.
-            guard let next = after.first else { return true }
+            guard let next = afterTag.first else { return true }
             if !(next.isASCIIAlphanumeric || next == "_") || ("A"..."Z").contains(next) {
                 return true
             }
@@ -78,6 +79,7 @@ package enum OptOut {
 
     private static func withoutMarkup(_ text: String) -> String {
         var result = String.UnicodeScalarView()
+        // The text since a "<" that no ">" has closed yet.
         var pending = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             if scalar == "<" {

@@ -1,20 +1,20 @@
-/// Literals, at least one of which every match of a pattern contains.
+/// Literals of which every match of a pattern contains at least one.
 ///
 /// A text that contains none of them has no match.
 ///
-/// They are compared by their bytes, one, two and three at a time, as in Russ Cox, "Regular
+/// They are compared by their sequences of one, two and three bytes, as in Russ Cox, "Regular
 /// Expression Matching with a Trigram Index" (2012). False positives are possible, false negatives
 /// are not.
 struct PatternLiterals: Sendable {
-    /// For each literal, its grams, all of which a text that contains it has.
-    private let pieces: [[Int]]
+    /// For each literal, its grams; a text that contains the literal has all of them.
+    private let gramsOfLiterals: [[Int]]
 
     /// - Parameter pattern: An ICU pattern; its case sensitivity does not matter.
     /// - Returns: Nil if no such literals can be found.
     init?(of pattern: String) {
         var parser = PatternParser(pattern)
         guard let literals = parser.alternatives(), parser.isUnderstood else { return nil }
-        pieces = literals.map { literal in
+        gramsOfLiterals = literals.map { literal in
             switch literal {
             case .digit: [TextGrams.digit]
             case .text(let text): TextGrams.grams(of: text)
@@ -23,13 +23,15 @@ struct PatternLiterals: Sendable {
     }
 
     /// Whether the pattern may match a text.
-    func mayMatch(_ text: TextGrams) -> Bool { pieces.contains { $0.allSatisfy(text.contains) } }
+    func mayMatch(_ text: TextGrams) -> Bool {
+        gramsOfLiterals.contains { $0.allSatisfy(text.contains) }
+    }
 }
 
 /// The sequences of one to three bytes in a text, ignoring the case of letters.
 struct TextGrams: Sendable {
     private static let bits = 1 << 15
-    /// Stands for a decimal digit of any script.
+    /// The gram that stands for a decimal digit of any script.
     static let digit = bits
 
     private var bitWords = [UInt64](repeating: 0, count: bits / 64 + 1)
@@ -44,22 +46,22 @@ struct TextGrams: Sendable {
 
     func contains(_ gram: Int) -> Bool { bitWords[gram / 64] & (1 << (gram % 64)) != 0 }
 
-    /// The numbers of all sequences of one to three bytes.
+    /// Returns the bits of all sequences of one to three bytes.
     static func grams(of text: String) -> [Int] {
         var grams: [Int] = []
-        var last: UInt32?
-        var lastButOne: UInt32?
+        var lastByte: UInt32?
+        var secondLastByte: UInt32?
         for byte in folded(text) {
             let byte = UInt32(byte)
-            grams.append(place(byte))
-            if let last {
-                grams.append(place(1 << 24 | last << 8 | byte))
-                if let lastButOne {
-                    grams.append(place(2 << 24 | lastButOne << 16 | last << 8 | byte))
+            grams.append(bit(of: byte))
+            if let lastByte {
+                grams.append(bit(of: 1 << 24 | lastByte << 8 | byte))
+                if let secondLastByte {
+                    grams.append(bit(of: 2 << 24 | secondLastByte << 16 | lastByte << 8 | byte))
                 }
             }
-            lastButOne = last
-            last = byte
+            secondLastByte = lastByte
+            lastByte = byte
         }
         return grams
     }
@@ -81,7 +83,7 @@ struct TextGrams: Sendable {
     }
 
     /// The bit of a gram; several grams may share one.
-    private static func place(_ gram: UInt32) -> Int { Int((gram &* 2_654_435_761) >> 17) }
+    private static func bit(of gram: UInt32) -> Int { Int((gram &* 2_654_435_761) >> 17) }
 }
 
 /// Reads a pattern as far as is needed to find literals in its matches.
@@ -104,41 +106,48 @@ private struct PatternParser {
     }
 
     private let scalars: [Unicode.Scalar]
-    private var place = 0
-    /// Whether a construct was read that this parser does not know.
-    private var isFailed = false
+    private var position = 0
+    /// Whether the pattern has a construct that this parser does not know.
+    private var hasUnknownConstruct = false
 
     init(_ pattern: String) { scalars = Array(pattern.unicodeScalars) }
 
     /// Whether the whole pattern was read without an unknown construct.
-    var isUnderstood: Bool { !isFailed && place == scalars.count }
+    var isUnderstood: Bool { !hasUnknownConstruct && position == scalars.count }
 
-    private var next: Unicode.Scalar? { place < scalars.count ? scalars[place] : nil }
+    private var next: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 
     /// Reads up to the end of a group, or of the pattern.
     ///
     /// - Returns: Literals, one of which each match contains; nil if there are none.
     mutating func alternatives() -> [Literal]? {
-        var all: [Literal]? = []
+        var allLiterals: [Literal]? = []
         while true {
             let literals = sequence()
-            if let earlier = all, let literals { all = earlier + literals } else { all = nil }
-            guard next == "|" else { return all }
-            place += 1
+            if let earlier = allLiterals, let literals {
+                allLiterals = earlier + literals
+            } else {
+                allLiterals = nil
+            }
+            guard next == "|" else { return allLiterals }
+            position += 1
         }
     }
 
+    /// Reads one alternative.
+    ///
+    /// - Returns: The most selective literals of which each match contains one; nil for none.
     private mutating func sequence() -> [Literal]? {
         var best: [Literal]?
         var run = ""
-        func better(_ literals: [Literal]) -> Bool {
+        func isBetter(_ literals: [Literal]) -> Bool {
             guard let best else { return true }
             let weight = literals.map(\.weight).min() ?? 0
             let bestWeight = best.map(\.weight).min() ?? 0
             return weight > bestWeight || weight == bestWeight && literals.count < best.count
         }
-        func end(_ run: inout String) {
-            if !run.isEmpty, better([.text(run)]) { best = [.text(run)] }
+        func endRun(_ run: inout String) {
+            if !run.isEmpty, isBetter([.text(run)]) { best = [.text(run)] }
             run = ""
         }
         while let scalar = next, scalar != "|", scalar != ")" {
@@ -147,40 +156,40 @@ private struct PatternParser {
             switch part {
             case .character(let character) where least > 0:
                 run.unicodeScalars.append(character)
-                if !isOnce { end(&run) }
+                if !isOnce { endRun(&run) }
             case .anyOf(let literals) where least > 0:
-                end(&run)
-                if better(literals) { best = literals }
-            default: end(&run)
+                endRun(&run)
+                if isBetter(literals) { best = literals }
+            default: endRun(&run)
             }
         }
-        end(&run)
+        endRun(&run)
         return best
     }
 
     /// Reads a quantifier: the least number of repetitions, and whether it is exactly one.
     private mutating func quantifier() -> (least: Int, isOnce: Bool) {
-        let found: (Int, Bool)
+        let repetitions: (least: Int, isOnce: Bool)
         switch next {
-        case "?", "*": found = (0, false)
-        case "+": found = (1, false)
+        case "?", "*": repetitions = (0, false)
+        case "+": repetitions = (1, false)
         case "{":
-            let number = scalars[(place + 1)...].prefix { ("0"..."9").contains($0) }
-            found = (Int(String(String.UnicodeScalarView(number))) ?? 0, false)
-            while place + 1 < scalars.count, next != "}" { place += 1 }
+            let number = scalars[(position + 1)...].prefix { ("0"..."9").contains($0) }
+            repetitions = (Int(String(String.UnicodeScalarView(number))) ?? 0, false)
+            while position + 1 < scalars.count, next != "}" { position += 1 }
         default: return (1, true)
         }
-        place += 1
-        if next == "?" || next == "+" { place += 1 }
-        return found
+        position += 1
+        if next == "?" || next == "+" { position += 1 }
+        return repetitions
     }
 
     private mutating func part() -> Part {
-        let scalar = scalars[place]
-        place += 1
+        let scalar = scalars[position]
+        position += 1
         switch scalar {
         case "\\": return escaped()
-        case "[": return set()
+        case "[": return characterClass()
         case "(": return group()
         case ".", "^", "$": return .unknown
         default: return .character(scalar)
@@ -189,30 +198,30 @@ private struct PatternParser {
 
     private mutating func escaped() -> Part {
         guard let scalar = next else { return .unknown }
-        place += 1
+        position += 1
         switch scalar {
         case "d": return .anyOf([.digit])
         case "D", "w", "W", "s", "S", "b", "B": return .unknown
         case "u":
-            place = min(place + 4, scalars.count)
+            position = min(position + 4, scalars.count)
             return .unknown
         case "a"..."z", "A"..."Z", "0"..."9":
-            isFailed = true
+            hasUnknownConstruct = true
             return .unknown
         default: return .character(scalar)
         }
     }
 
     /// Reads a character class.
-    private mutating func set() -> Part {
+    private mutating func characterClass() -> Part {
         var members: [Literal]? = next == "^" ? nil : []
         var depth = 1
         while let scalar = next, depth > 0 {
-            place += 1
+            position += 1
             switch scalar {
             case "[": depth += 1; members = nil
             case "]": depth -= 1
-            case "\\": place += 1; members = nil
+            case "\\": position += 1; members = nil
             case "-", "^", "&": members = nil
             default: members?.append(.text(String(Character(scalar))))
             }
@@ -223,22 +232,24 @@ private struct PatternParser {
     private mutating func group() -> Part {
         var consumesText = true
         if next == "?" {
-            place += 1
-            let kind = scalars[place...].prefix { !":=!)".unicodeScalars.contains($0) }
-            place += kind.count
-            if !kind.allSatisfy({ "i-<".unicodeScalars.contains($0) }) { isFailed = true }
+            position += 1
+            let options = scalars[position...].prefix { !":=!)".unicodeScalars.contains($0) }
+            position += options.count
+            if !options.allSatisfy({ "i-<".unicodeScalars.contains($0) }) {
+                hasUnknownConstruct = true
+            }
             switch next {
             // A group that sets options for the rest of the pattern.
-            case ")": place += 1; return .unknown
+            case ")": position += 1; return .unknown
             case ":": break
             // A lookahead or lookbehind.
             default: consumesText = false
             }
-            place += 1
+            position += 1
         }
-        let inside = alternatives()
-        if next == ")" { place += 1 }
-        guard consumesText, let inside else { return .unknown }
-        return .anyOf(inside)
+        let literalsInside = alternatives()
+        if next == ")" { position += 1 }
+        guard consumesText, let literalsInside else { return .unknown }
+        return .anyOf(literalsInside)
     }
 }

@@ -42,7 +42,7 @@ struct PlainTokens {
                 position = next
             }
         }
-        // A link that begins within a word is one token.
+        // A link that begins within a hashtag is one token, so the range may be too long.
         hashtags = hashtags.map { $0.clamped(to: 0..<tokens.count) }
     }
 
@@ -56,8 +56,8 @@ struct PlainTokens {
 }
 
 extension Unicode.Scalar {
-    /// A control character other than a line break, a byte order mark or no character at all, which
-    /// no post needs and some servers refuse.
+    /// Whether it is a control character other than a line break or tab, a byte order mark or a
+    /// noncharacter: no post needs these, and some servers refuse them.
     var isUnwantedControl: Bool {
         value < 0x20 && self != "\n" && self != "\t" && self != "\r"
             || (0x7F...0x9F).contains(value)

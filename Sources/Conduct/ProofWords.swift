@@ -8,22 +8,22 @@ import Posts
 /// combinations. Letters that are easily mistaken for others (`c`, `q`, `u`, `x`) and those that
 /// would make known insults are left out.
 package struct ProofWords: Hashable, Sendable {
-    /// Words of a proof.
+    /// The number of words of a proof.
     package static let count = 3
-    /// Words of the list.
+    /// The number of words in the list.
     package static let listSize = 2_048
-    /// Bytes from which ``init(bits:)`` takes its 33 bits.
+    /// The number of bytes from which ``init(bits:)`` takes its 33 bits.
     package static let byteCount = 5
-    /// A longer mention is not searched, in bytes of UTF-8.
+    /// The maximum length of a mention that is searched, in bytes of UTF-8.
     private static let longestText = 2_000
-    /// The most candidates that one mention may contain.
-    private static let candidates = 8
+    /// The maximum number of candidates that are taken from one mention.
+    private static let candidateLimit = 8
 
     private static let firstConsonants = Array("bdfgjklmnrstvwyz".utf8)
     private static let secondConsonants = Array("bflmnrsv".utf8)
     private static let vowels = Array("aeio".utf8)
 
-    /// The places of the words in the list.
+    /// The indexes of the words in the list.
     private let numbers: [Int]
 
     /// - Parameter bytes: ``byteCount`` random bytes.
@@ -44,7 +44,7 @@ package struct ProofWords: Hashable, Sendable {
         guard text.utf8.count <= longestText else { return [] }
         var words: [Int?] = []
         var word: String = ""
-        func end() {
+        func endWord() {
             guard !word.isEmpty else { return }
             words.append(number(of: word))
             word = ""
@@ -54,19 +54,19 @@ package struct ProofWords: Hashable, Sendable {
             if case .scalar(let scalar) = token, scalar.isWord {
                 word.unicodeScalars.append(scalar)
             } else {
-                end()
+                endWord()
             }
         }
-        end()
+        endWord()
         guard words.count >= count else { return [] }
-        let places = (0...words.count - count).lazy.compactMap { start -> ProofWords? in
+        let candidates = (0...words.count - count).lazy.compactMap { start -> ProofWords? in
             let numbers = words[start..<start + count].compactMap(\.self)
             return numbers.count == count ? ProofWords(numbers: numbers) : nil
         }
-        return Array(places.prefix(candidates))
+        return Array(candidates.prefix(candidateLimit))
     }
 
-    /// The word at a place of the list.
+    /// Returns the word at an index of the list.
     private static func word(_ number: Int) -> String {
         let letters = [
             firstConsonants[number >> 7], vowels[number >> 5 & 3],
@@ -76,7 +76,7 @@ package struct ProofWords: Hashable, Sendable {
         return String(decoding: letters, as: UTF8.self)
     }
 
-    /// The place of a word in the list; nil for another word.
+    /// Returns the index of a word in the list; nil for another word.
     private static func number(of word: String) -> Int? {
         let letters = Array(word.utf8)
         guard letters.count == 4, let first = firstConsonants.firstIndex(of: letters[0]),

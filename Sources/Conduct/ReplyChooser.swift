@@ -9,7 +9,7 @@ package struct ReplyCandidate: Equatable, Sendable {
     package let textKey: String
     /// When the bot last sent this text to this person; nil if never.
     package let lastUsed: Date?
-    /// The text is being sent to this person, or the result of sending it is not known yet.
+    /// Whether the text is being sent to this person, or the result of sending it is not known yet.
     package let isInFlight: Bool
     /// Whether it passes the ``ReplyFilter``.
     package let isPlain: Bool
@@ -33,10 +33,10 @@ package struct ReplyCandidate: Equatable, Sendable {
 /// The old reply chosen for a mention, and why.
 package struct ReplyChoice: Equatable, Sendable {
     package let id: PostID
-    /// How many old replies to this person could be sent.
+    /// The number of old replies to this person that could be sent.
     package let poolSize: Int
-    /// How many of those pass the ``ReplyFilter``; if none do, all of them were compared with the
-    /// mention.
+    /// The number of those that pass the ``ReplyFilter``; if none do, all of them were compared
+    /// with the mention.
     package let plain: Int
     /// The number of candidates with the best score, the chosen one included; the seed chose among
     /// these.
@@ -45,9 +45,9 @@ package struct ReplyChoice: Equatable, Sendable {
 
 /// Chooses which of the human's old replies to a person answers their mention.
 package struct ReplyChooser: Equatable, Sendable {
-    /// The days after which a person may get the same text again.
+    /// The number of days after which a person may get the same text again.
     package var repeatAfterDays: Int
-    /// Scores that differ by less are equal but for rounding.
+    /// Scores that differ by less count as equal, because sums are rounded.
     private static let tolerance = 1e-9
 
     package init(repeatAfterDays: Int = 7) { self.repeatAfterDays = repeatAfterDays }
@@ -63,21 +63,21 @@ package struct ReplyChooser: Equatable, Sendable {
     /// - Parameters:
     ///   - candidates: The human's old replies to the person, in any order.
     ///   - now: The time from which the past is counted.
-    /// - Returns: The choice; nil for silence.
+    /// - Returns: The choice; nil to send no reply.
     package func choose(
         from candidates: [ReplyCandidate], mirror: String, mention: PostID, now: Date
     ) -> ReplyChoice? {
         let sorted = candidates.sorted {
             ($0.id.network.rawValue, $0.id.value) < ($1.id.network.rawValue, $1.id.value)
         }
-        let blocked = Set(sorted.filter(\.isInFlight).map(\.textKey))
-        let allowed = sorted.filter { !blocked.contains($0.textKey) }
-        var uses: [String: Date] = [:]
+        let inFlightKeys = Set(sorted.filter(\.isInFlight).map(\.textKey))
+        let allowed = sorted.filter { !inFlightKeys.contains($0.textKey) }
+        var lastUses: [String: Date] = [:]
         for candidate in sorted {
-            guard let used = candidate.lastUsed else { continue }
-            uses[candidate.textKey] = max(uses[candidate.textKey] ?? used, used)
+            guard let lastUse = candidate.lastUsed else { continue }
+            lastUses[candidate.textKey] = max(lastUses[candidate.textKey] ?? lastUse, lastUse)
         }
-        let unused = allowed.filter { uses[$0.textKey] == nil }
+        let unused = allowed.filter { lastUses[$0.textKey] == nil }
         if !unused.isEmpty {
             let plain = unused.filter(\.isPlain)
             let compared = plain.isEmpty ? unused : plain
@@ -89,10 +89,10 @@ package struct ReplyChooser: Equatable, Sendable {
                 nearest: nearest.count)
         }
         let oldest = allowed.min {
-            (uses[$0.textKey] ?? .distantPast) < (uses[$1.textKey] ?? .distantPast)
+            (lastUses[$0.textKey] ?? .distantPast) < (lastUses[$1.textKey] ?? .distantPast)
         }
-        guard let oldest, let used = uses[oldest.textKey],
-            now.timeIntervalSince(used) > Double(repeatAfterDays) * 86_400
+        guard let oldest, let lastUse = lastUses[oldest.textKey],
+            now.timeIntervalSince(lastUse) > Double(repeatAfterDays) * 86_400
         else { return nil }
         return ReplyChoice(id: oldest.id, poolSize: 1, plain: oldest.isPlain ? 1 : 0, nearest: 1)
     }
@@ -121,11 +121,11 @@ package struct ReplyChooser: Equatable, Sendable {
                 "\(commonest.value.count == past ? "each" : "\(commonest.value.count) of them") because \(sentence)"
             )
         }
-        let others = refused.count - (commonest?.value.count ?? 0)
-        if others > 0 { causes.append("\(others) for other reasons") }
-        let used = past - refused.count
-        if used > 0 {
-            causes.append("\(used) because this person got the text lately or is about to")
+        let otherCount = refused.count - (commonest?.value.count ?? 0)
+        if otherCount > 0 { causes.append("\(otherCount) for other reasons") }
+        let usedCount = past - refused.count
+        if usedCount > 0 {
+            causes.append("\(usedCount) because this person got the text lately or is about to")
         }
         return Refusal(
             .noPastReply,
@@ -133,7 +133,8 @@ package struct ReplyChooser: Equatable, Sendable {
                 + causes.joined(separator: ", "))
     }
 
-    /// A number that depends on mirror and mention only, distributed evenly over 0 ..< `count`.
+    /// Returns a number that depends only on mirror and mention, distributed evenly over
+    /// 0 ..< `count`.
     private static func draw(below count: Int, mirror: String, mention: PostID) -> Int {
         let number = StableHash.seed(of: [
             "reply/1", mirror, mention.network.rawValue, mention.value,

@@ -14,7 +14,7 @@ package struct ReplyFilter: Sendable {
     /// Characters are grapheme clusters: a letter with its accents, or an emoji of several parts,
     /// is one. Custom emoji such as `:cat_2:` are removed before.
     package static let longest = 60
-    /// Shorter handles are too often ordinary words.
+    /// The minimum length of a handle that is searched; shorter ones are too often ordinary words.
     private static let shortestHandle = 3
 
     /// The handles of people whom the mirror knows, which may include the answered person.
@@ -23,13 +23,14 @@ package struct ReplyFilter: Sendable {
 
         /// - Parameter handles: Handles in any case, with or without hosts.
         package init(_ handles: some Sequence<String> = []) {
-            names = Set(handles.lazy.map(ReplyFilter.shortName).filter(ReplyFilter.isTelling))
+            names = Set(handles.lazy.map(ReplyFilter.shortName).filter(ReplyFilter.isSearchable))
         }
     }
 
+    /// The accounts and the names, in lower case, of the answered person.
     private let accounts: Set<AccountID>
     private let names: Set<String>
-    private let known: KnownNames
+    private let knownNames: KnownNames
 
     /// - Parameters:
     ///   - accounts: All accounts of the answered person.
@@ -40,7 +41,7 @@ package struct ReplyFilter: Sendable {
     ) {
         self.accounts = Set(accounts)
         self.names = Set(names.flatMap(Self.spellings))
-        self.known = known
+        self.knownNames = known
     }
 
     /// Whether an archived reply to the person is short and has no link, digit, question or other
@@ -67,18 +68,19 @@ package struct ReplyFilter: Sendable {
     /// A single unknown name counts too, unless it belongs to another known person: it may be a
     /// former name of the answered person.
     private func addressesOnePerson(_ text: String) -> Bool {
-        var leading: Set<String> = []
+        var leadingNames: Set<String> = []
         scan: for token in PlainTokens(text).tokens {
             switch token {
             case .mention(let name):
-                leading.insert(String(String.UnicodeScalarView(name)).lowercased())
+                leadingNames.insert(String(String.UnicodeScalarView(name)).lowercased())
             case .scalar(let scalar) where scalar.properties.isWhitespace || scalar.isInvisible:
                 continue
             case .scalar, .link: break scan
             }
         }
-        if leading.isSubset(of: names) { return true }
-        return leading.count == 1 && !leading.contains { known.names.contains(Self.shortName($0)) }
+        if leadingNames.isSubset(of: names) { return true }
+        return leadingNames.count == 1
+            && !leadingNames.contains { knownNames.names.contains(Self.shortName($0)) }
     }
 
     /// The text with each mention of the answered person replaced by a space; nil if it has a link
@@ -107,12 +109,13 @@ package struct ReplyFilter: Sendable {
             + words(of: name)
     }
 
-    /// `tom` of `tom@social.example` and of `Tom.social.example`.
+    /// Returns `tom` for `tom@social.example` and for `Tom.social.example`.
     fileprivate static func shortName(_ handle: String) -> String {
         String(handle.drop { $0 == "@" }.prefix { $0 != "@" && $0 != "." }).lowercased()
     }
 
-    fileprivate static func isTelling(_ name: String) -> Bool {
+    /// Whether a handle is long enough to be searched in texts, and has a letter.
+    fileprivate static func isSearchable(_ name: String) -> Bool {
         name.unicodeScalars.count >= shortestHandle
             && name.unicodeScalars.contains(where: \.isLetter)
     }
@@ -124,10 +127,12 @@ package struct ReplyFilter: Sendable {
     }
 
     private func namesSomebody(_ text: String) -> Bool {
-        let isKnown =
-            !known.names.isEmpty
-            && Self.words(of: text).contains { known.names.contains($0) && !names.contains($0) }
-        if isKnown { return true }
+        let namesOtherPerson =
+            !knownNames.names.isEmpty
+            && Self.words(of: text).contains { word in
+                knownNames.names.contains(word) && !names.contains(word)
+            }
+        if namesOtherPerson { return true }
         return Self.forms.contains { form in
             form.names(in: text).contains { name in !names.contains(name.lowercased()) }
         }
@@ -220,8 +225,8 @@ extension Unicode.Scalar {
     /// Whether it is a question mark of any script.
     var isQuestionMark: Bool { self == "?" || !isASCII && Self.questionMarks.contains(self) }
 
-    /// A digit or a written number of any script but Chinese numerals, which are in many words; or
-    /// a question mark.
+    /// Whether it is a digit or numeral of any script, except Chinese numerals, which occur in many
+    /// words; or a question mark.
     fileprivate var isDigitOrQuestion: Bool {
         if isASCII { return self == "?" || ("0"..."9").contains(self) }
         return switch properties.generalCategory {

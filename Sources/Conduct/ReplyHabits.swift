@@ -4,12 +4,12 @@ package import Posts
 /// Statistics of the human's replies to anybody, by which old replies are scored as answers to a
 /// mention: frequent words, pairs of kinds, and the mean of short replies.
 package struct ReplyHabits: Sendable {
-    /// The number of replies that are read, the newest first.
-    package static let longest = 2_000
+    /// The maximum number of replies that are read, the newest first.
+    package static let mostReplies = 2_000
     /// With fewer replies to known mentions in a language, its shipped table is used.
     package static let fewestOwnAnswers = 200
-    /// The most words that are ignored because they are frequent.
-    private static let frequentWords = 100
+    /// The maximum number of words that are ignored because they are frequent.
+    private static let maximumFrequentWords = 100
     /// The largest share of the distinct words that count as frequent.
     ///
     /// Without this limit all words of a human with few replies would be frequent.
@@ -44,20 +44,20 @@ package struct ReplyHabits: Sendable {
     private let kinds: ReplyKinds
     private let tables: [ReplyKinds.Language: KindTable]
     private let likeness: WordLikeness
-    private let sum: WordLikeness.Sum
-    private let short: Set<PostID>
-    private let frequent: Set<String>
+    private let sumOfShortReplies: WordLikeness.Sum
+    private let shortReplies: Set<PostID>
+    private let frequentWords: Set<String>
 
     /// - Parameter replies: The human's replies to anybody.
     package init(_ replies: [Reply] = [], kinds: ReplyKinds = .standard) {
         self.kinds = kinds
         let short = replies.filter { Self.isShort($0.text) }
-        self.short = Set(short.map(\.id))
+        shortReplies = Set(short.map(\.id))
         likeness = WordLikeness(short.map(\.words))
         var sum = WordLikeness.Sum()
         for reply in short { sum.add(likeness.vector(reply.words)) }
-        self.sum = sum
-        frequent = Self.frequentWords(of: replies)
+        sumOfShortReplies = sum
+        frequentWords = Self.frequentWords(of: replies)
         tables = Self.tables(of: replies, kinds)
     }
 
@@ -74,9 +74,8 @@ package struct ReplyHabits: Sendable {
         }
         let frequent = counts.filter { $0.value >= fewestOfFrequentWord }
             .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        return Set(
-            frequent.prefix(min(frequentWords, Int(Double(counts.count) * frequentShare))).map(
-                \.key))
+        let limit = min(maximumFrequentWords, Int(Double(counts.count) * frequentShare))
+        return Set(frequent.prefix(limit).map(\.key))
     }
 
     private static func tables(of replies: [Reply], _ kinds: ReplyKinds) -> [ReplyKinds.Language:
@@ -87,27 +86,29 @@ package struct ReplyHabits: Sendable {
             // The language tag of the answered post is not stored; people mostly answer in the
             // language of the question.
             guard let answered = reply.answered,
-                let asked = ReplyKinds.Language(of: answered, tag: reply.language),
-                let language = ReplyKinds.Language(of: reply.text, tag: reply.language)
+                let mentionLanguage = ReplyKinds.Language(of: answered, tag: reply.language),
+                let replyLanguage = ReplyKinds.Language(of: reply.text, tag: reply.language)
             else { continue }
-            tables[asked, default: KindTable()].count(
-                kinds.mention(answered, in: asked), kinds.reply(reply.text, in: language))
+            tables[mentionLanguage, default: KindTable()].count(
+                kinds.mention(answered, in: mentionLanguage),
+                kinds.reply(reply.text, in: replyLanguage))
         }
         return tables.filter { $0.value.total >= fewestOwnAnswers }
     }
 
-    /// Whether a word is significant, which the most frequent ones are not.
-    package func isTelling(_ word: String) -> Bool { !frequent.contains(word) }
+    /// Whether a word is significant: it is not one of the most frequent words.
+    package func isTelling(_ word: String) -> Bool { !frequentWords.contains(word) }
 
     /// Returns the mean likeness of a reply to the human's other short replies.
     package func centre(of id: PostID, _ words: WordLikeness.Words) -> Double {
-        sum.likeness(to: likeness.vector(words), isIncluded: short.contains(id))
+        sumOfShortReplies.likeness(
+            to: likeness.vector(words), isIncluded: shortReplies.contains(id))
     }
 
-    /// The kind of a mention and its language; nil for a language without kinds.
+    /// The kind of a mention, and the mention's language.
     package typealias Asked = (kind: ReplyKinds.Mention, language: ReplyKinds.Language)
 
-    /// Returns the kind of a mention.
+    /// Returns the kind of a mention and its language; nil for a language without kinds.
     package func kind(ofMention text: String, language tag: String?) -> Asked? {
         ReplyKinds.Language(of: text, tag: tag).map { (kinds.mention(text, in: $0), $0) }
     }

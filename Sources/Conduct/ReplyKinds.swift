@@ -62,27 +62,30 @@ package struct ReplyKinds: Sendable {
         var mentions = Groups<Mention>()
         var replies = Groups<Reply>()
         var questionWords = Groups<Bool>()
+        /// Exclamations that are skipped at the beginning of a text.
         var skipped = Groups<Bool>()
         var answers = KindTable()
     }
 
     /// Word groups by their kind.
     fileprivate struct Groups<Kind: Sendable>: Sendable {
-        private(set) var begin: [String: Kind] = [:]
-        private(set) var end: [String: Kind] = [:]
-        /// The most units of a group.
-        private(set) var longest = 0
+        /// The groups that are searched at the beginning of a text.
+        private(set) var atBeginning: [String: Kind] = [:]
+        /// The groups that are searched at the end of a text.
+        private(set) var atEnd: [String: Kind] = [:]
+        /// The number of units of the longest group.
+        private(set) var longestLength = 0
 
         mutating func add(_ groups: [Units], _ kind: Kind, isAtEnd: Bool = false) {
             for group in groups {
                 let text = group.group(from: 0, group.count)
-                if isAtEnd { end[text] = kind } else { begin[text] = kind }
-                longest = max(longest, group.count)
+                if isAtEnd { atEnd[text] = kind } else { atBeginning[text] = kind }
+                longestLength = max(longestLength, group.count)
             }
         }
     }
 
-    /// The most characters of a text that are read, at its beginning and at its end.
+    /// The number of characters that are read at the beginning and at the end of a longer text.
     private static let longestPart = 100
 
     private var lists: [Language: Lists] = [:]
@@ -112,11 +115,13 @@ package struct ReplyKinds: Sendable {
     package func mention(_ text: String, in language: Language) -> Mention {
         guard let lists = lists[language] else { return .statement }
         let units = Units(text, language)
-        let found = units.kind(in: lists.mentions, skipping: lists.skipped)
-        if let found, found.kind == .request { return .request }
-        let endsAsQuestion = found.map { $0.isAtEnd && $0.kind == .yesNoQuestion } ?? false
-        guard units.endsWithQuestionMark || endsAsQuestion else { return found?.kind ?? .statement }
-        if let found, found.kind == .greeting, found.isWhole { return .greeting }
+        let match = units.kind(in: lists.mentions, skipping: lists.skipped)
+        if let match, match.kind == .request { return .request }
+        let endsAsQuestion = match.map { $0.isAtEnd && $0.kind == .yesNoQuestion } ?? false
+        guard units.endsWithQuestionMark || endsAsQuestion else {
+            return match?.kind ?? .statement
+        }
+        if let match, match.kind == .greeting, match.isWhole { return .greeting }
         return units.hasQuestionWord(lists.questionWords) ? .whQuestion : .yesNoQuestion
     }
 
@@ -139,7 +144,7 @@ package struct ReplyKinds: Sendable {
         private let units: [String]
 
         /// A word group that was found in a text.
-        struct Found<Kind> {
+        struct Match<Kind> {
             let kind: Kind
             var isAtEnd = false
             /// Whether the text consists of nothing else.
@@ -182,55 +187,65 @@ package struct ReplyKinds: Sendable {
             }
         }
 
+        /// Whether the text has a question word, in English among its first two words.
         func hasQuestionWord(_ words: Groups<Bool>) -> Bool {
-            let places =
+            let starts =
                 switch language {
                 case .english: units.indices.prefix(2)
                 case .japanese: units.indices
                 }
-            return places.contains { longest(words, from: $0) != nil }
+            return starts.contains { longestGroup(words, from: $0) != nil }
         }
 
-        func kind<Kind>(in groups: Groups<Kind>, skipping skipped: Groups<Bool>) -> Found<Kind>? {
-            let direct = longest(groups, from: 0)
-            if let exclamation = longest(skipped, from: 0),
-                exclamation.length >= direct?.length ?? 0,
-                let next = longest(groups, from: exclamation.length)
+        /// Returns the kind of the word group at the beginning of the text or after an exclamation
+        /// there, or else of the one at its end; nil for none.
+        func kind<Kind>(in groups: Groups<Kind>, skipping skipped: Groups<Bool>) -> Match<Kind>? {
+            let first = longestGroup(groups, from: 0)
+            if let exclamation = longestGroup(skipped, from: 0),
+                exclamation.length >= first?.length ?? 0,
+                let next = longestGroup(groups, from: exclamation.length)
             {
-                return Found(kind: next.kind)
+                return Match(kind: next.kind)
             }
-            if let direct { return Found(kind: direct.kind, isWhole: direct.length == units.count) }
-            guard !groups.end.isEmpty else { return nil }
-            return lengths(groups, upTo: units.count).lazy
-                .compactMap { groups.end[group(from: units.count - $0, $0)] }.first
-                .map { Found(kind: $0, isAtEnd: true) }
+            if let first { return Match(kind: first.kind, isWhole: first.length == units.count) }
+            guard !groups.atEnd.isEmpty else { return nil }
+            let kindAtEnd = lengths(groups, upTo: units.count).lazy
+                .compactMap { length in
+                    groups.atEnd[group(from: units.count - length, length)]
+                }.first
+            return kindAtEnd.map { Match(kind: $0, isAtEnd: true) }
         }
 
+        /// Returns the units from `start` on as a key of ``Groups``.
         func group(from start: Int, _ length: Int) -> String {
             units[start..<start + length].joined(separator: " ")
         }
 
         /// Returns the longest word group that begins at a place; nil if there is none.
-        private func longest<Kind>(_ groups: Groups<Kind>, from start: Int) -> (
+        private func longestGroup<Kind>(_ groups: Groups<Kind>, from start: Int) -> (
             kind: Kind, length: Int
         )? {
             lengths(groups, upTo: units.count - start).lazy
                 .compactMap { length in
-                    groups.begin[group(from: start, length)].map { ($0, length) }
+                    groups.atBeginning[group(from: start, length)].map { ($0, length) }
                 }.first
         }
 
-        /// The lengths that a word group can have, the largest first.
+        /// Returns the lengths that a word group can have, the largest first.
         private func lengths<Kind>(_ groups: Groups<Kind>, upTo limit: Int) -> ReversedCollection<
             Range<Int>
         > {
-            (1..<max(0, min(limit, groups.longest)) + 1).reversed()
+            (1..<max(0, min(limit, groups.longestLength)) + 1).reversed()
         }
     }
 }
 
 extension ReplyKinds.Lists {
     /// Adds a line of the file; false if it has an unknown kind.
+    ///
+    /// - Parameters:
+    ///   - head: The words before the colon.
+    ///   - items: The word groups or numbers after the colon.
     fileprivate mutating func add(
         _ head: [String], _ items: [String], _ language: ReplyKinds.Language
     ) -> Bool {
@@ -261,9 +276,9 @@ extension ReplyKinds.Lists {
 /// How often each kind of mention was answered with each kind of reply.
 package struct KindTable: Equatable, Sendable {
     /// Added to each count, so that a pair that was never seen is unlikely but not impossible.
-    private static let added = 0.5
-    private static let mentionKinds = ReplyKinds.Mention.allCases.count
-    private static let replyKinds = ReplyKinds.Reply.allCases.count
+    private static let pseudocount = 0.5
+    private static let mentionKindCount = ReplyKinds.Mention.allCases.count
+    private static let replyKindCount = ReplyKinds.Reply.allCases.count
 
     private var counts: [ReplyKinds.Mention: [ReplyKinds.Reply: Int]] = [:]
     /// The number of counted pairs.
@@ -284,15 +299,15 @@ package struct KindTable: Equatable, Sendable {
 
     /// Returns ln(P(reply | mention) / P(reply)).
     package func logOdds(of reply: ReplyKinds.Reply, after mention: ReplyKinds.Mention) -> Double {
-        let ofMention = Double(counts[mention]?.values.reduce(0, +) ?? 0)
-        let ofReply = Double(ReplyKinds.Mention.allCases.reduce(0) { $0 + self[$1, reply] })
+        let mentionCount = Double(counts[mention]?.values.reduce(0, +) ?? 0)
+        let replyCount = Double(ReplyKinds.Mention.allCases.reduce(0) { $0 + self[$1, reply] })
         let conditional =
-            (Double(self[mention, reply]) + Self.added)
-            / (ofMention + Self.added * Double(Self.replyKinds))
-        let cells = Double(Self.mentionKinds * Self.replyKinds)
+            (Double(self[mention, reply]) + Self.pseudocount)
+            / (mentionCount + Self.pseudocount * Double(Self.replyKindCount))
+        let cells = Double(Self.mentionKindCount * Self.replyKindCount)
         let unconditional =
-            (ofReply + Self.added * Double(Self.mentionKinds))
-            / (Double(total) + Self.added * cells)
+            (replyCount + Self.pseudocount * Double(Self.mentionKindCount))
+            / (Double(total) + Self.pseudocount * cells)
         return log(conditional / unconditional)
     }
 
@@ -314,7 +329,7 @@ package struct KindTable: Equatable, Sendable {
 }
 
 extension Unicode.Scalar {
-    /// Hiragana or katakana.
+    /// Whether it is hiragana or katakana.
     fileprivate var isKana: Bool {
         (0x3041...0x30FF).contains(value) || (0xFF66...0xFF9F).contains(value)
     }

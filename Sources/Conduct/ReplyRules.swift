@@ -4,18 +4,19 @@ package import Posts
 /// The facts needed to decide whether a mention may be answered.
 package struct MentionFacts: Sendable {
     package var post: Post
-    /// When an edit added the mention of the bot; nil if the post had it from the beginning.
+    /// The time at which an edit added the mention of the bot; nil if the post had it from the
+    /// beginning.
     package var mentionAddedAt: Date?
     package var author: Account
     /// The bot's own account.
     package var bot: AccountID
-    /// The network reported the post as one that mentions the bot.
+    /// Whether the network reported the post as one that mentions the bot.
     package var mentionsBot: Bool
-    /// The author must be left alone, as an operator or the author said.
+    /// Whether an operator or the author has said that the author must be left alone.
     package var isDenied: Bool
-    /// Replies to this author on the present local day.
+    /// The number of the bot's replies to this author on the current local day.
     package var repliesToPersonToday: Int
-    /// Replies by the bot in this conversation.
+    /// The number of the bot's replies in this conversation.
     package var repliesInThread: Int
 
     package init(
@@ -37,14 +38,14 @@ package struct MentionFacts: Sendable {
 
 /// The rules that decide whom the bot answers, and how often.
 package struct ReplyRules: Equatable, Sendable {
-    /// The most replies to one person on one local day.
+    /// The maximum number of replies to one person on one local day.
     package var perPersonPerDay: Int
-    /// The most replies in one conversation.
+    /// The maximum number of replies in one conversation.
     package var perThread: Int
-    /// Older mentions are not answered.
+    /// The maximum age of a mention that is answered.
     package var maximumAge: Duration
-    /// A mention with a later time than now waits until then, if it is at most this far ahead;
-    /// later ones are not answered.
+    /// The maximum time by which a mention's time may be in the future: until its time, the mention
+    /// waits; one that is further ahead is not answered.
     package var maximumLead: Duration = .seconds(25 * 3_600)
 
     package init(
@@ -60,8 +61,9 @@ package struct ReplyRules: Equatable, Sendable {
     /// A request to stop has precedence over almost all other reasons, so that the caller gets
     /// `asked-to-stop` and can remember it.
     package func refusal(of mention: MentionFacts, at now: Date) -> Refusal? {
-        refusalOfAuthor(mention) ?? refusalOfTime(
-            mention.mentionAddedAt ?? mention.post.createdAt, maximumAge, now, maximumLead)
+        let mentionedAt = mention.mentionAddedAt ?? mention.post.createdAt
+        return refusalOfAuthor(mention)
+            ?? refusalOfTime(mentionedAt, maximumAge, now, maximumLead)
             ?? refusalOfCaps(mention)
     }
 

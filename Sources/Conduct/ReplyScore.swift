@@ -14,7 +14,7 @@ package struct ReplyScore: Equatable, Sendable {
         }
     }
 
-    /// One of the three summands.
+    /// One of the three summands of ``total``.
     package enum Part: String, Codable, Sendable {
         case words, kind, centre
     }
@@ -27,7 +27,7 @@ package struct ReplyScore: Equatable, Sendable {
     package var kind: Double
     /// The mean likeness of the reply to the human's other short replies.
     package var centre: Double
-    /// Nil for a language without kinds.
+    /// The kinds of the mention and the reply; nil for a language without kinds.
     package var kinds: Kinds?
 
     package init(words: Double = 0, kind: Double = 0, centre: Double = 0, kinds: Kinds? = nil) {
@@ -44,7 +44,7 @@ package struct ReplyScore: Equatable, Sendable {
         let parts: [(part: Part, value: Double)] = [
             (.words, words), (.kind, Self.kindWeight * kind), (.centre, centre),
         ]
-        // In a tie, the first.
+        // In a tie, the first part counts.
         let largest = parts.dropFirst().reduce(parts[0]) { $1.value > $0.value ? $1 : $0 }
         return largest.value > 0 ? largest.part : nil
     }

@@ -9,7 +9,7 @@ package struct RuleSentence: Equatable, Sendable {
         case bot
         /// Posts that a program makes, copies or repeats.
         case automation
-        /// How often, and into which timelines, may be posted.
+        /// How often, and into which timelines, a bot may post.
         case frequency
         /// How automated accounts and posts must be marked.
         case label
@@ -19,11 +19,11 @@ package struct RuleSentence: Equatable, Sendable {
 
     /// A limit that a sentence states.
     package enum Limit: Equatable, Sendable {
-        /// The most posts a day; a limit of an hour or a week is counted for a day.
+        /// The maximum number of posts a day; a limit for an hour or a week is converted.
         case postsPerDay(Int)
-        /// Posts are not for public timelines.
+        /// Posts must not appear in public timelines.
         case unlisted
-        /// Posts must have a hashtag, here with its sign.
+        /// Posts must have this hashtag, which is written with its sign.
         case hashtag(String)
     }
 
@@ -42,8 +42,9 @@ package struct ServerRules: Sendable {
     package static let standard = ServerRules(
         EmbeddedFiles.rows(of: "Conduct/server-rules.tsv", columns: 3))
 
-    /// The most characters of a rule that are read, and of a sentence that are kept.
+    /// The maximum number of characters of a rule that are read.
     private static let longestText = 20_000
+    /// The maximum number of characters of a sentence that are kept.
     private static let longestSentence = 500
     private static let hoursPerDay = 24
     private static let daysPerWeek = 7
@@ -92,22 +93,22 @@ package struct ServerRules: Sendable {
 
     /// Returns what a sentence says about bots; nil if it is about another subject.
     private func sentence(_ text: String) -> RuleSentence? {
-        let heard = phrasesAboutServer.reduce(text.precomposedStringWithCompatibilityMapping) {
-            rest, pattern in
-            pattern.stringByReplacingMatches(in: rest, range: rest.whole, withTemplate: " ")
+        let searched = phrasesAboutServer.reduce(text.precomposedStringWithCompatibilityMapping) {
+            text, pattern in
+            pattern.stringByReplacingMatches(in: text, range: text.whole, withTemplate: " ")
         }
-        let found = Set(words.lazy.filter { $0.pattern.occurs(in: heard) }.map(\.kind))
-        guard !found.isEmpty else { return nil }
+        let foundKinds = Set(words.lazy.filter { $0.pattern.occurs(in: searched) }.map(\.kind))
+        guard !foundKinds.isEmpty else { return nil }
         return RuleSentence(
-            text: text, kinds: RuleSentence.Kind.allCases.filter(found.contains),
-            limits: limits(in: heard, found))
+            text: text, kinds: RuleSentence.Kind.allCases.filter(foundKinds.contains),
+            limits: limits(in: searched, foundKinds))
     }
 
     private static func split(_ text: String) -> [String] {
-        let ended = String(text.prefix(longestText))
+        let withLineBreaks = String(text.prefix(longestText))
             .replacing(/([。！？])/) { "\($0.output.1)\n" }
             .replacing(/([.!?…]["”»)]?)\s+/) { "\($0.output.1)\n" }
-        return ended.split(whereSeparator: \.isNewline).compactMap { line in
+        return withLineBreaks.split(whereSeparator: \.isNewline).compactMap { line in
             let sentence = line.trimmingCharacters(in: .whitespacesAndNewlines)
             return sentence.isEmpty ? nil : String(sentence.prefix(longestSentence))
         }

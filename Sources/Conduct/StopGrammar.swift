@@ -29,7 +29,7 @@ struct StopGrammar: Sendable {
         let role: Role
         /// Nonzero for one half of a word group with "…"; both halves have the same number.
         var group: UInt16 = 0
-        /// Whether it is the first half.
+        /// Whether the entry is the first half of a word group.
         var opensGroup = false
     }
 
@@ -43,7 +43,7 @@ struct StopGrammar: Sendable {
         static let mirror: UInt8 = 32
 
         var roles: UInt8 = 0
-        /// The open word group; 0 for none.
+        /// The word group whose second half is expected; 0 for none.
         var group: UInt16 = 0
 
         func has(_ role: UInt8) -> Bool { roles & role != 0 }
@@ -52,7 +52,8 @@ struct StopGrammar: Sendable {
         var isRequest: Bool { has(Self.stop) || has(Self.ask) || has(Self.not) && has(Self.write) }
         /// Whether the words say what is to stop, or are a request in any context.
         var isExplicit: Bool { has(Self.ask) || isRequest && has(Self.write) }
-        /// Whether the words also say whom the request concerns.
+        /// Whether the words are explicit and say whom the request concerns, or are a request in
+        /// any context.
         var isClear: Bool { has(Self.ask) || isExplicit && has(Self.me) }
 
         /// Adds an entry; false if the entry does not fit here.
@@ -93,20 +94,23 @@ struct StopGrammar: Sendable {
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// The most unknown words beside a clear request.
-    private static let otherWords = 12
-    /// The most letters of a request, and of the part of a profile that is read.
+    /// The maximum number of unknown words beside a clear request.
+    private static let maximumOtherWords = 12
+    /// The maximum number of letters of a request.
     private static let requestLetters = 600
+    /// The maximum number of letters of a profile that are read.
     private static let profileLetters = 20_000
 
-    /// The states of a trie by state and next scalar; state 0 is the root.
-    private var steps: [UInt64: Int] = [:]
+    /// The next state of a trie, by state and scalar as ``transition(from:_:)`` joins them; state 0
+    /// is the root.
+    private var nextStates: [UInt64: Int] = [:]
+    /// The entries whose words end at each state.
     private var entries: [[Entry]] = [[]]
     private(set) var languages: [String] = ["any"]
 
     private init(_ file: String) {
         var language = 0
-        var groups: UInt16 = 0
+        var groupCount: UInt16 = 0
         for line in file.split(separator: "\n") where !line.hasPrefix("#") {
             let fields = line.split(separator: " ", maxSplits: 2)
             if fields.first == "language" {
@@ -119,34 +123,34 @@ struct StopGrammar: Sendable {
             guard parts.count == 2, let role = Role(rawValue: String(parts[0])) else {
                 preconditionFailure("stop.txt has a line of no known role: \(line)")
             }
-            for group in parts[1].split(separator: ",") {
-                let halves = group.split(separator: "…")
+            for phrase in parts[1].split(separator: ",") {
+                let halves = phrase.split(separator: "…")
                 guard halves.count == 2 else {
-                    add(String(group), Entry(language: language, role: role))
+                    add(String(phrase), Entry(language: language, role: role))
                     continue
                 }
-                groups += 1
+                groupCount += 1
                 add(
                     String(halves[0]),
-                    Entry(language: language, role: role, group: groups, opensGroup: true))
-                add(String(halves[1]), Entry(language: language, role: role, group: groups))
+                    Entry(language: language, role: role, group: groupCount, opensGroup: true))
+                add(String(halves[1]), Entry(language: language, role: role, group: groupCount))
             }
         }
     }
 
     private mutating func add(_ phrase: String, _ entry: Entry) {
-        let isProfile = [.profile, .human].contains(entry.role)
+        let isForProfiles = [.profile, .human].contains(entry.role)
         let forms = Set([phrase, phrase.filter { !FoldedText.apostrophes.contains($0) }])
         for form in forms {
-            let letters = FoldedText(form, keepsUnderscores: isProfile).parts.flatMap(\.letters)
+            let letters = FoldedText(form, keepsUnderscores: isForProfiles).parts.flatMap(\.letters)
             guard !letters.isEmpty else { continue }
             var state = 0
             for letter in letters {
-                let step = Self.step(from: state, letter)
-                if let next = steps[step] {
+                let transition = Self.transition(from: state, letter)
+                if let next = nextStates[transition] {
                     state = next
                 } else {
-                    steps[step] = entries.count
+                    nextStates[transition] = entries.count
                     state = entries.count
                     entries.append([])
                 }
@@ -155,7 +159,7 @@ struct StopGrammar: Sendable {
         }
     }
 
-    private static func step(from state: Int, _ letter: Unicode.Scalar) -> UInt64 {
+    private static func transition(from state: Int, _ letter: Unicode.Scalar) -> UInt64 {
         UInt64(state) << 21 | UInt64(letter.value)
     }
 
@@ -163,7 +167,7 @@ struct StopGrammar: Sendable {
 
     /// Whether a text asks the bot to stop, and says little else.
     ///
-    /// - Parameter mirroring: Whether it must ask for the end of the mirroring.
+    /// - Parameter mirroring: Whether the text must ask for the end of the mirroring.
     func asksToStop(_ text: FoldedText, mirroring: Bool = false) -> Bool {
         let parts = text.parts
         guard !parts.isEmpty, parts.reduce(0, { $0 + $1.letters.count }) <= Self.requestLetters
@@ -181,10 +185,11 @@ struct StopGrammar: Sendable {
         if strongest >= threshold, !verdicts.contains(.unknown) { return true }
         let otherParts = zip(parts, verdicts).filter { $0.1 == .unknown }.map(\.0)
         let otherWords = otherParts.reduce(0) { $0 + $1.wordCount }
-        return strongest == .clear && otherWords <= Self.otherWords
+        return strongest == .clear && otherWords <= Self.maximumOtherWords
     }
 
-    /// Returns the languages in which a text contains a look-alike of a request; 0 for all.
+    /// Returns the languages in which a text has a phrase that only looks like a request; 0 means
+    /// all.
     private func excludedLanguages(in part: FoldedText.Part) -> Set<Int> {
         var excluded: Set<Int> = []
         for start in part.letters.indices where part.isBoundary(start) {
@@ -201,6 +206,7 @@ struct StopGrammar: Sendable {
     private func verdict(
         on part: FoldedText.Part, _ excluded: Set<Int>, mirroring: Bool = false
     ) -> Verdict {
+        // The readings that end before each letter, by language.
         var readings: [[Int: Set<Reading>]] = Array(repeating: [:], count: part.letters.count + 1)
         for language in languages.indices.dropFirst() where !excluded.contains(language) {
             readings[0][language] = [Reading()]
@@ -210,8 +216,9 @@ struct StopGrammar: Sendable {
             readings[start] = [:]
             forEachEntry(in: part, from: start) { entry, end in
                 let next = part.start(after: end)
-                let chosen = entry.language == 0 ? Array(readingsHere.keys) : [entry.language]
-                for language in chosen {
+                let entryLanguages =
+                    entry.language == 0 ? Array(readingsHere.keys) : [entry.language]
+                for language in entryLanguages {
                     for var reading in readingsHere[language] ?? [] {
                         if reading.add(entry) {
                             readings[next][language, default: []].insert(reading)
@@ -220,8 +227,8 @@ struct StopGrammar: Sendable {
                 }
             }
         }
-        let complete = readings[part.letters.count].values.joined().filter { $0.group == 0 }
-        return complete.map { reading in
+        let completeReadings = readings[part.letters.count].values.joined().filter { $0.group == 0 }
+        return completeReadings.map { reading in
             if mirroring, !reading.has(Reading.mirror) { return Verdict.neutral }
             if reading.isClear { return .clear }
             if reading.isExplicit { return .explicit }
@@ -235,7 +242,8 @@ struct StopGrammar: Sendable {
     ) {
         var state = 0
         for place in start..<part.letters.count {
-            guard let next = steps[Self.step(from: state, part.letters[place])] else { return }
+            let transition = Self.transition(from: state, part.letters[place])
+            guard let next = nextStates[transition] else { return }
             state = next
             guard !entries[state].isEmpty, part.isBoundary(place + 1) else { continue }
             for entry in entries[state] { body(entry, place + 1) }
@@ -306,7 +314,7 @@ struct FoldedText {
                 || after.isOfUnspacedScript
         }
 
-        /// Returns the start of the next word after one with this end.
+        /// Returns the start of the word after the one that ends at `end`.
         func start(after end: Int) -> Int {
             end < letters.count && letters[end] == " " ? end + 1 : end
         }
@@ -352,9 +360,10 @@ struct FoldedText {
     static let apostrophes: Set<Character> = ["'", "’", "ʼ", "‘", "`", "´", "＇"]
     /// The sign that is a request to stop without any word.
     private static let stopSign: Unicode.Scalar = "🛑"
-    /// The most combining marks on one letter.
-    private static let marksAtMost = 3
-    private static let ends: Set<Unicode.Scalar> = [
+    /// The maximum number of combining marks that are kept on one letter.
+    private static let maximumMarks = 3
+    /// The signs that end a part.
+    private static let partEnds: Set<Unicode.Scalar> = [
         ".", "!", "?", ",", ";", "\n", "\r", "。", "、", "，", "…", "·", "•", "|", "/", "(", ")", "[",
         "]", "—", "–", "؟",
         "،", "؛", "۔", "।", "~", "～", "〜", "「", "」", "『", "』", "【", "】",
@@ -384,15 +393,15 @@ struct FoldedText {
 
     private mutating func read(_ text: String, _ keepsUnderscores: Bool) {
         var part = Part()
-        func end() {
+        func endPart() {
             part.trim()
             part.shortenRuns()
             if !part.letters.isEmpty { parts.append(part) }
             part = Part()
         }
         for scalar in text.unicodeScalars {
-            if Self.ends.contains(scalar) {
-                end()
+            if Self.partEnds.contains(scalar) {
+                endPart()
             } else if scalar == Self.stopSign {
                 part.append(" ")
                 part.append(scalar)
@@ -403,7 +412,7 @@ struct FoldedText {
                 part.append(" ")
             }
         }
-        end()
+        endPart()
     }
 
     /// The text without invisible characters, and with few marks on each letter, so that sorting
@@ -413,12 +422,12 @@ struct FoldedText {
         var marks = 0
         for scalar in text.unicodeScalars where !scalar.isInvisible {
             marks = scalar.isMark ? marks + 1 : 0
-            if marks <= marksAtMost { bounded.append(scalar) }
+            if marks <= maximumMarks { bounded.append(scalar) }
         }
         return String(bounded)
     }
 
-    /// The text without accents and vowel points that people often omit; kana keep theirs.
+    /// The text without accents and vowel points that people often omit; kana keep their marks.
     private static func withoutMarks(_ text: String) -> String {
         let letters = text.decomposedStringWithCompatibilityMapping.unicodeScalars.filter {
             scalar in
@@ -439,11 +448,11 @@ struct FoldedText {
         switch letter.value {
         // Katakana are written as hiragana.
         case 0x30A1...0x30F6: Unicode.Scalar(letter.value - 0x60) ?? letter
-        default: alike[letter] ?? letter
+        default: interchangeable[letter] ?? letter
         }
     }
 
-    private static let alike: [Unicode.Scalar: Unicode.Scalar] = [
+    private static let interchangeable: [Unicode.Scalar: Unicode.Scalar] = [
         "ı": "i", "ł": "l", "ø": "o", "đ": "d", "ς": "σ", "ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه",
         "ـ": " ", "ँ": "ं",
     ]

@@ -11,12 +11,12 @@ struct TextCleaning {
     /// The text without control characters, with `\n` as the only line break.
     static func normalized(_ text: String) -> String {
         var result = String.UnicodeScalarView()
-        var afterReturn = false
+        var followsReturn = false
         for scalar in text.unicodeScalars {
-            defer { afterReturn = scalar == "\r" }
+            defer { followsReturn = scalar == "\r" }
             switch scalar {
             case "\r", "\u{85}", "\u{2028}", "\u{2029}": result.append("\n")
-            case "\n": if !afterReturn { result.append("\n") }
+            case "\n": if !followsReturn { result.append("\n") }
             case "\t": result.append(" ")
             default: if !scalar.isUnwantedControl { result.append(scalar) }
             }
@@ -26,13 +26,16 @@ struct TextCleaning {
 
     /// The text without white space at its ends, and without combining marks at its start.
     static func trimmed(_ text: String) -> String {
-        let spaces = text.trimmingCharacters(in: .whitespacesAndNewlines).unicodeScalars
-        let content = spaces.drop { $0.properties.isWhitespace || $0.isInvisible || $0.isMark }
+        let trimmedScalars = text.trimmingCharacters(in: .whitespacesAndNewlines).unicodeScalars
+        let content = trimmedScalars.drop {
+            $0.properties.isWhitespace || $0.isInvisible || $0.isMark
+        }
         return String(String.UnicodeScalarView(content))
     }
 
-    /// The text without the mentions at its start; leaves remains such as `.@` and `RT`, and a name
-    /// with which the sentence begins.
+    /// The text without the mentions at its start.
+    ///
+    /// Keeps beginnings such as `.@` and `RT`, and a name that is part of the first sentence.
     static func withoutLeadingMentions(_ text: String) -> String {
         let tokens = PlainTokens(text).tokens
         var index = 0
@@ -41,8 +44,8 @@ struct TextCleaning {
             switch tokens[index] {
             case .mention(let name)
             where !name.isEmpty && isAddress(before: tokens[(index + 1)...]): end = index + 1
-            case .scalar(let scalar) where scalar.isInvisible || addressEnds(scalar):
-                end = end == 0 ? 0 : index + 1
+            case .scalar(let scalar) where scalar.isInvisible || endsAddress(scalar):
+                if end > 0 { end = index + 1 }
             default: break scan
             }
             index += 1
@@ -56,7 +59,7 @@ struct TextCleaning {
         for token in following {
             switch token {
             case .scalar(let scalar) where scalar.isInvisible: continue
-            case .scalar(let scalar): return addressEnds(scalar)
+            case .scalar(let scalar): return endsAddress(scalar)
             case .mention: return true
             case .link: return false
             }
@@ -64,7 +67,7 @@ struct TextCleaning {
         return true
     }
 
-    private static func addressEnds(_ scalar: Unicode.Scalar) -> Bool {
+    private static func endsAddress(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isWhitespace || [",", ":", "、", "，", "："].contains(scalar)
     }
 
@@ -88,7 +91,7 @@ struct TextCleaning {
             switch token {
             case .scalar(let scalar): result.append(scalar)
             case .link(let link, let isCertain):
-                result.append(contentsOf: guarded(link, isCertain: isCertain))
+                result.append(contentsOf: withoutRiskySigns(link, isCertain: isCertain))
             case .mention(let name): result.append(contentsOf: name)
             }
         }
@@ -96,16 +99,16 @@ struct TextCleaning {
     }
 
     /// The link with every `@` encoded that a server could take for the start of a mention.
-    private static func guarded(_ link: ArraySlice<Unicode.Scalar>, isCertain: Bool) -> [Unicode
-        .Scalar]
-    {
+    private static func withoutRiskySigns(
+        _ link: ArraySlice<Unicode.Scalar>, isCertain: Bool
+    ) -> [Unicode.Scalar] {
         let risky = Set(PlainTokens.riskySigns(in: link, isCertain: isCertain))
         if !risky.isEmpty, let asciiLink = withASCIIHost(link) { return asciiLink }
         return link.indices.flatMap { risky.contains($0) ? ["%", "4", "0"] : [link[$0]] }
     }
 
-    /// The link with its host in the ASCII form (`xn--`); nil if it is ASCII already, or is not a
-    /// host.
+    /// The link with its host in the ASCII form (`xn--`); nil if the host is ASCII already, or
+    /// is not valid.
     private static func withASCIIHost(_ link: ArraySlice<Unicode.Scalar>) -> [Unicode.Scalar]? {
         let address = link.drop { $0 != "/" }.dropFirst(2)
         let host = address.prefix { !"/?#:".unicodeScalars.contains($0) }
@@ -133,8 +136,8 @@ extension PlainTokens {
 
     /// The positions in a link of each `@` that some server might read as a mention.
     ///
-    /// An `@` after a letter or digit is safe, as is one after a slash or equals sign in a link
-    /// that every server recognises up to there.
+    /// An `@` after a letter or digit is safe. So is an `@` after a slash or equals sign within the
+    /// beginning of a link that every server recognises.
     static func riskySigns(in link: ArraySlice<Unicode.Scalar>, isCertain: Bool) -> [Int] {
         let certainEnd =
             isCertain
@@ -158,8 +161,8 @@ extension TextCleaning {
     static func inert(_ text: String, on network: NetworkName) -> String {
         guard network.traits.resentsTags else { return withoutMentions(text) }
         var cleaned = withoutClosingTags(text)
-        // Removing one sign can give another one an effect; an ordinary text needs at most two
-        // rounds.
+        // Removing one sign can make another one a mention or tag; an ordinary text needs at most
+        // two rounds.
         for _ in 0..<4 {
             let before = cleaned
             cleaned = withoutMentions(withoutTags(withShortNames(cleaned)))
@@ -241,7 +244,7 @@ extension TextCleaning {
         func scalar(_ index: Int) -> Unicode.Scalar? {
             if case .scalar(let scalar) = plain.tokens[index] { scalar } else { nil }
         }
-        func divides(_ index: Int) -> Bool {
+        func isDivider(_ index: Int) -> Bool {
             scalar(index).map {
                 $0.properties.isWhitespace || $0.isInvisible || dividers.contains($0)
             } ?? false
@@ -251,26 +254,28 @@ extension TextCleaning {
         var hasProgramTag = false
         for tag in plain.hashtags.reversed() {
             // A sign within a hashtag may begin another one.
-            guard tag.upperBound >= end || (tag.upperBound..<end).allSatisfy(divides) else { break }
+            guard tag.upperBound >= end || (tag.upperBound..<end).allSatisfy(isDivider) else {
+                break
+            }
             end = tag.lowerBound
-            count = count + 1
+            count += 1
             let name = String(String.UnicodeScalarView(tag.dropFirst().compactMap(scalar)))
             hasProgramTag = hasProgramTag || programTags.contains(name.lowercased())
         }
         guard count > 0 else { return text }
         var followsDivider = false
-        while end > 0, divides(end - 1) {
+        while end > 0, isDivider(end - 1) {
             end -= 1
             followsDivider =
                 followsDivider || scalar(end).map { $0 == "\n" || dividers.contains($0) } ?? false
         }
         let endsSentence = end > 0 && scalar(end - 1).map(sentenceEndings.contains) ?? true
         let areSeparate = count > 1 || hasProgramTag || followsDivider || endsSentence
-        return areSeparate ? written(plain.tokens[..<end]) : text
+        return areSeparate ? unchanged(plain.tokens[..<end]) : text
     }
 
     /// The tokens as they were in the text, except for the hosts of mentions.
-    private static func written(_ tokens: ArraySlice<PlainTokens.Token>) -> String {
+    private static func unchanged(_ tokens: ArraySlice<PlainTokens.Token>) -> String {
         var result = String.UnicodeScalarView()
         for token in tokens {
             switch token {

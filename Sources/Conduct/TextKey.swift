@@ -25,7 +25,8 @@ extension TextRules {
             case .mention(let name): plain.append(contentsOf: "@".unicodeScalars + Array(name))
             }
         }
-        // Foundation leaves the marks of half-width kana apart, and the hash is over bytes.
+        // Foundation does not join the marks of half-width kana to the letters, and the hash
+        // depends on the bytes.
         let composed = String(plain).lowercased().precomposedStringWithCanonicalMapping
         var words = (ignoringHosts ? TextShape.withoutHosts(composed) : composed).split(
             whereSeparator: \.isWhitespace)
@@ -33,23 +34,22 @@ extension TextRules {
         return StableHash.digest(of: words.joined(separator: " ")).prefix(16).hexadecimal
     }
 
-    /// Whether two readings of one post say the same.
+    /// Whether two copies of one post have the same text.
     ///
-    /// The names at the beginning of a reply are ignored, because one of the readings may lack
-    /// them.
-    package static func readAlike(_ one: Post, _ other: Post) -> Bool {
-        let isReply = one.isReply || other.isReply
+    /// The names at the beginning of a reply are ignored, because one of the copies may lack them.
+    package static func readAlike(_ first: Post, _ second: Post) -> Bool {
+        let isReply = first.isReply || second.isReply
         func key(_ post: Post) -> String {
             textKey(isReply ? TextCleaning.withoutLeadingMentions(post.text) : post.text)
         }
-        return key(one) == key(other)
+        return key(first) == key(second)
     }
 
     /// The letters and digits of a text that no server changes.
     ///
-    /// Servers make markup of `*word*` and `_word_`, pictures of `:-)` and `:cat:`, links of
-    /// addresses and people of mentions, and break lines elsewhere. The result has none of these,
-    /// nor spaces and signs.
+    /// Servers turn `*word*` and `_word_` into markup, `:-)` and `:cat:` into pictures, and
+    /// addresses and mentions into links, and they change line breaks. The result has none of
+    /// these, and no spaces and signs.
     ///
     /// - Parameter text: Any text, as it was sent or as a server returns it.
     /// - Returns: Lower-case letters and digits; empty if the text has only parts that a server may
@@ -70,7 +70,7 @@ extension TextRules {
 extension TextRules {
     /// The share of runs of three letters that two texts must have in common to count as forms of
     /// the same; texts of different meaning have about a tenth.
-    private static let likeness = 0.5
+    private static let minimumLikeness = 0.5
 
     /// Whether one text may be a server's version of the other: most runs of three letters are the
     /// same.
@@ -85,10 +85,11 @@ extension TextRules {
             return letters.count < 3
                 ? [text] : Set(letters.indices.dropLast(2).map { String(letters[$0...$0 + 2]) })
         }
-        let one = runs(first)
-        let other = runs(second)
-        return Double(one.intersection(other).count) >= likeness
-            * Double(min(one.count, other.count))
+        let firstRuns = runs(first)
+        let secondRuns = runs(second)
+        let commonCount = firstRuns.intersection(secondRuns).count
+        return Double(commonCount)
+            >= minimumLikeness * Double(min(firstRuns.count, secondRuns.count))
     }
 }
 
@@ -101,8 +102,8 @@ extension TextShape {
     private static let noses = Set("-^'o".unicodeScalars)
     private static let mouths = Set(")(]['{}<>/\\|&#$@3dpoxs0".unicodeScalars)
 
-    /// The text without the signs of markup, and without links that have a title, which may vanish
-    /// with them.
+    /// The text without the signs of markup, and without links that have a title, because a server
+    /// may remove both.
     static func withoutMarkup(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var result = String.UnicodeScalarView()
@@ -146,8 +147,9 @@ extension TextShape {
         return String(result)
     }
 
-    /// The end of the smiley at `start`; a smiley without a nose, or with letters for eyes, must be
-    /// apart from words.
+    /// The end of the smiley at `start`; nil for none.
+    ///
+    /// A smiley must not touch a word, unless it has the nose `-` and no letter for eyes.
     private static func smileyEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int? {
         func scalar(_ position: Int) -> Unicode.Scalar? {
             position < scalars.count ? scalars[position].lowercaseASCII : nil

@@ -23,7 +23,7 @@ package struct TextRules: Equatable, Sendable {
     ///   - links: The treatment of links.
     ///   - limits: The limits of the bot's server; `nil` for the usual ones of the network.
     ///   - repliesNameThePerson: Whether a reply must name the person answered.
-    ///   - carriesWarnings: Whether a post with a warning is sent with that.
+    ///   - carriesWarnings: Whether a post with a warning is sent with its warning.
     ///   - pictures: Which of the human's pictures are sent along.
     ///   - threads: The treatment of the human's own threads.
     package init(
@@ -110,8 +110,8 @@ package struct TextRules: Equatable, Sendable {
     /// bot's own server when a text is chosen.
     ///
     /// - Parameter post: One of the human's posts.
-    /// - Returns: The key that texts which read the same share, of the text to be sent or else of
-    ///   the post; why nothing may be sent, if so; and the length of the text to be sent.
+    /// - Returns: The ``textKey(_:)`` of the text to be sent, or else of the post; the reason if
+    ///   nothing may be sent, or nil; and the length of the text to be sent.
     package func preparation(of post: Post) -> (key: String, unfit: Refusal.Reason?, length: Int) {
         var rules = self
         rules.limits = .usual(of: network)
@@ -180,17 +180,17 @@ package struct TextRules: Equatable, Sendable {
         case .words:
             let text = cleaned(TextCleaning.normalized(warning))
             return text.isEmpty ? nil : text
-        case .labels(let known):
+        case .labels(let allowedLabels):
             let labels = warning.split(separator: " ").map(String.init)
-            return !labels.isEmpty && known.isSuperset(of: labels) ? warning : nil
+            return !labels.isEmpty && allowedLabels.isSuperset(of: labels) ? warning : nil
         case .none: return nil
         }
     }
 
     private func warningLength(of post: Post) -> Int { length(ofWarning: warning(of: post)) }
 
-    /// Characters of the server's limit that a content warning takes: its words count, labels do
-    /// not.
+    /// Returns the number of characters that a content warning counts against the server's limit:
+    /// its words count, labels do not.
     func length(ofWarning warning: String?) -> Int {
         network.traits.warnings == .words ? warning?.unicodeScalars.count ?? 0 : 0
     }
@@ -201,7 +201,8 @@ package struct TextRules: Equatable, Sendable {
     private func checked(
         _ cleaned: String, from text: String, prefix: String = "", besides warningLength: Int
     ) -> Result<String, Refusal> {
-        // The host of a mention may have been removed by now.
+        // The text before the cleaning is checked too, because the cleaning may have removed the
+        // host of a mention.
         let isLinked = PlainTokens(text).hasLink || TextShape.hasScheme(text) || hasLink(cleaned)
         if links == .leftOut, isLinked { return .failure(Refusal(.hasLink)) }
         if PlainTokens(cleaned).needsCleaning { return .failure(Refusal(.mentionsOthers)) }
@@ -231,25 +232,25 @@ package enum PictureRule: String, CaseIterable, Sendable {
     case leftOut = "left-out"
     /// Pictures of posts in which every picture has a description.
     case described
-    /// All.
+    /// All pictures.
     case all
 }
 
 /// The treatment of a text that has a link.
 package enum LinkRule: String, CaseIterable, Sendable {
-    /// It is sent unchanged.
+    /// The text is sent unchanged.
     case kept
-    /// It is not sent.
+    /// The text is not sent.
     case leftOut = "left-out"
 }
 
 /// The length of a text as a server counts it.
 package enum TextLength {
-    /// Counts as the server does, and never less.
+    /// Returns the length that the server counts, or a larger one.
     ///
-    /// If links have a fixed length, as on Mastodon, a link counts as that, and a mention counts
-    /// without its host; a link that the server may not recognise counts in full if that is more.
-    /// Otherwise, every character counts; on X by its weight.
+    /// If links have a fixed length, as on Mastodon, a link counts as that length, and a mention
+    /// counts without its host; a link that the server may not recognise counts in full if it is
+    /// longer. Otherwise, every character counts; on X by its weight.
     ///
     /// - Parameters:
     ///   - text: The text to be sent.
@@ -261,7 +262,7 @@ package enum TextLength {
             return limits.unit == .graphemes ? clusters(of: text) : text.unicodeScalars.count
         }
         var withoutLinks = String.UnicodeScalarView()
-        var links = 0
+        var linkLengths = 0
         for token in PlainTokens(text).tokens {
             switch token {
             case .scalar(let scalar): withoutLinks.append(scalar)
@@ -271,11 +272,11 @@ package enum TextLength {
             case .link(let link, let isCertain):
                 let cost = max(0, linkLength)
                 // Servers may read such letters at the end as a continuation of the sentence.
-                let doubtful = link.reversed().prefix(while: \.isWrittenWithoutSpaces).count
-                links += doubtful + (isCertain ? cost : max(cost, link.count))
+                let lettersAtEnd = link.reversed().prefix(while: \.isWrittenWithoutSpaces).count
+                linkLengths += lettersAtEnd + (isCertain ? cost : max(cost, link.count))
             }
         }
-        return links
+        return linkLengths
             + (limits.unit == .graphemes ? clusters(of: String(withoutLinks)) : withoutLinks.count)
     }
 
@@ -313,9 +314,13 @@ package enum TextLength {
     /// The combining class of signs that join consonants.
     private static let virama: UInt8 = 9
 
-    /// Whether the text may be published on the server.
-    static func refusal(of text: String, besides other: Int, limits: PublishingLimits) -> Refusal? {
-        let length = count(text, limits: limits) + other
+    /// Why the text is too long for the server; nil if it is not.
+    ///
+    /// - Parameter otherLength: The length of what counts beside the text, such as a warning.
+    static func refusal(
+        of text: String, besides otherLength: Int, limits: PublishingLimits
+    ) -> Refusal? {
+        let length = count(text, limits: limits) + otherLength
         if length > limits.maximumCharacters {
             return Refusal(
                 .tooLong,

@@ -26,10 +26,11 @@ enum TextShape {
                 return true
             }
             let word = before.drop { $0.properties.isWhitespace || $0 == ":" || $0 == "：" }
-            let isMark = ["TR", "TM", "TQ"].contains {
+            // The scalars are in reverse order: "RT" is read as "TR".
+            let isRepostMark = ["TR", "TM", "TQ"].contains {
                 word.starts(with: $0.unicodeScalars) { $0.uppercaseASCII == $1 }
             }
-            return isMark && !(word.dropFirst(2).first?.isWord ?? false)
+            return isRepostMark && !(word.dropFirst(2).first?.isWord ?? false)
         }
     }
 
@@ -40,7 +41,7 @@ enum TextShape {
             case .scalar("…"): return true
             case .scalar(let scalar) where scalar.properties.isWhitespace || scalar.isInvisible:
                 continue
-            case .link(let link, _) where continuesElsewhere(link): continue
+            case .link(let link, _) where leadsToFullText(link): continue
             default: return false
             }
         }
@@ -92,10 +93,11 @@ enum TextShape {
         let dots = word.reversed().prefix { $0 == "." }.count
         let labels = word.dropLast(dots).split(separator: ".", omittingEmptySubsequences: false)
             .suffix(2)
-        guard labels.count == 2, let name = labels.first, let top = labels.last else {
+        guard labels.count == 2, let name = labels.first, let topLevel = labels.last else {
             return false
         }
-        return !name.isEmpty && top.count > 1 && top.allSatisfy { $0.properties.isAlphabetic }
+        return !name.isEmpty && topLevel.count > 1
+            && topLevel.allSatisfy { $0.properties.isAlphabetic }
     }
 
     /// The number of letters and digits in the text outside links and mentions.
@@ -119,10 +121,12 @@ enum TextShape {
         return scalars
     }
 
-    private static func continuesElsewhere(_ link: ArraySlice<Unicode.Scalar>) -> Bool {
+    /// Whether a link may lead to the full text of a post on X.
+    private static func leadsToFullText(_ link: ArraySlice<Unicode.Scalar>) -> Bool {
         let address = String(String.UnicodeScalarView(link)).lowercased()
-        let place = address.drop { $0 != "/" }.dropFirst(2)
-        return place.hasPrefix("t.co/") || place.hasPrefix("twitter.com/i/web/status/")
-            || place.hasPrefix("x.com/i/web/status/")
+        let withoutScheme = address.drop { $0 != "/" }.dropFirst(2)
+        return withoutScheme.hasPrefix("t.co/")
+            || withoutScheme.hasPrefix("twitter.com/i/web/status/")
+            || withoutScheme.hasPrefix("x.com/i/web/status/")
     }
 }

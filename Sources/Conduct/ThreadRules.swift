@@ -2,9 +2,10 @@ package import Posts
 
 /// The treatment of the human's own threads.
 package enum ThreadRule: String, CaseIterable, Sendable {
-    /// No part is sent, not even the first, which would read like an incomplete sentence.
+    /// No part of a thread is sent, not even the first, which would read like an incomplete
+    /// sentence.
     case leftOut = "left-out"
-    /// They are sent whole, one part after the other.
+    /// A thread is sent whole, one part after the other.
     case whole
 }
 
@@ -22,9 +23,9 @@ extension TextRules {
         guard !thread.isEmpty, prepared.unfit == nil else { return prepared }
         guard sendsThreads, isChain else { return (prepared.key, .threadHead, 0) }
         for part in thread {
-            let other = preparation(of: Self.standing(part))
-            if let reason = other.unfit { return (prepared.key, reason, 0) }
-            prepared.length = max(prepared.length, other.length)
+            let preparedPart = preparation(of: Self.standing(part))
+            if let reason = preparedPart.unfit { return (prepared.key, reason, 0) }
+            prepared.length = max(prepared.length, preparedPart.length)
         }
         return prepared
     }

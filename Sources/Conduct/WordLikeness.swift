@@ -2,8 +2,8 @@ import Foundation
 
 /// Compares texts by their words.
 ///
-/// Signs, marks and emoji are no words: two texts are not alike because both end with a question
-/// mark.
+/// Signs, marks and emoji do not count as words, so that two texts are not alike only because both
+/// end with a question mark.
 ///
 /// The likeness is the cosine of the texts' vectors. A word that occurs n times in a text has the
 /// weight (1 + ln n)·ln((1 + N)/(1 + df)) there, where df of N known texts have the word: a word in
@@ -15,7 +15,7 @@ package struct WordLikeness: Sendable {
 
     /// A text as a vector.
     package struct Vector: Sendable {
-        /// The words with a weight, in order.
+        /// The words that have a weight, in alphabetical order.
         fileprivate let parts: [(word: String, weight: Double)]
         fileprivate let length: Double
 
@@ -25,12 +25,13 @@ package struct WordLikeness: Sendable {
         }
     }
 
-    private let texts: Int
+    private let textCount: Int
+    /// For each word, the number of texts that have it.
     private let frequencies: [String: Int]
 
     /// - Parameter texts: The texts, as words, from which the weights of words are derived.
     package init(_ texts: some Collection<Words>) {
-        self.texts = texts.count
+        textCount = texts.count
         var frequencies: [String: Int] = [:]
         for words in texts {
             for word in words.keys where Self.isWord(word) { frequencies[word, default: 0] += 1 }
@@ -62,18 +63,18 @@ package struct WordLikeness: Sendable {
     }
 
     private func inverseFrequency(of word: String) -> Double {
-        log(Double(1 + texts) / Double(1 + frequencies[word, default: 0]))
+        log(Double(1 + textCount) / Double(1 + frequencies[word, default: 0]))
     }
 
     /// A sum of texts, with which others are compared in one step.
     package struct Sum: Sendable {
         private var weights: [String: Double] = [:]
-        private var texts = 0
+        private var textCount = 0
 
         package init() {}
 
         package mutating func add(_ vector: Vector) {
-            texts += 1
+            textCount += 1
             guard vector.length > 0 else { return }
             for (word, weight) in vector.parts {
                 weights[word, default: 0] += weight / vector.length
@@ -85,7 +86,7 @@ package struct WordLikeness: Sendable {
         /// - Parameter isIncluded: Whether the text is one of them; it is then left out of the
         ///   comparison.
         package func likeness(to vector: Vector, isIncluded: Bool) -> Double {
-            let otherTexts = isIncluded ? texts - 1 : texts
+            let otherTexts = isIncluded ? textCount - 1 : textCount
             guard otherTexts > 0, vector.length > 0 else { return 0 }
             let dot =
                 vector.parts.reduce(0) { $0 + $1.weight * weights[$1.word, default: 0] }
@@ -105,13 +106,13 @@ package struct WordLikeness: Sendable {
         var common = [(word: String, product: Double)]()
         var left = first.parts[...]
         var right = second.parts[...]
-        while let one = left.first, let other = right.first {
-            if one.word == other.word {
-                dot += one.weight * other.weight
-                common.append((one.word, one.weight * other.weight))
+        while let leftPart = left.first, let rightPart = right.first {
+            if leftPart.word == rightPart.word {
+                dot += leftPart.weight * rightPart.weight
+                common.append((leftPart.word, leftPart.weight * rightPart.weight))
             }
-            if one.word <= other.word { left.removeFirst() }
-            if other.word <= one.word { right.removeFirst() }
+            if leftPart.word <= rightPart.word { left.removeFirst() }
+            if rightPart.word <= leftPart.word { right.removeFirst() }
         }
         guard dot > 0 else { return (0, []) }
         let words = common.sorted { ($1.product, $0.word) < ($0.product, $1.word) }.map(\.word)

@@ -92,7 +92,7 @@ struct ReplyEvaluation: Sendable {
         guard let firstTested = tested.first, tested.count >= Self.fewestAnswers else { return nil }
         let scorer = ReplyScorer(
             habits: ReplyHabits(
-                oldestFirst[..<firstTested].suffix(ReplyHabits.longest).map(\.habit)))
+                oldestFirst[..<firstTested].suffix(ReplyHabits.mostReplies).map(\.habit)))
         var earlierReplies: [AccountID: [ReplyWithWords]] = [:]
         for reply in oldestFirst[..<firstTested] {
             if let person = reply.person { earlierReplies[person, default: []].append(reply) }

@@ -175,7 +175,7 @@ private struct ReplyContests {
     private mutating func habits(before index: Int) -> ReplyHabits {
         let count = index - index % Self.repliesBetweenCounts
         if let countedHabits, countedHabits.count == count { return countedHabits.habits }
-        let computed = ReplyHabits(replies[..<count].suffix(ReplyHabits.longest).map(\.habit))
+        let computed = ReplyHabits(replies[..<count].suffix(ReplyHabits.mostReplies).map(\.habit))
         countedHabits = (count, computed)
         return computed
     }

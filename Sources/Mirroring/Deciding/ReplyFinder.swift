@@ -71,7 +71,8 @@ package struct ReplyFinder: Sendable {
         if !facts.replies.isEmpty {
             facts.names = .init(telling: try People.names(in: mirror, on: connection))
             facts.newest = try Archive.newestReplies(
-                ReplyHabits.longest, answered: Favorites.textOfAnswered, of: mirror, on: connection)
+                ReplyHabits.mostReplies, answered: Favorites.textOfAnswered, of: mirror,
+                on: connection)
             facts.threshold = try ReplyMeasure.kept(of: mirror, on: connection)?.threshold
         }
         if accounts.contains(where: { facts.replies[$0] == nil }) {
