@@ -9,32 +9,32 @@ extension Action {
     package enum Reason: String, CaseIterable, Codable, Sendable {
         /// A request may have acted, but its post was not found in time.
         case unconfirmed
-        /// The network said that the text was published before; the code of the network's error.
+        /// The network said that the text was published before; its error has the same code.
         case duplicate
-        /// The server counted more characters than it allows; the code of the network's error and
-        /// of the rule.
+        /// The server counted more characters than it allows; the network's error and the rule have
+        /// the same code.
         case tooLong = "too-long"
-        /// Its time passed before it could be sent.
+        /// The action's time passed before it could be sent.
         case tooLate = "too-late"
-        /// Its time had passed when the mirror was started.
+        /// The action's time had passed when the mirror was started.
         case beforeStart = "before-start"
-        /// No archived text may be used at its time.
+        /// No archived text may be used at the action's time.
         case noText = "no-text"
-        /// Its text or target is missing, so it cannot be sent.
+        /// The action's text or target is missing, so it cannot be sent.
         case incomplete
-        /// One of many that were late at once, of which only a few are sent.
+        /// The action was one of many that were late at once, of which only a few are sent.
         case tooManyLate = "too-many-late"
         /// The suggestion was not decided in time.
         case undecided
-        /// Its recipient is denied; the code of the rule.
+        /// The recipient is denied; the rule has the same code.
         case denied
-        /// A person skipped it.
+        /// A person skipped the action.
         case byPerson = "by-person"
         /// A person dismissed the suggestion.
         case dismissed
-        /// A person had its day drawn again.
+        /// A person had the plan of the slot's day drawn again.
         case rerolled
-        /// A person excluded its text; the archive notes the same code with the text.
+        /// A person excluded the text; the archive stores the same code with the text.
         case never
         /// Another post with the same text was sent meanwhile.
         case saidMeanwhile = "said-meanwhile"
@@ -43,7 +43,7 @@ extension Action {
         /// The human's network does not answer whether it still shows the post that the text is
         /// from.
         case sourceUnasked = "source-unasked"
-        /// Nobody can be asked whether the post that the text is from is still there.
+        /// No network can be asked whether the post that the text is from is still there.
         case sourceUnverified = "source-unverified"
         /// The human changed the post that the text is from.
         case sourceEdited = "source-edited"
@@ -51,7 +51,7 @@ extension Action {
         case humanFavorite = "human-favorite"
         /// The human is posting, or was a while ago.
         case humanActive = "human-active"
-        /// It was in the quiet hours.
+        /// The action's time was in the quiet hours.
         case quietHours = "quiet-hours"
         /// Favorites were turned off.
         case noFavorites = "no-favorites"
@@ -59,11 +59,11 @@ extension Action {
         case targetGone = "target-gone"
         /// Posts were turned off.
         case onlyAnswers = "only-answers"
-        /// It waited when the mirror retired, or was taken back because it did.
+        /// The action waited when the mirror retired, or was undone because the mirror retired.
         case retired
-        /// It waited when an older state of the database was restored.
+        /// The action waited when an older state of the database was restored.
         case restored
-        /// It was decided for another account of the bot.
+        /// The action was decided for another account of the bot.
         case rebound
         /// The previous part of the thread was not published.
         case threadEnded = "thread-ended"
@@ -80,11 +80,11 @@ extension Action {
         case pictureTooLarge = "picture-too-large"
         /// An attachment is not a picture of a kind that every network accepts.
         case notAPicture = "not-a-picture"
-        /// Its recipient or its text was forgotten.
+        /// The action's recipient or text was forgotten.
         case forgotten
         /// The worker ended before the network answered.
         case interrupted
-        /// A dry run asks no network for it.
+        /// The run is a dry run, which sends no request.
         case dryRun = "dry-run"
 
         /// The reasons of an undo that no person asked for.

@@ -22,11 +22,11 @@ package enum ActionState: String, CaseIterable, Codable, Sendable {
     /// The final text is stored, and a request may have been sent.
     case sending
     case done
-    /// Decided against, with a reason.
+    /// The action will not be done, for a stored reason.
     case skipped
-    /// It was not sent in time.
+    /// The action was not sent in time.
     case expired
-    /// Refused for good, or sent and never confirmed.
+    /// The network refused the action for good, or it was sent and never confirmed.
     case failed
     case suggested
     case undone
@@ -34,7 +34,7 @@ package enum ActionState: String, CaseIterable, Codable, Sendable {
 
 /// One thing that the bot does, did or decided not to do: a row of `actions`.
 ///
-/// The ``payload`` holds what only a post, a reply or a favorite has.
+/// The ``payload`` holds the data that only a post, a reply or a favorite has.
 package struct Action: Equatable, Identifiable, Sendable {
     /// A short identifier for people and logs: twelve hexadecimal digits, derived from kind and
     /// subject.
@@ -62,11 +62,11 @@ package struct Action: Equatable, Identifiable, Sendable {
     /// Why the action ended or waits.
     package var reason: ReasonCode?
     package var explanation: Explanation?
-    /// Whether a person chose its time or text, which then only a person changes.
+    /// Whether a person chose its time or text, so that only a person may change these.
     package var isPinned = false
-    /// Whether a person chose its text, which then is sent or not, and no other in its place.
+    /// Whether a person chose its text, so that no other text may be sent in its place.
     ///
-    /// A person who only moved it chose its time.
+    /// False if a person only moved it to another time.
     package var keepsText: Bool { isPinned && explanation?.movedFrom == nil }
     /// The bot's own post that it continues; nil unless it is a later part of a thread.
     package var parent: Parent?
@@ -93,7 +93,7 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var texts: [String] { payload.wording.map { [$0.text] + $0.rest.map(\.text) } ?? [] }
 }
 
-// MARK: What only some have
+// MARK: Data of some kinds
 
 extension Action {
     /// The kind of an action with its own data.
@@ -106,7 +106,7 @@ extension Action {
         case undecidable(mention: String)
     }
 
-    /// A text of the human's, and the attributes of its publication.
+    /// One of the human's texts, and the attributes with which it is published.
     package struct Wording: Equatable, Sendable {
         /// The archived post that the text is from.
         package var source: PostID
@@ -119,8 +119,7 @@ extension Action {
         package var pictures: [Picture]
         /// The later parts of its thread; only for a post.
         package var rest: [Part] = []
-        /// A line below the text that is not the human's: that a bot repeats old words; nil for
-        /// none.
+        /// A line below the human's text, which says that a bot repeats old words; nil for none.
         package var note: String?
 
         /// The text and the note, as they are published.
@@ -173,9 +172,9 @@ extension Action {
 
     /// The bot's own post that a later part of a thread answers.
     package struct Parent: Equatable, Sendable {
-        /// Its global identity.
+        /// The post's global identity.
         package var post: String
-        /// Its identifier in requests to the bot's server.
+        /// The post's identifier in requests to the bot's server.
         package var address: String
 
         package init(post: String, address: String) {
@@ -186,14 +185,15 @@ extension Action {
 
     /// An uploaded picture that is in no post yet.
     package struct Upload: Codable, Equatable, Sendable {
-        /// The post that it is from, and its index among the post's pictures.
+        /// The human's post that the picture is from.
         package var source: PostID
+        /// The index of the picture in that post.
         package var place: Int
-        /// The network's identifier of it.
+        /// The network's identifier of the upload.
         package var reference: String
         /// The time of the upload; networks delete unused uploads after a while.
         package var made: Date
-        /// Whether the network has processed it, so that a post may contain it.
+        /// Whether the network has processed the picture, so that a post may contain it.
         package var isReady: Bool
 
         package init(
@@ -210,20 +210,20 @@ extension Action {
     /// The uploads of the text's pictures, in order; nil unless there is one for each.
     package var pictureUploads: [Upload]? {
         guard let wording else { return [] }
-        let found = wording.pictures.indices.map { place in
+        let readyUploads = wording.pictures.indices.map { place in
             uploads.last { $0.source == wording.source && $0.place == place && $0.isReady }
         }
-        return found.contains { $0 == nil } ? nil : found.compactMap(\.self)
+        return readyUploads.contains { $0 == nil } ? nil : readyUploads.compactMap(\.self)
     }
 
     /// Another person's post that is answered or favorited.
     package struct Target: Equatable, Sendable {
-        /// Its global identity.
+        /// The post's global identity.
         package var post: String
         package var author: AccountID
-        /// Its identifier in requests to the bot's server.
+        /// The post's identifier in requests to the bot's server.
         package var address: String
-        /// The author's handle without `@`; nil if it is their identity or unknown.
+        /// The author's handle without `@`; nil if it is unknown or the same as their identity.
         package var name: String?
         /// The text of the post, for the person who decides; stored only while the action is
         /// suggested.
@@ -248,9 +248,10 @@ extension Action {
         ///
         /// Only people on the network of the target's author are kept.
         package var bystanders: [AccountID]
-        /// The key of the conversation: the mention that began it; in a stored action, its digest.
+        /// The key of the conversation: the identity of the mention that began it; in a stored
+        /// action, the digest of that identity.
         package var thread: String
-        /// Nil for silence.
+        /// The text of the answer; nil to send none.
         package var wording: Wording?
 
         package init(
@@ -306,7 +307,7 @@ extension Action.Payload {
     }
 }
 
-// MARK: Before and after
+// MARK: Decisions and plans
 
 /// A decision to do something, or not, before it is stored.
 package struct Intent: Equatable, Sendable {
@@ -365,7 +366,7 @@ extension Action {
     /// Whether it waits for a person's decision, or expired without one.
     package var isSuggestion: Bool { state == .suggested || reason == .outbox(.undecided) }
 
-    /// Whether it tells a person that their request to stop was understood.
+    /// Whether the action tells a person that their request to stop was understood.
     package var confirmsStop: Bool { explanation?.confirmsStop == true }
 
     /// Whether it ended with an unknown outcome.
@@ -378,7 +379,7 @@ package struct StoredPlan: Equatable, Sendable {
     package var timeZone: String
     package var seed: String
     package var made: Date
-    /// The version of the model that drew it; with the seed, it determines the plan.
+    /// The version of the model that drew the plan; model and seed determine the plan.
     package var model: Int
 
     package init(day: LocalDay, timeZone: String, seed: String, made: Date, model: Int = 1) {

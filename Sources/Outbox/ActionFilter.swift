@@ -4,15 +4,15 @@ import Storage
 
 /// A filter of actions; every given part must match.
 package struct ActionFilter: Sendable {
-    /// Empty for all.
+    /// The kinds of actions to include; empty for all.
     package var kinds: [ActionKind]
-    /// Empty for all.
+    /// The states of actions to include; empty for all.
     package var states: [ActionState]
     /// The accounts to whom the actions are addressed; nil for all.
     package var people: [AccountID]?
-    /// The earliest time of the last change.
+    /// The earliest time of an action's last change; nil for no limit.
     package var since: Date?
-    /// The end of the span of the last change, excluded; nil for no end.
+    /// The time before which an action was last changed; nil for no limit.
     package var until: Date?
     /// The position after which to continue, in the order of
     /// ``OutboxStore/history(_:limit:where:)``.
@@ -57,15 +57,18 @@ package struct ActionFilter: Sendable {
 
     /// The condition of the actions after a position.
     func condition(behind place: Place?) -> SQL {
-        // Present even if it excludes nothing: it lets a database read in the order of changes.
-        let first: SQL = "updated_ms >= \(since?.milliseconds ?? 0)"
-        return (parts + (place.map { [$0.condition] } ?? [])).reduce(first) { $0 + " AND " + $1 }
+        // This condition is present even if it excludes nothing, because it makes a database read
+        // in the order of changes.
+        let firstCondition: SQL = "updated_ms >= \(since?.milliseconds ?? 0)"
+        var conditions = parts
+        if let place { conditions.append(place.condition) }
+        return conditions.reduce(firstCondition) { $0 + " AND " + $1 }
     }
 
     /// The condition of all actions, without the position.
     var condition: SQL {
-        let first: SQL = since.map { "updated_ms >= \($0.milliseconds)" } ?? "TRUE"
-        return parts.reduce(first) { $0 + " AND " + $1 }
+        let firstCondition: SQL = since.map { "updated_ms >= \($0.milliseconds)" } ?? "TRUE"
+        return parts.reduce(firstCondition) { $0 + " AND " + $1 }
     }
 
     /// The conditions, except for the earliest time and the position.
@@ -75,12 +78,16 @@ package struct ActionFilter: Sendable {
         if !kinds.isEmpty { parts.append("kind IN \(list: kinds.map(\.rawValue))") }
         if !states.isEmpty { parts.append("state IN \(list: states.map(\.rawValue))") }
         if let people {
-            let each = people.map { person -> SQL in
+            let personConditions = people.map { person -> SQL in
                 "(target_network = \(person.network.rawValue) AND target_author = \(person.value))"
             }
             parts.append(
-                each.isEmpty
-                    ? "FALSE" : "(" + each.dropFirst().reduce(each[0]) { $0 + " OR " + $1 } + ")")
+                personConditions.isEmpty
+                    ? "FALSE"
+                    : "("
+                        + personConditions.dropFirst().reduce(personConditions[0]) {
+                            $0 + " OR " + $1
+                        } + ")")
         }
         return parts
     }

@@ -93,7 +93,8 @@ extension Action {
         return String(decoding: json, as: UTF8.self)
     }
 
-    /// Uploads that cannot be parsed are made again.
+    /// Parses stored uploads; empty if they cannot be parsed, so that the pictures are uploaded
+    /// again.
     fileprivate static func uploads(stored: String?) -> [Upload] {
         stored.flatMap { try? JSONDecoder().decode([Upload].self, from: Data($0.utf8)) } ?? []
     }
@@ -115,14 +116,14 @@ extension Undo {
 
 /// Reads the columns that only some kinds of actions have.
 private struct ActionFields {
-    private static let ofWording = [
+    private static let wordingColumns = [
         "source_network", "source_post_id", "text", "visibility", "language", "warning", "note",
         "pictures", "rest",
     ]
-    private static let ofTarget = [
+    private static let targetColumns = [
         "target_post_id", "target_network", "target_author", "target_address",
     ]
-    private static let ofReply = ["bystanders", "thread"]
+    private static let replyColumns = ["bystanders", "thread"]
 
     let row: SQLRow
     let id: String
@@ -131,34 +132,36 @@ private struct ActionFields {
         let subject = try row.text("subject")
         switch try word("kind") as ActionKind {
         case .post:
-            try refuse(Self.ofTarget + Self.ofReply)
-            guard let slot = Slot.Name(subject) else { throw misfit("subject names no slot") }
+            try requireEmpty(Self.targetColumns + Self.replyColumns)
+            guard let slot = Slot.Name(subject) else {
+                throw unfittingError("subject names no slot")
+            }
             return .post(slot, try wording())
         case .reply:
             if try row.text("state") == ActionState.skipped.rawValue,
-                try Self.ofTarget.allSatisfy(isEmpty)
+                try Self.targetColumns.allSatisfy(isEmpty)
             {
-                try refuse(Self.ofWording + Self.ofReply)
+                try requireEmpty(Self.wordingColumns + Self.replyColumns)
                 return .undecidable(mention: subject)
             }
             let target = try target(subject)
             return .reply(
                 Action.Reply(
                     to: target, bystanders: try bystanders(on: target.author.network),
-                    thread: try present("thread"),
+                    thread: try requiredText("thread"),
                     wording: try wording()))
         case .favorite:
-            try refuse(Self.ofWording + Self.ofReply)
+            try requireEmpty(Self.wordingColumns + Self.replyColumns)
             return .favorite(try target(subject))
         }
     }
 
     private func wording() throws -> Action.Wording? {
-        if try Self.ofWording.allSatisfy(isEmpty) { return nil }
+        if try Self.wordingColumns.allSatisfy(isEmpty) { return nil }
         var wording = Action.Wording(
             source: PostID(
-                network: try word("source_network"), value: try present("source_post_id")),
-            text: try present("text"), language: try row.optionalText("language"),
+                network: try word("source_network"), value: try requiredText("source_post_id")),
+            text: try requiredText("text"), language: try row.optionalText("language"),
             visibility: try word("visibility"),
             warning: try row.optionalText("warning"),
             pictures: [Picture](stored: try row.optionalText("pictures")))
@@ -167,25 +170,29 @@ private struct ActionFields {
         return wording
     }
 
-    /// The later parts of a thread must not be lost silently.
+    /// Returns the later parts of the thread.
+    ///
+    /// Throws if they cannot be parsed, so that they are not lost silently.
     private func rest() throws -> [Action.Part] {
         guard let stored = try row.optionalText("rest") else { return [] }
         // The error names the column and not the decoder's problem.
         guard let rest = try? JSONDecoder().decode([Action.Part].self, from: Data(stored.utf8))
         else {
-            throw misfit("rest is no list of texts")
+            throw unfittingError("rest is no list of texts")
         }
         return rest
     }
 
     private func target(_ subject: String) throws -> Action.Target {
-        let post = try present("target_post_id")
-        guard post == subject else { throw misfit("target_post_id is another post than subject") }
+        let post = try requiredText("target_post_id")
+        guard post == subject else {
+            throw unfittingError("target_post_id is another post than subject")
+        }
         return Action.Target(
             post: post,
             author: AccountID(
-                network: try word("target_network"), value: try present("target_author")),
-            address: try present("target_address"), name: try row.optionalText("target_name"),
+                network: try word("target_network"), value: try requiredText("target_author")),
+            address: try requiredText("target_address"), name: try row.optionalText("target_name"),
             text: try row.optionalText("target_text"))
     }
 
@@ -196,27 +203,29 @@ private struct ActionFields {
 
     // MARK: One column
 
-    /// Parses a word that this version knows.
+    /// Parses a column that contains one of the words of an enumeration.
     func word<Word: RawRepresentable<String>>(_ column: String) throws -> Word {
-        guard let word = Word(rawValue: try present(column)) else {
-            throw misfit("\(column) is an unknown word")
+        guard let word = Word(rawValue: try requiredText(column)) else {
+            throw unfittingError("\(column) is an unknown word")
         }
         return word
     }
 
-    private func present(_ column: String) throws -> String {
-        guard let text = try row.optionalText(column) else { throw misfit("\(column) is missing") }
+    private func requiredText(_ column: String) throws -> String {
+        guard let text = try row.optionalText(column) else {
+            throw unfittingError("\(column) is missing")
+        }
         return text
     }
 
     private func isEmpty(_ column: String) throws -> Bool { try row.optionalText(column) == nil }
 
-    private func refuse(_ columns: [String]) throws {
+    private func requireEmpty(_ columns: [String]) throws {
         guard let column = try columns.first(where: { try !isEmpty($0) }) else { return }
-        throw misfit("\(column) is not empty")
+        throw unfittingError("\(column) is not empty")
     }
 
-    private func misfit(_ why: String) -> OutboxError {
+    private func unfittingError(_ why: String) -> OutboxError {
         // If the kind cannot be read, the message says "action".
         let kind = (try? row.text("kind")).flatMap(ActionKind.init(rawValue:))?.rawValue
         return .unfitting(id, as: kind ?? "action", why)
@@ -250,7 +259,7 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
         case unagreed
         /// The human's account is not usable any more; nothing is sent, and nothing was changed.
         case humanAway = "human-away"
-        /// The mirror has retired; nothing is sent but its last post, and nothing was changed.
+        /// The mirror has retired; only its last post may be sent, and nothing was changed.
         case retired
         /// The recipient is denied; nothing is sent, and nothing was changed.
         case denied

@@ -17,8 +17,8 @@ package import Storage
 /// - Taking is compare-and-set on (mirror, fence). Each change checks the fence in its own
 ///   transaction (`OutboxStore`), so that a lost lease is noticed there.
 /// - Mirrors are shared among the workers that can do most (`WorkerRecord.severity`). A worker
-///   hands all of its mirrors back, and takes none, while another one of its version or a newer one
-///   that shares can do more. If all are equally disabled, all have their share. A worker with
+///   hands all of its mirrors back, and takes none, while another sharing worker, of its version or
+///   a newer one, can do more. If all are equally disabled, all have their share. A worker with
 ///   ``Scope/listed`` keeps its mirrors.
 /// - A mirror that a newer version held is not taken while a worker of that version or a newer one
 ///   lives. Once none has lived for the patience, as after a rollback, an older one may take it.
@@ -31,12 +31,12 @@ package final class Claims: Sendable {
     package enum Scope: Sendable {
         /// All mirrors that it is asked to claim: `run`, `run --mirrors` and the commands.
         case listed
-        /// Its fair share: the number of mirrors, divided by that of living workers of this scope,
-        /// rounded up.
+        /// Its fair share: the number of mirrors, divided by the number of living workers of this
+        /// scope, rounded up.
         ///
-        /// A worker takes released and new mirrors up to its share at once. Of those that were left
-        /// over at the previous turn it takes up to 5 % of its share more. Beyond that it takes
-        /// only mirrors that nobody has taken for the patience.
+        /// A worker takes released and new mirrors up to its share at once. It takes mirrors that
+        /// were left over at the previous turn up to 5 % above its share. Beyond that it takes only
+        /// mirrors that nobody has taken for the patience.
         ///
         /// The mirrors of a silent worker are divided at once among the workers that have lived for
         /// the patience, because a younger worker cannot know yet which one is silent. Those left
@@ -50,7 +50,7 @@ package final class Claims: Sendable {
 
     /// The outcome of one turn of claiming.
     package struct Turn: Sendable {
-        /// The mirrors that this process has held since the last turn.
+        /// The leases that this process has taken since the last turn.
         package var taken: [String: Lease] = [:]
         /// Mirrors to hand back to workers that have too few: stop their work, then call
         /// ``Claims/release(_:)``.
@@ -61,7 +61,7 @@ package final class Claims: Sendable {
 
     /// The number of turns and beats after which everything is read again, regardless of the cached
     /// state.
-    private static let thoroughness = 12
+    private static let turnsBetweenFullReads = 12
     /// How long to wait at the end for a database that does not answer.
     package static let endLimit: Duration = .seconds(2)
 
@@ -84,16 +84,16 @@ package final class Claims: Sendable {
     private struct State {
         /// The leases of this process.
         var held: [String: Lease] = [:]
-        /// Held, and named as surplus.
+        /// The mirrors that are held, and were named as surplus.
         var leaving: Set<String> = []
-        /// No longer held, but not yet released in the database.
+        /// The mirrors that are no longer held, but not yet released in the database.
         var releasing: Set<String> = []
         /// The mirrors whose release failed.
         var unreleased: Set<String> = []
-        /// Taken, but not yet returned by a turn.
-        var untold: [String: Lease] = [:]
-        /// Whether the worker has a row, and the tables were checked after it was inserted.
-        var isEntered = false
+        /// The leases that were taken, but not yet returned by a turn.
+        var unreported: [String: Lease] = [:]
+        /// Whether this worker has a row, and the tables were checked after the row was inserted.
+        var hasRow = false
         var beat: Int64 = 0
         var lastBeat: ContinuousClock.Instant?
         var beatsSinceCheck = 0
@@ -102,7 +102,7 @@ package final class Claims: Sendable {
         var freeFor: [String: Duration] = [:]
         /// Mirrors whose lease has a row.
         var mirrorsWithRow: Set<String> = []
-        var looksSinceWhole = 0
+        var turnsSinceFullRead = 0
         /// Whether the database may contain leases of this worker that are not in `held`.
         var isUncertain = false
         var unowned = 0
@@ -153,7 +153,7 @@ package final class Claims: Sendable {
     package func drop(_ mirror: String) {
         lock.withLock {
             state.held[mirror] = nil
-            state.untold[mirror] = nil
+            state.unreported[mirror] = nil
             state.leaving.remove(mirror)
             state.isUncertain = true
         }
@@ -200,7 +200,7 @@ extension Claims {
             state.beatsSinceCheck += 1
             return !state.held.isEmpty
                 && (wasRemoved || gap > timing.patience / 2
-                    || state.beatsSinceCheck >= Self.thoroughness)
+                    || state.beatsSinceCheck >= Self.turnsBetweenFullReads)
         }
         let lost = mayBeLost ? try await dropLost() : []
         // Only at this point: if the leases could not be read, the next beat must read them.
@@ -212,8 +212,8 @@ extension Claims {
     ///
     /// - Returns: Whether the worker had no row.
     private func storeBeat() async throws -> Bool {
-        let isEntered = lock.withLock { state.isEntered }
-        if isEntered, try await note(WorkerTable.beatOfEntered(nextBeat())) > 0 { return false }
+        let hasRow = lock.withLock { state.hasRow }
+        if hasRow, try await note(WorkerTable.beatOfExisting(nextBeat())) > 0 { return false }
         try await enter()
         return true
     }
@@ -222,10 +222,10 @@ extension Claims {
     ///
     /// In this order, because a later migration removes the row.
     private func enter() async throws {
-        lock.withLock { state.isEntered = false }
+        lock.withLock { state.hasRow = false }
         _ = try await note(WorkerTable.beat(nextBeat()))
         try await checkTables()
-        lock.withLock { state.isEntered = true }
+        lock.withLock { state.hasRow = true }
     }
 
     /// Runs a statement on `workers`, which a newer program may have changed too.
@@ -247,7 +247,7 @@ extension Claims {
     }
 
     private func dropLost() async throws -> [String] {
-        let believed = held
+        let heldBefore = held
         let rows = try await storage.query(
             "SELECT mirror, fence FROM leases WHERE worker = \(worker) AND NOT released")
         let fences = Dictionary(try rows.map { (try $0.text("mirror"), try $0.integer("fence")) }) {
@@ -255,12 +255,12 @@ extension Claims {
         }
         return lock.withLock {
             state.beatsSinceCheck = 0
-            let lost = believed.filter {
+            let lost = heldBefore.filter {
                 fences[$0.key] != $0.value.fence && state.held[$0.key] == $0.value
             }.keys
             for mirror in lost {
                 state.held[mirror] = nil
-                state.untold[mirror] = nil
+                state.unreported[mirror] = nil
                 state.leaving.remove(mirror)
             }
             return lost.sorted()
@@ -290,20 +290,22 @@ private struct LeaseRow {
 }
 
 /// A summary of the other workers, from one reading.
-private struct Company {
-    /// The versions of the living ones.
+private struct OtherWorkers {
+    /// The versions of the living workers.
     var versions: [WorkerVersion] = []
-    /// The number of others that share the mirrors and are at least as able as this worker.
-    var sharing = 0
-    /// The names of those that have lived for the patience.
-    var seasoned: [String] = []
-    /// The number of those that are not older.
-    var peers = 0
-    /// The number of mirrors held by others that do not share.
-    var listed = 0
-    /// Whether one of those that share, and are not older, is more able than this worker.
-    var isAnyAbler = false
+    /// The number of living workers that share the mirrors and are at least as able as this one.
+    var sharingCount = 0
+    /// The names of these sharing workers that have lived for the patience.
+    var established: [String] = []
+    /// The number of these sharing workers with this version or a newer one.
+    var peerCount = 0
+    /// The number of mirrors held by living workers that do not share.
+    var mirrorsOfListed = 0
+    /// Whether a sharing worker, of this version or a newer one, is more able than this one.
+    var isAnyMoreAble = false
+    /// The names of the living workers.
     var living: [String] = []
+    /// The rows of the silent workers.
     var silent: [WorkerRecord] = []
 }
 
@@ -329,16 +331,16 @@ extension Claims {
         lock.withLock { state.watch.begin(at: instant()) }
         // A listed mirror is usually free or held by this process, so that other workers do not
         // matter.
-        var company = try await scope == .shared ? self.company() : nil
-        let leases = try await candidates.isEmpty ? [] : self.leases(of: candidates, company)
-        if company == nil, leases.contains(where: { needsCompany($0) }) {
-            company = try await self.company()
+        var others = try await scope == .shared ? self.otherWorkers() : nil
+        let leases = try await candidates.isEmpty ? [] : self.leases(of: candidates, others)
+        if others == nil, leases.contains(where: { needsOtherWorkers($0) }) {
+            others = try await self.otherWorkers()
         }
-        let found = company ?? Company()
-        let share = scope == .shared ? Share(of: wanted.count, found) : nil
-        let freeMirrors = self.freeMirrors(candidates, leases, found, share)
+        let readWorkers = others ?? OtherWorkers()
+        let share = scope == .shared ? Share(of: wanted.count, readWorkers) : nil
+        let freeMirrors = self.freeMirrors(candidates, leases, readWorkers, share)
         do {
-            for portion in freeMirrors.portions { try await take(portion, found) }
+            for portion in freeMirrors.portions { try await take(portion, readWorkers) }
         } catch {
             lock.withLock { state.isUncertain = true }
             throw error
@@ -348,72 +350,73 @@ extension Claims {
 
     private func turn(surplus: [String]) -> Turn {
         lock.withLock {
-            let turn = Turn(taken: state.untold, surplus: surplus)
-            state.untold = [:]
+            let turn = Turn(taken: state.unreported, surplus: surplus)
+            state.unreported = [:]
             return turn
         }
     }
 
     /// Reads the rows of the other workers.
-    private func company() async throws -> Company {
+    private func otherWorkers() async throws -> OtherWorkers {
         let records = try await table.records()
         let ownVersion = WorkerVersion(version)
         let severity = disability().severity
         return lock.withLock {
-            var company = Company()
+            var others = OtherWorkers()
             for record in records where record.worker != worker {
                 state.watch.see(record.worker, beat: record.beat)
                 guard !state.watch.isSilent(record.worker) else {
-                    company.silent.append(record)
+                    others.silent.append(record)
                     continue
                 }
                 let version = WorkerVersion(record.version)
-                company.living.append(record.worker)
-                company.versions.append(version)
+                others.living.append(record.worker)
+                others.versions.append(version)
                 guard record.isSharing else {
-                    company.listed += record.mirrors
+                    others.mirrorsOfListed += record.mirrors
                     continue
                 }
-                // A less able one hands its mirrors back.
+                // A less able worker hands its mirrors back.
                 guard record.severity <= severity else { continue }
-                if record.severity < severity, version >= ownVersion { company.isAnyAbler = true }
-                company.sharing += 1
+                if record.severity < severity, version >= ownVersion { others.isAnyMoreAble = true }
+                others.sharingCount += 1
                 if state.watch.hasLivedForPatience(record.worker) {
-                    company.seasoned.append(record.worker)
+                    others.established.append(record.worker)
                 }
-                if version >= ownVersion { company.peers += 1 }
+                if version >= ownVersion { others.peerCount += 1 }
             }
-            return company
+            return others
         }
     }
 
     /// Reads the leases that may be taken, or all claimed ones if that costs no more.
-    private func leases(of candidates: Set<String>, _ company: Company?) async throws -> [LeaseRow]
-    {
-        let isWhole = lock.withLock {
-            state.looksSinceWhole += 1
-            let isWhole =
-                company == nil || candidates.count <= 500 || state.isUncertain
-                || state.looksSinceWhole >= Self.thoroughness
+    private func leases(
+        of candidates: Set<String>, _ others: OtherWorkers?
+    ) async throws -> [LeaseRow] {
+        let readsAll = lock.withLock {
+            state.turnsSinceFullRead += 1
+            let readsAll =
+                others == nil || candidates.count <= 500 || state.isUncertain
+                || state.turnsSinceFullRead >= Self.turnsBetweenFullReads
                 || !candidates.isSubset(of: state.mirrorsWithRow)
-            if isWhole { state.looksSinceWhole = 0 }
-            return isWhole
+            if readsAll { state.turnsSinceFullRead = 0 }
+            return readsAll
         }
         let columns: SQL = "SELECT mirror, worker, fence, released, version FROM leases"
         let condition: SQL =
             if candidates.count <= 500 {
                 " WHERE mirror IN \(list: candidates.sorted())"
-            } else if isWhole {
+            } else if readsAll {
                 ""
             } else {
-                " WHERE released OR worker NOT IN \(list: [worker] + (company?.living ?? []))"
+                " WHERE released OR worker NOT IN \(list: [worker] + (others?.living ?? []))"
             }
         let leases = try await storage.query(columns + condition).map(LeaseRow.init)
             .filter { candidates.contains($0.mirror) }
         lock.withLock {
-            if isWhole { state.mirrorsWithRow.subtract(candidates) }
+            if readsAll { state.mirrorsWithRow.subtract(candidates) }
             state.mirrorsWithRow.formUnion(leases.map(\.mirror))
-            if isWhole, state.isUncertain {
+            if readsAll, state.isUncertain {
                 // An earlier attempt succeeded, but its answer was lost.
                 for lease in leases where lease.worker == worker && !lease.isReleased {
                     hold([lease.mirror: Lease(owner: worker, fence: lease.fence)])
@@ -427,13 +430,13 @@ extension Claims {
     /// Adds leases to those that are held; the caller holds the lock.
     private func hold(_ leases: [String: Lease]) {
         state.held.merge(leases) { $1 }
-        state.untold.merge(leases) { $1 }
+        state.unreported.merge(leases) { $1 }
         state.mirrorsWithRow.formUnion(leases.keys)
         for mirror in leases.keys { state.freeFor[mirror] = nil }
     }
 
     /// Whether other workers must be read to decide if a lease may be taken.
-    private func needsCompany(_ lease: LeaseRow) -> Bool {
+    private func needsOtherWorkers(_ lease: LeaseRow) -> Bool {
         guard lease.worker != worker || lease.isReleased else { return false }
         return !lease.isReleased || lease.version ?? WorkerVersion("") > WorkerVersion(version)
     }
@@ -452,25 +455,27 @@ extension Claims {
         /// Whether it takes and keeps none, because another worker is more able.
         let isNone: Bool
 
-        init(of mirrors: Int, _ company: Company) {
-            isNone = company.isAnyAbler
-            func equalShare(_ others: Int) -> Int {
-                (max(0, mirrors - company.listed) + others) / (others + 1)
+        init(of mirrors: Int, _ others: OtherWorkers) {
+            isNone = others.isAnyMoreAble
+            func equalShare(_ count: Int) -> Int {
+                (max(0, mirrors - others.mirrorsOfListed) + count) / (count + 1)
             }
-            fair = equalShare(company.sharing)
-            least = equalShare(company.peers)
-            inherited = equalShare(company.seasoned.count)
+            fair = equalShare(others.sharingCount)
+            least = equalShare(others.peerCount)
+            inherited = equalShare(others.established.count)
             most = least + least / 20
         }
     }
 
     /// Returns the free mirrors that this process takes now, and records the number that it leaves.
     private func freeMirrors(
-        _ candidates: Set<String>, _ leases: [LeaseRow], _ company: Company, _ share: Share?
+        _ candidates: Set<String>, _ leases: [LeaseRow], _ others: OtherWorkers, _ share: Share?
     ) -> [FreeMirror] {
         lock.withLock {
             var free: [FreeMirror] = []
+            // Mirrors that a newer version held, and that this worker must not take yet.
             var barred: Set<String> = []
+            // Mirrors of silent workers.
             var abandoned: Set<String> = []
             for lease in leases where state.held[lease.mirror] == nil {
                 guard isFree(lease) else { continue }
@@ -480,28 +485,28 @@ extension Claims {
                         holder: lease.isReleased ? nil : lease.worker))
                 if !lease.isReleased { abandoned.insert(lease.mirror) }
                 if let version = lease.version, version > WorkerVersion(self.version) {
-                    if company.versions.contains(where: { $0 >= version }) {
+                    if others.versions.contains(where: { $0 >= version }) {
                         // It does not count as waiting while a worker of that version lives.
                         state.freeFor[lease.mirror] = nil
                         barred.insert(lease.mirror)
-                    } else if state.freeFor[lease.mirror].map({
-                        $0 + state.watch.step < timing.patience
-                    }) ?? true {
-                        barred.insert(lease.mirror)
+                    } else {
+                        let freeTime = state.freeFor[lease.mirror].map { $0 + state.watch.step }
+                        let hasWaited = freeTime.map { $0 >= timing.patience } ?? false
+                        if !hasWaited { barred.insert(lease.mirror) }
                     }
                 }
             }
             for mirror in candidates where !state.mirrorsWithRow.contains(mirror) {
                 free.append(FreeMirror(mirror: mirror, fence: 0))
             }
-            let waited = state.freeFor
+            let previousFreeFor = state.freeFor
             state.freeFor = Dictionary(
                 uniqueKeysWithValues: free.map {
-                    ($0.mirror, waited[$0.mirror].map { $0 + state.watch.step } ?? .zero)
+                    ($0.mirror, previousFreeFor[$0.mirror].map { $0 + state.watch.step } ?? .zero)
                 }
             )
             let taken = chosen(
-                free.filter { !barred.contains($0.mirror) }, abandoned: abandoned, company, share)
+                free.filter { !barred.contains($0.mirror) }, abandoned: abandoned, others, share)
             state.unowned = free.count - taken.count
             return taken
         }
@@ -520,23 +525,23 @@ extension Claims {
     /// Chooses the mirrors to take among the free ones, including those of silent workers; the
     /// caller holds the lock.
     private func chosen(
-        _ free: [FreeMirror], abandoned: Set<String>, _ company: Company, _ share: Share?
+        _ free: [FreeMirror], abandoned: Set<String>, _ others: OtherWorkers, _ share: Share?
     ) -> [FreeMirror] {
         let sorted = free.sorted { $0.mirror < $1.mirror }
         guard let share else { return sorted }
         guard !share.isNone else { return [] }
         // To avoid conflicts between workers that claim at the same time, each begins with its own
         // part of the list, and continues with those of the others from their end.
-        let parts = company.seasoned.count + 1
-        let part = company.seasoned.count { $0 < worker }
-        let ownPart = sorted.indices.filter { $0 % parts == part }
-        let otherParts = sorted.indices.filter { $0 % parts != part }
+        let partCount = others.established.count + 1
+        let ownNumber = others.established.count { $0 < worker }
+        let ownPart = sorted.indices.filter { $0 % partCount == ownNumber }
+        let otherParts = sorted.indices.filter { $0 % partCount != ownNumber }
         var count = state.held.count - state.leaving.count
         var chosen: [FreeMirror] = []
         for mirror in (ownPart + otherParts.reversed()).map({ sorted[$0] }) {
-            let waited = state.freeFor[mirror.mirror] ?? .zero
+            let freeTime = state.freeFor[mirror.mirror] ?? .zero
             let limit =
-                switch (waited, abandoned.contains(mirror.mirror)) {
+                switch (freeTime, abandoned.contains(mirror.mirror)) {
                 case (.zero, true): share.inherited
                 case (.zero, false): share.fair
                 case (..<timing.patience, false): share.most
@@ -554,26 +559,28 @@ extension Claims {
     /// A worker has a row before it holds a mirror, so that it is never taken for a silent one; one
     /// whose row was removed takes nothing before it has inserted it again. A worker that has
     /// beaten since it was read keeps its row and its mirrors.
-    private func take(_ free: [FreeMirror], _ company: Company) async throws {
-        if !lock.withLock({ state.isEntered }) { try await enter() }
+    private func take(_ free: [FreeMirror], _ others: OtherWorkers) async throws {
+        if !lock.withLock({ state.hasRow }) { try await enter() }
         let beat = nextBeat()
         let began = instant()
         let ordered = free.sorted { $0.mirror < $1.mirror }
         let taken: [String: Lease]? = try await storage.transaction {
             [worker, version] connection in
-            guard try connection.execute(WorkerTable.beatOfEntered(beat)) > 0 else { return nil }
-            for dead in company.silent {
+            guard try connection.execute(WorkerTable.beatOfExisting(beat)) > 0 else { return nil }
+            for dead in others.silent {
                 try connection.execute(WorkerTable.removing(dead.worker, at: dead.beat))
             }
-            let awake = try WorkerTable.entered(
+            let activeHolders = try WorkerTable.withRow(
                 among: Set(ordered.compactMap(\.holder)), on: connection)
             return try LeaseTable.take(
-                ordered.filter { free in free.holder.map { !awake.contains($0) } ?? true },
+                ordered.filter { mirror in
+                    mirror.holder.map { !activeHolders.contains($0) } ?? true
+                },
                 for: worker, version: version, now: beat.updatedMilliseconds, on: connection)
         }
         lock.withLock {
             guard let taken else {
-                state.isEntered = false
+                state.hasRow = false
                 return
             }
             let wanted = Set(ordered.map(\.mirror))
@@ -592,10 +599,10 @@ extension Claims {
                 return names
             }
             // Mirrors that were handed back before must have found a new worker first.
-            let isLeftAlone = state.freeFor.contains {
+            let hasUntakenMirror = state.freeFor.contains {
                 $0.value >= timing.patience / 2 && state.held[$0.key] == nil
             }
-            guard count > share.most, !isLeftAlone else { return [] }
+            guard count > share.most, !hasUntakenMirror else { return [] }
             let number = min(count - share.least, max(4, (count - share.least) / 12))
             let names = state.held.keys.filter { !state.leaving.contains($0) }.sorted().suffix(
                 number)
@@ -610,11 +617,12 @@ extension Claims {
 extension Claims {
     /// Releases mirrors whose work has stopped, so that the next worker need not wait.
     ///
-    /// They are not held any more, even if it throws; the next beat tries again to store that.
+    /// The mirrors are not held any more, even if the call throws; the next beat tries again to
+    /// store the release.
     package func release(_ mirrors: [String]) async throws {
         let released = lock.withLock {
             let released = mirrors.filter { state.held.removeValue(forKey: $0) != nil }
-            for mirror in released { state.untold[mirror] = nil }
+            for mirror in released { state.unreported[mirror] = nil }
             state.leaving.subtract(released)
             state.releasing.formUnion(released)
             return released

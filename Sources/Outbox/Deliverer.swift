@@ -3,11 +3,11 @@ package import Posts
 
 /// The outcome of one request.
 package enum DeliveryOutcome: Sendable {
-    /// The network confirmed it.
+    /// The network confirmed the action.
     case delivered(remoteID: String?, remoteAddress: String?)
     /// The network did nothing; a retry may succeed.
     case notSent(reason: ReasonCode, cause: RetryRule.Cause = .other, retryAfter: Date?)
-    /// The network refused it for good, with a detail for people.
+    /// The network refused the request for good, with a detail for people.
     case refused(reason: ReasonCode, detail: String? = nil)
     /// The network reports a duplicate; only a look-up can confirm it.
     case duplicate
@@ -47,9 +47,9 @@ package struct PreparedRequest: Sendable {
 /// The result of preparing a request.
 package enum RequestPreparation: Sendable {
     case ready(PreparedRequest)
-    /// It failed temporarily; a retry may succeed.
+    /// The preparation failed temporarily; a retry may succeed.
     case notNow(reason: ReasonCode, cause: RetryRule.Cause = .other, retryAfter: Date?)
-    /// It is impossible, with a detail for people.
+    /// The request is impossible, with a detail for people.
     case refused(reason: ReasonCode, detail: String? = nil)
 }
 
@@ -57,7 +57,7 @@ package enum RequestPreparation: Sendable {
 package enum LookUpOutcome: Sendable {
     case found(remoteID: String?, remoteAddress: String?)
     case absent
-    /// The network shows posts that may or may not be it, with a detail for people.
+    /// The network shows posts that may or may not be the action's, with a detail for people.
     case undecided(detail: String)
     /// The network could not be asked; retry later.
     case unavailable(reason: ReasonCode, cause: RetryRule.Cause = .other, retryAfter: Date?)
@@ -65,7 +65,7 @@ package enum LookUpOutcome: Sendable {
 
 /// The result of uploading a picture.
 package enum UploadOutcome: Sendable {
-    /// The network has it, under this identifier; a post may contain it once it is ready.
+    /// The network has the picture, under this identifier; a post may contain it once it is ready.
     case uploaded(reference: String, isReady: Bool)
     /// A retry may succeed; an upload that succeeded unnoticed is in no post.
     case notSent(reason: ReasonCode, cause: RetryRule.Cause = .other, retryAfter: Date?)
@@ -86,9 +86,9 @@ package protocol Deliverer: Sendable {
     /// Reads the bot's own posts back to before `departure`, or asks for the favorite.
     ///
     /// - Parameters:
-    ///   - departure: The time of its first request, or earlier.
+    ///   - departure: The time of the action's first request, or earlier.
     ///   - others: Other posts of the bot that were or may have been sent since then, and must not
-    ///     be mistaken for it.
+    ///     be mistaken for the action's post.
     func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
         -> LookUpOutcome
     /// The maximum duration of a request, after which its answer counts as lost.

@@ -17,10 +17,10 @@ extension Delivery {
     func age(of action: Action, at time: Date) async throws -> TimeInterval? {
         if let age = measuredAge(of: action, at: time) { return age }
         guard action.serverSending == nil else { return nil }
-        let sending = action.sending ?? action.updated
-        let newest = max(try await store.newestChange() ?? sending, memory.steady(time), sending)
+        let sentAt = action.sending ?? action.updated
+        let newest = max(try await store.newestChange() ?? sentAt, memory.steady(time), sentAt)
         guard newest.timeIntervalSince(time) <= Self.clockMargin else { return nil }
-        return newest.timeIntervalSince(sending)
+        return newest.timeIntervalSince(sentAt)
     }
 
     /// Returns the time of the first request in terms of the present local clock.
@@ -32,7 +32,8 @@ extension Delivery {
     /// Returns the earliest network time of the first request's post.
     ///
     /// If only the worker's clock is known, or both times are in the future, a fast clock may have
-    /// recorded the time. Then everything is read back for as long as an action is looked for.
+    /// recorded the time. Then the search begins earlier by the time for which an action is looked
+    /// for.
     func searchStart(of action: Action, at time: Date) -> Date {
         let present = serverTime(at: time) ?? time
         let departure =
@@ -63,7 +64,7 @@ extension Delivery {
     }
 
     /// Returns the minimum age of the first request by the network's clock and this worker's
-    /// monotonic clock, which nobody sets; nil if neither knows it.
+    /// monotonic clock, which cannot be set; nil if neither shows it.
     ///
     /// Without the network's clock, the wall clock counts too if it shows a larger age.
     private func measuredAge(of action: Action, at time: Date) -> TimeInterval? {
@@ -75,8 +76,8 @@ extension Delivery {
     /// Returns the age of the first request by the network's clock; nil if unknown, or if that
     /// clock was set backwards.
     private func serverAge(of action: Action, at time: Date) -> TimeInterval? {
-        guard let sending = action.serverSending, let now = serverTime(at: time) else { return nil }
-        let age = now.timeIntervalSince(sending)
+        guard let sentAt = action.serverSending, let now = serverTime(at: time) else { return nil }
+        let age = now.timeIntervalSince(sentAt)
         return age > -Self.serverClockMargin ? max(age, 0) : nil
     }
 }

@@ -9,25 +9,26 @@ extension Delivery {
     /// times more.
     ///
     /// - Parameters:
-    ///   - allows: Whether an action may be sent again.
+    ///   - allows: Returns whether an action may be sent again.
     /// - Returns: The actions that changed.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func reconcile(
         now: @escaping @Sendable () -> Date,
         allows: @Sendable (Action) async throws -> Bool = { _ in true }
     ) async throws -> [Action] {
-        var changed = try await payDebts()
+        var changed = try await storeKeptChanges()
         _ = memory.steady(now())
         for departed in try await store.unresolved() {
             let settled = try await unlessChanged {
-                try await settleIfRipe(departed, now: now, allows: allows)
+                try await settleIfDue(departed, now: now, allows: allows)
             }
             if let settled { changed.append(settled) }
         }
         for departed in try await store.unsighted(now: now()) {
-            if let sighted = try await unlessChanged({ try await sight(departed, now: now) }) {
-                changed.append(sighted)
+            let confirmed = try await unlessChanged {
+                try await lookUpOnceMore(departed, now: now)
             }
+            if let confirmed { changed.append(confirmed) }
         }
         return changed
     }
@@ -35,23 +36,23 @@ extension Delivery {
     /// Looks up actions with a request to undo and an unknown outcome; sends nothing.
     ///
     /// - Parameters:
-    ///   - ids: Actions to look up now, besides the due ones. If one is not found it is looked up
-    ///     again when due, because a lost request may act late.
+    ///   - ids: Actions to look up now, besides the due ones. If such an action is not found, it is
+    ///     looked up again when due, because a lost request may act late.
     /// - Returns: The actions that changed.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func seekUnwanted(
         atOnce ids: Set<String> = [], now: @escaping @Sendable () -> Date
     ) async throws -> [Action] {
-        var changed = try await payDebts()
+        var changed = try await storeKeptChanges()
         for departed in try await store.unknownUndos() {
             let isDue = lookUpTime(of: departed) <= now()
             guard isDue || ids.contains(departed.id) else { continue }
-            let sought = try await unlessChanged {
+            let changedAction = try await unlessChanged {
                 isDue && departed.state == .sending
                     ? try await settle(departed, now: now, allows: { _ in false })
-                    : try await sight(departed, now: now)
+                    : try await lookUpOnceMore(departed, now: now)
             }
-            if let sought { changed.append(sought) }
+            if let changedAction { changed.append(changedAction) }
         }
         return changed
     }
@@ -80,7 +81,7 @@ extension Delivery {
         _ = memory.steady(now)
         var nextWorkTimes = try await store.nextWorkTimes(
             kinds, heard: heard, lookUpAfter: lookUpWait, now: now)
-        if memory.debt != nil { nextWorkTimes.lookUp = now }
+        if memory.unstoredChange != nil { nextWorkTimes.lookUp = now }
         return nextWorkTimes
     }
 
@@ -90,7 +91,7 @@ extension Delivery {
         return sent + lookUpWait
     }
 
-    private func settleIfRipe(
+    private func settleIfDue(
         _ departed: Departed, now: @escaping @Sendable () -> Date,
         allows: @Sendable (Action) async throws -> Bool
     ) async throws -> Action? {
@@ -108,7 +109,7 @@ extension Delivery {
     private func reschedule(_ departed: Departed, at time: Date) async throws -> Action {
         var sends = departed.sends
         if departed.serverSending == nil, try await age(of: departed.action, at: time) == nil {
-            sends = max(sends, Self.sendsAtMost)
+            sends = max(sends, Self.maximumSends)
         }
         let lookUp = lookUpTime(of: departed) - departed.updated.timeIntervalSince(time)
         return try await store.awaitLookUp(
@@ -128,7 +129,7 @@ extension Delivery {
         case .undecided(let detail):
             return try await finish(
                 departed, giveUp(departed, "no answer came, and \(detail)", at: time))
-        case .unavailable(let reason, let cause, let asked):
+        case .unavailable(let reason, let cause, let retryAfter):
             let departure = departure(of: departed.action, at: time)
             let age = time.timeIntervalSince(departure)
             let rule = RetryRule.lookUp(cause)
@@ -137,7 +138,7 @@ extension Delivery {
                 return try await finish(departed, change)
             }
             let nextLookUp = min(
-                rule.next(afterAge: age, key: departed.id, asked: asked, now: time),
+                rule.next(afterAge: age, key: departed.id, asked: retryAfter, now: time),
                 max(departure + Self.lookUpLimit, time + 1))
             // A duplicate keeps its reason, however long the look-up takes.
             let keptReason = departed.reason == .outbox(.duplicate) ? departed.reason : reason
@@ -150,11 +151,11 @@ extension Delivery {
             }
             let version = try await store.wishVersion()
             if try await mayResend(departed.action, at: time), try await allows(departed.action),
-                let turn = try await store.lateTurn(of: departed.action, now: time)
+                let earliest = try await store.lateTurn(of: departed.action, now: time)
             {
-                if turn > time {
+                if earliest > time {
                     return try await finish(
-                        departed, wait(of: departed, until: turn, departed.reason, at: time))
+                        departed, wait(of: departed, until: earliest, departed.reason, at: time))
                 }
                 if let resent = try await resend(departed, asOf: version, now: now) {
                     return resent
@@ -168,7 +169,7 @@ extension Delivery {
 
     private func lookUp(_ action: Action, at time: Date) async throws -> LookUpOutcome {
         let start = searchStart(of: action, at: time)
-        // Recorded times may be wrong, because clocks may have been.
+        // Recorded times may be wrong, because clocks may have been wrong.
         let otherPosts =
             action.kind == .favorite
             ? []
@@ -181,9 +182,9 @@ extension Delivery {
     /// Looks up an action that ended unconfirmed once more.
     ///
     /// - Returns: The action if it was found.
-    private func sight(_ departed: Departed, now: @escaping @Sendable () -> Date) async throws
-        -> Action?
-    {
+    private func lookUpOnceMore(
+        _ departed: Departed, now: @escaping @Sendable () -> Date
+    ) async throws -> Action? {
         let outcome = try await lookUp(departed.action, at: now())
         let time = now()
         let wasAsked: Bool
@@ -210,10 +211,10 @@ extension Delivery {
         let request: PreparedRequest
         switch await deliverer.prepare(departed.action) {
         case .ready(let ready): request = ready
-        case .notNow(let reason, let cause, let asked):
+        case .notNow(let reason, let cause, let retryAfter):
             let time = now()
             let until = RetryRule.action(cause).next(
-                after: departed.attempts, key: departed.id, asked: asked, now: time)
+                after: departed.attempts, key: departed.id, asked: retryAfter, now: time)
             return try await finish(departed, wait(of: departed, until: until, reason, at: time))
         case .refused: return nil
         }
@@ -222,7 +223,7 @@ extension Delivery {
         }
         let leaving: Leaving
         do {
-            leaving = try await departing(departed.id, orElse: withdraw) {
+            leaving = try await recordDeparture(departed.id, orElse: withdraw) {
                 [store, deliverer, lookUpWait] in
                 let time = now()
                 return try await store.resend(
@@ -235,7 +236,7 @@ extension Delivery {
             await request.withdraw()
             switch (error as? OutboxError)?.code {
             case .denied, .unagreed, .humanAway, .retired: return nil
-            // The next attempt decides again.
+            // The conditions changed, so the next attempt checks the action again.
             case .superseded:
                 let time = now()
                 return try await finish(
@@ -243,14 +244,14 @@ extension Delivery {
             default: throw error
             }
         }
-        memory.leavesAgain(leaving.departed.id, at: now())
+        memory.noteRepeatedRequest(of: leaving.departed.id, at: now())
         return try await send(leaving, request, now: now)
     }
 
     /// Whether the action may be sent again with the same key: a few times, while the network
     /// honors the key, before it expires, and without a request to undo.
     private func mayResend(_ action: Action, at time: Date) async throws -> Bool {
-        guard let window = deliverer.resendWindow, action.sends < Self.sendsAtMost,
+        guard let window = deliverer.resendWindow, action.sends < Self.maximumSends,
             action.undo == nil,
             action.reason != .outbox(.duplicate),
             time <= action.expires, let age = try await age(of: action, at: time)
@@ -265,11 +266,11 @@ extension Delivery {
 /// money, so there are a few within a day of sending. One that the network could not answer is
 /// repeated soon.
 enum Sightings {
-    /// Seconds since sending.
+    /// The times of the look-ups, in seconds since sending.
     static let times: [TimeInterval] = [600, 3_600, 6 * 3_600, 24 * 3_600]
-    /// The interval of retries while the network is unreachable, and their end after sending, in
-    /// seconds.
+    /// The interval of retries while the network is unreachable, in seconds.
     static let repetition: TimeInterval = 3_600
+    /// The time after sending at which the retries end, in seconds.
     static let end: TimeInterval = 48 * 3_600
 
     /// Returns the time of the next look-up; nil if there were enough.

@@ -15,14 +15,15 @@ package enum UploadStep: String, CaseIterable, Sendable {
 /// sent only after all its pictures are uploaded. While the network processes a picture it is asked
 /// again, until the post expires.
 extension Delivery {
-    /// Seconds after which an unused upload is made again; networks keep one for at least an hour.
+    /// Seconds after which an unused picture is uploaded again; networks keep unused ones for at
+    /// least an hour.
     static let uploadLifetime: TimeInterval = 1_800
 
     /// The result of uploading the pictures of an action.
     enum Uploading {
-        /// All pictures are uploaded: the action with its final text and uploads, and its current
-        /// claim.
-        case there(Action, Claimed)
+        /// All pictures are uploaded. Holds the action with its final text and uploads, and its
+        /// current claim.
+        case complete(Action, Claimed)
         /// The action is postponed, or will not be sent.
         case ended(Action)
     }
@@ -38,27 +39,28 @@ extension Delivery {
         of final: Action, _ claimed: Claimed, now: @escaping @Sendable () -> Date
     ) async throws -> Uploading {
         guard let wording = final.wording, !wording.pictures.isEmpty else {
-            return .there(final, claimed)
+            return .complete(final, claimed)
         }
         var action = final
         var claimed = claimed
-        let begun = now()
+        let startTime = now()
         // Pictures of another post are dropped, and so are those with a time in the future.
         action.uploads.removeAll { upload in
             upload.source != wording.source
-                || !(0..<Self.uploadLifetime).contains(begun.timeIntervalSince(upload.made))
+                || !(0..<Self.uploadLifetime).contains(startTime.timeIntervalSince(upload.made))
         }
         for place in wording.pictures.indices
         where !action.uploads.contains(where: { $0.place == place && $0.isReady }) {
             // After the expiry no upload is begun.
-            guard now() <= action.expires else { return .there(action, claimed) }
+            guard now() <= action.expires else { return .complete(action, claimed) }
             let outcome = await deliverer.upload(place, of: action)
             onUpload(.answered)
             let reference: String
             let isReady: Bool
             switch outcome {
-            case .notSent(let reason, let cause, let asked):
-                let change = anotherTry(of: claimed, reason, cause, asked: asked, at: now())
+            case .notSent(let reason, let cause, let retryAfter):
+                let change = postponement(
+                    of: claimed, reason, cause, retryAfter: retryAfter, at: now())
                 return .ended(try await store(claimed.id, change))
             case .refused(let reason, let detail):
                 return .ended(try await refuse(claimed, reason, detail, at: now()))
@@ -77,22 +79,23 @@ extension Delivery {
             claimed = try await note(action.uploads, of: claimed, now: now)
             onUpload(.stored)
             guard isReady else {
-                let change = anotherTry(
-                    of: claimed, .outbox(.processing), .conflict, asked: nil, at: now())
+                let change = postponement(
+                    of: claimed, .outbox(.processing), .conflict, retryAfter: nil, at: now())
                 return .ended(try await store(claimed.id, change))
             }
         }
-        return .there(action, claimed)
+        return .complete(action, claimed)
     }
 
     /// Stores the uploads, or keeps the change in memory until the database is available.
     private func note(
         _ uploads: [Action.Upload], of claimed: Claimed, now: @escaping @Sendable () -> Date
     ) async throws -> Claimed {
-        let note: @Sendable () async throws -> Claimed = { [store] in
+        let storeUploads: @Sendable () async throws -> Claimed = { [store] in
             try await store.noteUploads(uploads, of: claimed, now: now())
         }
-        return try await store(claimed.id, orLater: { try await note().action }, note)
+        return try await store(
+            claimed.id, orLater: { try await storeUploads().action }, storeUploads)
     }
 
     /// Skips an action whose picture is gone or not acceptable.

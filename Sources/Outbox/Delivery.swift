@@ -31,17 +31,17 @@ package struct Delivery: Sendable {
     package static let lookUpMargin: Duration = .seconds(60)
     /// Seconds of an unreachable network after which an action ends unconfirmed.
     static let lookUpLimit = RetryRule.lookUpPatience
-    /// The number of requests that may have acted after which an action is given up.
+    /// The number of requests that may have acted after which an action is not sent again.
     ///
     /// All have the same key, and each is sent only after a look-up that found nothing, so a
     /// network that honors the key creates one post. More than two are needed if a crash or a lost
     /// answer hits the second one too.
-    static let sendsAtMost = 5
+    static let maximumSends = 5
     /// Tolerated difference in seconds between the clocks of two workers, or of one clock before
     /// and after it is set: the margin of the networks' windows for sending again.
     static let clockMargin: TimeInterval = 600
     /// The pause between a commit and its request after which a worker checks its lease again.
-    static let standstill: TimeInterval = 5
+    static let longPause: TimeInterval = 5
 
     let store: OutboxStore
     let deliverer: any Deliverer
@@ -82,7 +82,7 @@ package struct Delivery: Sendable {
         prepare: @Sendable (Action) async throws -> Preparation
     ) async throws -> Action {
         // This may change the action itself, which is then read again before it is sent.
-        _ = try await payDebts()
+        _ = try await storeKeptChanges()
         let claimed: Claimed
         if let version {
             claimed = try store.claim(action, asOf: version)
@@ -90,30 +90,32 @@ package struct Delivery: Sendable {
             claimed = try await store.claim(action, now: now())
         }
         onStep(.claimed)
-        let basis = if let version { version } else { try await store.wishVersion() }
+        let checkedVersion = if let version { version } else { try await store.wishVersion() }
         switch try await prepare(claimed.action) {
         case .skip(let reason):
             return try await store.end(claimed, as: .skipped, reason: reason, now: now())
-        case .wait(let reason, let cause, let asked):
-            return try await anotherTry(of: claimed, reason, cause, asked: asked, at: now())()
+        case .wait(let reason, let cause, let retryAfter):
+            let postpone = postponement(
+                of: claimed, reason, cause, retryAfter: retryAfter, at: now())
+            return try await postpone()
         case .ready(let final):
             onStep(.prepared)
             switch try await uploadPictures(of: final, claimed, now: now) {
-            case .there(let whole, let claimed):
-                return try await send(whole, claimed: claimed, asOf: basis, now: now)
+            case .complete(let complete, let claimed):
+                return try await send(complete, claimed: claimed, asOf: checkedVersion, now: now)
             case .ended(let action): return action
             }
         }
     }
 
-    /// Postpones an action according to its error, and counts the attempt.
-    func anotherTry(
-        of claimed: Claimed, _ reason: ReasonCode, _ cause: RetryRule.Cause, asked: Date?,
+    /// Returns the change that postpones an action according to its error, and counts the attempt.
+    func postponement(
+        of claimed: Claimed, _ reason: ReasonCode, _ cause: RetryRule.Cause, retryAfter: Date?,
         at time: Date
     ) -> DeliveryMemory.Change {
         let attempts = claimed.attempts + 1
         let until = RetryRule.action(cause).next(
-            after: attempts, key: claimed.id, asked: asked, now: time)
+            after: attempts, key: claimed.id, asked: retryAfter, now: time)
         return { [store] in
             try await store.postpone(
                 claimed, until: until, reason: reason, attempts: attempts, now: time)
@@ -138,9 +140,10 @@ package struct Delivery: Sendable {
         let request: PreparedRequest
         switch await deliverer.prepare(final) {
         case .ready(let ready): request = ready
-        case .notNow(let reason, let cause, let asked):
-            return try await store(
-                claimed.id, anotherTry(of: claimed, reason, cause, asked: asked, at: now()))
+        case .notNow(let reason, let cause, let retryAfter):
+            let postpone = postponement(
+                of: claimed, reason, cause, retryAfter: retryAfter, at: now())
+            return try await store(claimed.id, postpone)
         case .refused(let reason, let detail):
             return try await store.end(
                 claimed, as: .failed, reason: reason, outcome: detail ?? reason.rawValue, now: now()
@@ -148,7 +151,7 @@ package struct Delivery: Sendable {
         }
         let leaving: Leaving
         do {
-            // The check and the uploads before may have taken long.
+            // The check and the uploads before this point may have taken long.
             guard now() <= final.expires else {
                 await request.withdraw()
                 return try await store.end(
@@ -177,7 +180,7 @@ package struct Delivery: Sendable {
         let withdraw: DeliveryMemory.Change = { [store] in
             try await store.withdraw(claimed, now: now())
         }
-        let leaving = try await departing(claimed.id, orElse: withdraw) { [self] in
+        let leaving = try await recordDeparture(claimed.id, orElse: withdraw) { [self] in
             let time = now()
             return try await store.beginSending(
                 claimed, as: final, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline,
@@ -186,14 +189,14 @@ package struct Delivery: Sendable {
         } then: {
             onStep(.sendingStored)
         }
-        memory.leaves(leaving.departed.id)
+        memory.noteFirstRequest(of: leaving.departed.id)
         return leaving
     }
 
     /// A recorded departure whose request is not sent yet.
     struct Leaving {
         let departed: Departed
-        /// The instant before it was recorded.
+        /// The instant before the departure was recorded.
         let since: ContinuousClock.Instant
     }
 
@@ -204,7 +207,7 @@ package struct Delivery: Sendable {
     ///   - withdraw: Reverts the record.
     ///   - then: Called after the record is made.
     /// - Throws: The store's error; ``OutboxError``; `CancellationError`.
-    func departing(
+    func recordDeparture(
         _ id: String, orElse withdraw: @escaping DeliveryMemory.Change,
         record: @escaping @Sendable () async throws -> Departed, then: () -> Void
     ) async throws -> Leaving {
@@ -215,13 +218,13 @@ package struct Delivery: Sendable {
             recorded = try await uncancelled(record)
             then()
             // After a pause another worker may have taken over, and this request must not be sent.
-            if began.duration(to: memory.instant).timeInterval > Self.standstill {
+            if began.duration(to: memory.instant).timeInterval > Self.longPause {
                 try await uncancelled { [store] in try await store.requireLease() }
             }
         } catch let error as OutboxError {
             throw error
         } catch {
-            memory.owe(id, withdraw)
+            memory.keepUnstored(id, withdraw)
             throw error
         }
         guard !Task.isCancelled else {
@@ -243,7 +246,7 @@ package struct Delivery: Sendable {
             leaving.since.duration(to: memory.instant) < deliverer.requestDeadline
         }
         onStep(.answered)
-        if case .notSent = outcome { memory.neverLeft(departed.id) }
+        if case .notSent = outcome { memory.noteNoEffect(of: departed.id) }
         return try await finish(departed, change(for: outcome, of: departed, at: now()))
     }
 
@@ -265,9 +268,9 @@ package struct Delivery: Sendable {
         switch outcome {
         case .delivered(let remoteID, let remoteAddress):
             return confirmation(of: departed, remoteID, remoteAddress, at: time)
-        case .notSent(let reason, let cause, let asked):
+        case .notSent(let reason, let cause, let retryAfter):
             let until = RetryRule.action(cause).next(
-                after: departed.attempts, key: departed.id, asked: asked, now: time)
+                after: departed.attempts, key: departed.id, asked: retryAfter, now: time)
             guard departed.sends > 1 else {
                 return {
                     try await store.giveBack(departed, until: until, reason: reason, now: time)
@@ -353,7 +356,7 @@ package struct Delivery: Sendable {
         } catch let error as OutboxError {
             throw error
         } catch {
-            memory.owe(id, change)
+            memory.keepUnstored(id, change)
             throw error
         }
     }
@@ -362,19 +365,19 @@ package struct Delivery: Sendable {
     ///
     /// - Returns: The actions that changed.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error while it still fails.
-    func payDebts() async throws -> [Action] {
-        var paid: [Action] = []
-        while let debt = memory.debt {
+    func storeKeptChanges() async throws -> [Action] {
+        var storedActions: [Action] = []
+        while let unstored = memory.unstoredChange {
             do {
-                let stored = try await uncancelled(debt.change)
-                if stored.state != .sending { memory.forget(debt.id) }
-                paid.append(stored)
+                let action = try await uncancelled(unstored.change)
+                if action.state != .sending { memory.forget(unstored.id) }
+                storedActions.append(action)
             } catch let error as OutboxError where error.code == .stateChanged {
-                // It was stored after all; only the database's answer was lost.
+                // The change was stored after all; only the database's answer was lost.
             }
-            memory.settled(debt.id)
+            memory.dropUnstored(unstored.id)
         }
-        return paid
+        return storedActions
     }
 
     /// Stores a change even if the worker is cancelled, so that no outcome is lost.

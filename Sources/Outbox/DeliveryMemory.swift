@@ -10,10 +10,14 @@ final class DeliveryMemory: @unchecked Sendable {
     // Sendable because every access to a variable holds the lock.
     private let lock = NSLock()
     private let uptime: @Sendable () -> ContinuousClock.Instant
-    private var debts: [(id: String, change: Change)] = []
+    private var unstoredChanges: [(id: String, change: Change)] = []
+    /// The instants of the first requests, by action.
     private var departures: [String: ContinuousClock.Instant] = [:]
+    /// The times of the latest repeated requests, by action.
     private var resends: [String: (wall: Date, instant: ContinuousClock.Instant)] = [:]
+    /// The actions whose look-up was postponed since their latest request.
     private var deferred: Set<String> = []
+    /// The latest time that the wall clock showed, and its instant.
     private var latest: (wall: Date, instant: ContinuousClock.Instant)?
 
     /// - Parameter uptime: Returns the monotonic clock.
@@ -22,34 +26,37 @@ final class DeliveryMemory: @unchecked Sendable {
     /// The monotonic clock.
     var instant: ContinuousClock.Instant { uptime() }
 
-    // MARK: What could not be stored
+    // MARK: Changes that could not be stored
 
     /// Keeps a change that the database did not confirm.
     ///
     /// The change must be idempotent.
-    func owe(_ id: String, _ change: @escaping Change) {
+    func keepUnstored(_ id: String, _ change: @escaping Change) {
         lock.withLock {
-            debts.removeAll { $0.id == id }
-            debts.append((id, change))
+            unstoredChanges.removeAll { $0.id == id }
+            unstoredChanges.append((id, change))
         }
     }
 
-    /// Returns the oldest change that is not stored yet.
-    var debt: (id: String, change: Change)? { lock.withLock { debts.first } }
+    /// The oldest change that is not stored yet.
+    var unstoredChange: (id: String, change: Change)? { lock.withLock { unstoredChanges.first } }
 
-    func settled(_ id: String) { lock.withLock { debts.removeAll { $0.id == id } } }
+    /// Removes the change of an action, which is stored now.
+    func dropUnstored(_ id: String) {
+        lock.withLock { unstoredChanges.removeAll { $0.id == id } }
+    }
 
     // MARK: Time
 
     /// Records the time of the first request of an action.
-    func leaves(_ id: String) {
+    func noteFirstRequest(of id: String) {
         let instant = uptime()
         lock.withLock { departures[id] = instant }
     }
 
     /// Records the time of a repeated request of an action, which permits another postponed
     /// look-up.
-    func leavesAgain(_ id: String, at wall: Date) {
+    func noteRepeatedRequest(of id: String, at wall: Date) {
         let instant = uptime()
         lock.withLock {
             resends[id] = (wall, instant)
@@ -58,7 +65,7 @@ final class DeliveryMemory: @unchecked Sendable {
     }
 
     /// Records that the latest request of an action had no effect, so that no look-up waits for it.
-    func neverLeft(_ id: String) { lock.withLock { resends[id] = nil } }
+    func noteNoEffect(of id: String) { lock.withLock { resends[id] = nil } }
 
     /// Records that a look-up is postponed; returns false if one was postponed already since the
     /// latest request.

@@ -12,9 +12,9 @@ package struct Explanation: Codable, Equatable, Sendable {
     package var windowMinutes: Int?
     /// The human's day that the planned day copies; nil if minutes were drawn one by one.
     package var pattern: Pattern?
-    /// P(favorite)/P(normal).
+    /// The odds of a favorite: P(favorite)/P(normal).
     package var favoriteRate: Double?
-    /// The threshold of the rate.
+    /// The threshold of the favorite rate.
     package var threshold: Double?
     /// The logarithm of the rate of a post without known features; nil if not recorded.
     package var baseLogOdds: Double?
@@ -24,7 +24,7 @@ package struct Explanation: Codable, Equatable, Sendable {
     package var weights: Weights?
     /// The choice of an old reply; nil for other kinds, or if not recorded.
     package var oldReply: OldReply?
-    /// Whether it confirms a person's request to stop; nil for no.
+    /// Whether the action confirms a person's request to stop; nil for no.
     package var confirmsStop: Bool?
     /// The planned time of a slot that a person moved without choosing its text; nil for others.
     package var movedFrom: Date?
@@ -34,7 +34,7 @@ package struct Explanation: Codable, Equatable, Sendable {
     /// A day of the human's that a planned day copies.
     package struct Pattern: Codable, Hashable, Sendable {
         package var day: LocalDay
-        /// The number of the human's posts on it.
+        /// The number of the human's posts on that day.
         package var posts: Int
 
         package init(day: LocalDay, posts: Int) {
@@ -42,7 +42,7 @@ package struct Explanation: Codable, Equatable, Sendable {
             self.posts = posts
         }
 
-        /// As `like 2019-03-04, when the human posted 3 times`.
+        /// A phrase such as `like 2019-03-04, when the human posted 3 times`.
         package var inWords: String {
             let times =
                 switch posts {
@@ -104,7 +104,7 @@ package struct Explanation: Codable, Equatable, Sendable {
         package var plain: Int
         /// The number of replies with the same score as the chosen one, including it.
         package var nearest: Int
-        /// The likeness to the mention: from 0 for no common telling word to 1.
+        /// The likeness to the mention: from 0, for no common significant word, to 1.
         package var likeness: Double
         /// Significant words shared with the mention, the most significant first; nil without a
         /// dictionary.
@@ -159,7 +159,7 @@ package struct Explanation: Codable, Equatable, Sendable {
 
     /// The learned weights at the time of a decision.
     package struct Weights: Codable, Equatable, Sendable {
-        /// The last batch of examples of their fit.
+        /// The number of the last batch of examples from which the weights were learned.
         package var sequence: Int64
         /// The weight of words in favor.
         package var wordsFor: Double

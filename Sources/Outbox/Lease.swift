@@ -22,7 +22,7 @@ package struct LeaseRecord: Equatable, Sendable {
     package let updatedMilliseconds: Int64
     /// The last end of `run --once`; nil if a continuous worker has held the mirror since.
     package var lastPass: Date?
-    /// Seconds between the last two ends of `run --once`; nil before the second.
+    /// Seconds between the last two ends of `run --once`; nil before the second one.
     package var passInterval: TimeInterval?
 
     /// Returns the seconds since the holder's last heartbeat, by two wall clocks; nil if the lease
@@ -60,15 +60,15 @@ package struct LeaseTable: Sendable {
 
     /// Returns the stored leases of some mirrors, by name.
     package static func records(of mirrors: [String], in storage: any StorageEngine) async throws
-        -> [String:
-        LeaseRecord]
+        -> [String: LeaseRecord]
     {
-        var found: [String: LeaseRecord] = [:]
-        for part in mirrors.portions {
-            let rows = try await storage.query("\(selection) WHERE leases.mirror IN \(list: part)")
-            for row in rows { found[try row.text("mirror")] = try record(row) }
+        var records: [String: LeaseRecord] = [:]
+        for portion in mirrors.portions {
+            let rows = try await storage.query(
+                "\(selection) WHERE leases.mirror IN \(list: portion)")
+            for row in rows { records[try row.text("mirror")] = try record(row) }
         }
-        return found
+        return records
     }
 
     private static let selection: SQL = """
@@ -176,10 +176,10 @@ extension LeaseTable {
     ///
     /// - Parameter mirrors: At most some hundred; nil for all.
     static func releasing(_ mirrors: [String]?, of worker: String, now: Int64) -> SQL {
-        let ofMirrors: SQL = mirrors.map { " AND mirror IN \(list: $0)" } ?? ""
+        let mirrorCondition: SQL = mirrors.map { " AND mirror IN \(list: $0)" } ?? ""
         return """
             UPDATE leases SET released = TRUE, updated_ms = \(now)
-            WHERE worker = \(worker) AND NOT released\(ofMirrors)
+            WHERE worker = \(worker) AND NOT released\(mirrorCondition)
             """
     }
 
@@ -193,8 +193,8 @@ extension LeaseTable {
     /// - Parameter connection: A connection in the transaction of the migration, after the tables
     ///   were changed.
     package static func revokeAll(on connection: any StorageConnection) throws {
-        // The workers first: a worker that is just taking mirrors changes its row before the
-        // leases, so that either it finds no row, or the second statement includes its leases.
+        // Workers are removed first: a worker that is just taking mirrors changes its row before
+        // the leases, so either it finds no row, or the second statement includes its leases.
         try connection.execute("DELETE FROM workers")
         try connection.execute("UPDATE leases SET fence = fence + 1, released = TRUE")
     }

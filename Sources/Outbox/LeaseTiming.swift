@@ -17,8 +17,8 @@ package struct LeaseTiming: Sendable {
     /// The wait between two beats, and between two readings of others' beats.
     package var interval: Duration { givenInterval ?? patience / 6 }
 
-    /// This timing; if no interval was given, with the one by which workers that share mirrors
-    /// notice the end of one soonest.
+    /// This timing for workers that share mirrors: if no interval was given, with the interval with
+    /// which they notice the end of a worker soonest.
     ///
     /// A worker may end right after its last beat, which others read up to one interval later.
     /// Seven intervals later the worker is silent, because they last a little more than the

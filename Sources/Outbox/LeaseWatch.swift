@@ -8,7 +8,7 @@ struct LeaseWatch: Sendable {
     private struct Observation {
         var beat: Int64?
         var silence: Duration
-        /// The counted time since the worker was first seen.
+        /// The counted time since the worker was first observation.
         var age: Duration
         /// The number of the last reading that saw the worker.
         var reading: Int
@@ -36,30 +36,35 @@ struct LeaseWatch: Sendable {
 
     /// Notes a worker's beat in this reading; nil for a worker with leases but without a row.
     mutating func see(_ worker: String, beat: Int64?) {
-        var seen =
+        var observation =
             workers[worker] ?? Observation(beat: beat, silence: .zero, age: .zero, reading: reading)
-        let isFirst = seen.reading == reading
-        if !isFirst { seen.age += step }
-        if let beat, beat != seen.beat {
-            seen.beat = beat
-            seen.silence = .zero
-        } else if !isFirst {
-            seen.silence += step
+        // A worker that is new, or was seen before in this reading, gains no time.
+        let isCounted = observation.reading == reading
+        if !isCounted { observation.age += step }
+        if let beat, beat != observation.beat {
+            observation.beat = beat
+            observation.silence = .zero
+        } else if !isCounted {
+            observation.silence += step
         }
-        seen.reading = reading
-        workers[worker] = seen
+        observation.reading = reading
+        workers[worker] = observation
     }
 
     /// Returns whether a worker is silent; false for one that the current reading did not see.
     func isSilent(_ worker: String) -> Bool {
-        guard let seen = workers[worker], seen.reading == reading else { return false }
-        return seen.silence >= timing.patience
+        guard let observation = workers[worker], observation.reading == reading else {
+            return false
+        }
+        return observation.silence >= timing.patience
     }
 
     /// Returns whether a worker was first seen at least one patience ago; false for one that the
     /// current reading did not see.
     func hasLivedForPatience(_ worker: String) -> Bool {
-        guard let seen = workers[worker], seen.reading == reading else { return false }
-        return seen.age >= timing.patience
+        guard let observation = workers[worker], observation.reading == reading else {
+            return false
+        }
+        return observation.age >= timing.patience
     }
 }

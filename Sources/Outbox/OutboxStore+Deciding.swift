@@ -2,7 +2,7 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// Storing decisions: the mirror's, and a person's.
+/// Storing decisions of the mirror and of a person.
 extension OutboxStore {
     /// Stores a day's plan unless one exists: the first writer wins.
     ///
@@ -120,11 +120,11 @@ extension OutboxStore {
     func noteUses(by actions: [Action], on connection: any StorageConnection) throws {
         let sources = actions.filter { $0.kind == .post }.compactMap(\.wording?.source)
         for (network, group) in Dictionary(grouping: Set(sources), by: \.network) {
-            for part in group.map(\.value).portions {
+            for portion in group.map(\.value).portions {
                 try connection.execute(
                     """
                     UPDATE posts SET last_used_ms = \(Self.lastUse), uses = \(Self.useCount)
-                    WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: part)
+                    WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: portion)
                     """)
             }
         }
@@ -136,15 +136,15 @@ extension OutboxStore {
 /// Decisions of a person, which need no lease: each changes rows only in states that workers do not
 /// change.
 extension OutboxStore {
-    /// Approves a suggestion: a post for its own time if that has not passed, anything else at
-    /// once.
+    /// Approves a suggestion: a post whose time has not passed is sent at its time, any other
+    /// action at once.
     ///
     /// A post becomes pinned, so that its approved text is not replaced.
     ///
     /// - Parameters:
     ///   - seen: The digest of what the person was shown; nil to approve it in any state.
-    ///   - now: The time when it becomes due.
-    ///   - expires: The end of the time for its delivery.
+    ///   - now: The time at which the action becomes due, if its own time has passed.
+    ///   - expires: The time at which the action expires, if its own time has passed.
     /// - Returns: The changed action; nil if there is no such suggestion.
     /// - Throws: `SeenChanged` if the action has changed since the person saw it; the store's
     ///   error.
@@ -152,12 +152,12 @@ extension OutboxStore {
         _ id: String, seen: Seen? = nil, now: Date, expires: Date,
         _ note: @escaping Note = { _, _ in }
     ) async throws -> Action? {
-        let hasTime: SQL = "kind = 'post' AND due_ms > \(now.milliseconds)"
+        let isAhead: SQL = "kind = 'post' AND due_ms > \(now.milliseconds)"
         return try await steer(
             id, ifIn: [.suggested], seen: seen,
             """
-            state = 'planned', target_text = NULL, pinned = CASE WHEN kind = 'post' THEN TRUE ELSE pinned END, expires_ms = CASE WHEN \(hasTime) THEN expires_ms ELSE \(expires.milliseconds) END,
-                due_ms = CASE WHEN \(hasTime) THEN due_ms ELSE \(now.milliseconds) END
+            state = 'planned', target_text = NULL, pinned = CASE WHEN kind = 'post' THEN TRUE ELSE pinned END, expires_ms = CASE WHEN \(isAhead) THEN expires_ms ELSE \(expires.milliseconds) END,
+                due_ms = CASE WHEN \(isAhead) THEN due_ms ELSE \(now.milliseconds) END
             """, now: now, note)
     }
 
@@ -201,8 +201,8 @@ extension OutboxStore {
     /// Ends the waiting replies and favorites of the bot's previous account.
     ///
     /// They were decided for the previous account, and requests that it may have made can no longer
-    /// be looked up. Planned posts stay. Call it in the transaction that binds the new account,
-    /// under the mirror's lease.
+    /// be looked up. Planned posts stay. The call must be part of the transaction that binds the
+    /// new account, under the mirror's lease.
     package static func leaveUnsent(
         of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {
@@ -225,7 +225,7 @@ extension OutboxStore {
             \(Self.changing) next_attempt_ms = NULL
             WHERE mirror = \(mirror) AND state = 'failed' AND next_attempt_ms IS NOT NULL
             """)
-        // Nor can its actions be undone, or its threads continued, by another account.
+        // The new account cannot undo the actions of the previous one or continue its threads.
         try connection.execute(
             """
             \(Self.noting) undo_next_ms = NULL, undo_outcome = \(Undo.rebound), rest = NULL

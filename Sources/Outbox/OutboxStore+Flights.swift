@@ -16,8 +16,8 @@ extension OutboxStore {
 
     /// Returns the requests in flight of all processes.
     ///
-    /// If a departure is being stored while the caller's ban is stored, it is waited for or
-    /// refused: the transactions are serializable, while a single query would miss a departure that
+    /// A departure that is stored at the same time as the caller's ban is waited for or refused,
+    /// because the transactions are serializable; a single query would miss a departure that
     /// commits a moment later. The record of a killed worker expires with the deadline of its
     /// request plus the tolerated difference of clocks.
     package func flights(now: Date) async throws -> [Flight] {

@@ -25,7 +25,7 @@ extension OutboxStore {
 
     /// The originals whose copies exist, as ``OutboxStore/following(on:now:)`` counts them.
     package struct FollowingCount: Equatable, Sendable {
-        /// All of them.
+        /// All these originals.
         package var all = 0
         /// Originals that were never checked.
         package var unchecked = 0
@@ -40,12 +40,12 @@ extension OutboxStore {
     }
 
     /// The age in seconds until which a copy is young.
-    private static let youth: TimeInterval = 30 * 86_400
-    /// Seconds after which a check was postponed by a clock that was ahead.
-    private static let tooLate: TimeInterval = 2 * 86_400
+    private static let youngAge: TimeInterval = 30 * 86_400
+    /// The longest wait for a check, in seconds; a longer one comes from a clock that was ahead.
+    private static let longestWait: TimeInterval = 2 * 86_400
 
-    /// Returns the originals due for a check: those that were never checked, newest copy first;
-    /// then longest wait first.
+    /// Returns the originals due for a check: first those that were never checked, by their newest
+    /// copy, then those that have waited longest.
     ///
     /// - Parameters:
     ///   - now: The present; originals postponed by a clock that was ahead are due too.
@@ -55,19 +55,19 @@ extension OutboxStore {
         let rows = try await storage.query(
             """
             SELECT source_post_id, MIN(COALESCE(follow_ms, 0)) AS turn, MAX(sending_ms) AS newest FROM actions
-            WHERE mirror = \(mirror) AND source_network = \(network.rawValue) AND \(Self.standing)
+            WHERE mirror = \(mirror) AND source_network = \(network.rawValue) AND \(Self.copyExists)
                 AND \(Self.isDue(at: now))
             GROUP BY source_post_id ORDER BY turn, newest DESC, source_post_id LIMIT \(limit)
             """)
         return try rows.map { PostID(network: network, value: try $0.text("source_post_id")) }
     }
 
-    /// Whether the check of an original is due.
+    /// Whether the check of any original is due.
     package func hasOriginalsToFollow(on network: NetworkName, now: Date) async throws -> Bool {
         let rows = try await storage.query(
             """
             SELECT 1 AS found FROM actions
-            WHERE mirror = \(mirror) AND source_network = \(network.rawValue) AND \(Self.standing)
+            WHERE mirror = \(mirror) AND source_network = \(network.rawValue) AND \(Self.copyExists)
                 AND \(Self.isDue(at: now)) ORDER BY follow_ms LIMIT 1
             """)
         return !rows.isEmpty
@@ -75,7 +75,7 @@ extension OutboxStore {
 
     private static func isDue(at now: Date) -> SQL {
         """
-        (follow_ms IS NULL OR follow_ms <= \(now.milliseconds) OR follow_ms > \((now + tooLate).milliseconds))
+        (follow_ms IS NULL OR follow_ms <= \(now.milliseconds) OR follow_ms > \((now + longestWait).milliseconds))
         """
     }
 
@@ -87,7 +87,7 @@ extension OutboxStore {
             FROM (SELECT MAX(CASE WHEN follow_ms IS NULL THEN 1 ELSE 0 END) AS is_unchecked,
                     MAX(CASE WHEN \(Self.isDue(at: now)) THEN 1 ELSE 0 END) AS is_due
                 FROM actions
-                WHERE mirror = \(mirror) AND source_network = \(network.rawValue) AND \(Self.standing)
+                WHERE mirror = \(mirror) AND source_network = \(network.rawValue) AND \(Self.copyExists)
                 GROUP BY source_post_id) AS originals
             """)
         guard let row = rows.first else { return FollowingCount() }
@@ -102,7 +102,7 @@ extension OutboxStore {
         let rows = try await storage.query(
             """
             SELECT MIN(follow_ms) AS follow_ms FROM actions
-            WHERE mirror = \(mirror) AND source_network = \(network.rawValue) AND \(Self.standing)
+            WHERE mirror = \(mirror) AND source_network = \(network.rawValue) AND \(Self.copyExists)
             """)
         return try rows.first?.optionalDate("follow_ms")
     }
@@ -113,45 +113,46 @@ extension OutboxStore {
     package func noteFollowed(_ originals: [PostID], _ pace: FollowingPace, now: Date) async throws
     {
         guard let network = originals.first?.network else { return }
-        let (young, old) = pace.seconds
+        let (youngWait, oldWait) = pace.seconds
         try await write { connection in
-            for part in originals.map(\.value).portions {
+            for portion in originals.map(\.value).portions {
                 _ = try connection.execute(
                     """
-                    \(Self.noting) follow_ms = CASE WHEN sending_ms > \((now - Self.youth).milliseconds)
-                        THEN \((now + young).milliseconds) ELSE \((now + old).milliseconds) END
+                    \(Self.noting) follow_ms = CASE WHEN sending_ms > \((now - Self.youngAge).milliseconds)
+                        THEN \((now + youngWait).milliseconds) ELSE \((now + oldWait).milliseconds) END
                     WHERE mirror = \(mirror) AND kind IN ('post', 'reply')
-                        AND source_network = \(network.rawValue) AND source_post_id IN \(list: part)
-                        AND \(Self.standing)
+                        AND source_network = \(network.rawValue) AND source_post_id IN \(list: portion)
+                        AND \(Self.copyExists)
                     """)
             }
         }
     }
 
-    /// Returns those of some posts on one network with a copy that does not reflect an edit at that
-    /// time.
+    /// Returns the edited posts that have a copy without the edit.
+    ///
+    /// - Parameter posts: Posts on one network, with the times of their edits.
     package func originals(
         among posts: [(id: PostID, edited: Date)]
     ) async throws -> Set<PostID> {
         guard let network = posts.first?.id.network else { return [] }
         let edited = Dictionary(posts.map { ($0.id.value, $0.edited) }, uniquingKeysWith: max)
-        var found: Set<PostID> = []
-        for part in edited.keys.sorted().portions {
+        var originals: Set<PostID> = []
+        for portion in edited.keys.sorted().portions {
             let rows = try await storage.query(
                 """
                 SELECT source_post_id, original_edited_ms FROM actions
                 WHERE mirror = \(mirror) AND kind IN ('post', 'reply')
-                    AND source_network = \(network.rawValue) AND source_post_id IN \(list: part) AND \(Self.standing)
+                    AND source_network = \(network.rawValue) AND source_post_id IN \(list: portion) AND \(Self.copyExists)
                 """)
             for row in rows {
                 let id = try row.text("source_post_id")
                 let followed = try row.optionalDate("original_edited_ms") ?? .distantPast
                 if let time = edited[id], followed < time {
-                    found.insert(PostID(network: network, value: id))
+                    originals.insert(PostID(network: network, value: id))
                 }
             }
         }
-        return found
+        return originals
     }
 
     /// Returns the copies of an original that exist or may exist, without a request to undo, newest
@@ -172,7 +173,7 @@ extension OutboxStore {
     package func copies(of original: PostID, before edited: Date) async throws -> [Action] {
         try await actions(
             where: """
-                \(Self.copies(of: original)) AND \(Self.standing)
+                \(Self.copies(of: original)) AND \(Self.copyExists)
                 AND (original_edited_ms IS NULL OR original_edited_ms < \(edited.milliseconds))
                 """,
             order: "sending_ms DESC, id ASC", limit: 1_000)
@@ -208,8 +209,8 @@ extension OutboxStore {
                 order: "id ASC", limit: identities.count)
     }
 
-    /// Condition: exists at the network, as far as known, without a request to undo.
-    private static let standing: SQL = """
+    /// Condition: the copy exists at the network, as far as known, without a request to undo.
+    private static let copyExists: SQL = """
         state = 'done' AND source_post_id IS NOT NULL AND undo_asked_ms IS NULL AND undo_proposed IS NULL
         """
 
@@ -222,7 +223,7 @@ extension OutboxStore {
 
     // MARK: Asking a person
 
-    /// Returns the number of actions that the mirror has undone by itself since then.
+    /// Returns the number of actions that the mirror has undone by itself since a time.
     package func automaticUndos(since time: Date) async throws -> Int {
         let rows = try await storage.query(
             """
@@ -233,20 +234,20 @@ extension OutboxStore {
         return try rows.first?.int("number") ?? 0
     }
 
-    /// Stores proposals to take actions back, for a person's approval.
+    /// Stores proposals to undo actions, for a person's approval.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func proposeUndos(_ ids: [String], reason: Action.Reason) async throws {
         try await write { connection in
-            for part in ids.portions {
+            for portion in ids.portions {
                 try setProposal(
-                    reason.rawValue, where: "id IN \(list: part) AND undo_proposed IS NULL",
+                    reason.rawValue, where: "id IN \(list: portion) AND undo_proposed IS NULL",
                     on: connection)
             }
         }
     }
 
-    /// Returns the proposals, newest first, at most ten thousand.
+    /// Returns the actions whose undo is proposed, newest first, at most ten thousand.
     package func proposedUndos() async throws -> [Action] {
         try await actions(where: Self.isProposed, order: "sending_ms DESC, id ASC", limit: 10_000)
     }
@@ -263,19 +264,21 @@ extension OutboxStore {
     package func keepProposed(_ ids: [String]? = nil, seen: Seen? = nil) async throws -> Int {
         try await write { connection in
             guard let ids else {
-                return try setProposal(Self.keptMark, where: Self.isProposed, on: connection)
+                return try setProposal(Self.rejectedMark, where: Self.isProposed, on: connection)
             }
             try require(seen, of: ids, on: connection)
-            return try ids.portions.reduce(0) { number, part in
-                let condition: SQL = "id IN \(list: part) AND \(Self.isProposed)"
-                return try number + setProposal(Self.keptMark, where: condition, on: connection)
+            return try ids.portions.reduce(0) { number, portion in
+                let condition: SQL = "id IN \(list: portion) AND \(Self.isProposed)"
+                return try number + setProposal(Self.rejectedMark, where: condition, on: connection)
             }
         }
     }
 
-    private static let keptMark = "kept"
+    /// Stands in place of a proposal that a person rejected.
+    private static let rejectedMark = "kept"
+    /// Condition: an undo is proposed, and a person has not decided about it.
     package static let isProposed: SQL = """
-        undo_proposed IS NOT NULL AND undo_proposed <> \(keptMark) AND undo_asked_ms IS NULL
+        undo_proposed IS NOT NULL AND undo_proposed <> \(rejectedMark) AND undo_asked_ms IS NULL
         AND state IN ('sending', 'done')
         """
 

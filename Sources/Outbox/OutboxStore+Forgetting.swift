@@ -10,16 +10,18 @@ extension OutboxStore {
         package var dropped = 0
         /// Ended actions that were reduced to their outcome.
         package var ended = 0
-        /// Actions in flight or with a request to undo, which stay until that is completed.
+        /// Actions in flight or with a request to undo, which stay until their request ends.
         package var underWay = 0
-        /// The human's posts that these actions contain.
+        /// The human's posts whose texts the actions under way contain.
         package var inUse: Set<PostID> = []
 
         package init() {}
     }
 
-    /// The digest that replaces a forgotten subject, so that it is never decided again, or a
-    /// conversation, whose name contains that of its author.
+    /// Returns the digest that replaces the subject of a forgotten person's action, or the name of
+    /// a conversation, which contains the name of its author.
+    ///
+    /// With the digest the subject still counts as decided.
     static func forgotten(_ subject: String) -> String {
         guard !subject.hasPrefix("#") else { return subject }
         return "#" + StableHash.digest(of: "forgotten/1", "subject", subject).prefix(16).hexadecimal
@@ -49,10 +51,11 @@ extension OutboxStore {
                     let isWaiting = Self.waitingStates.contains(action.state)
                     result.dropped += isWaiting ? 1 : 0
                     result.ended += isWaiting ? 0 : 1
-                    try strip(action, of: account, isWaiting: isWaiting, now: now, on: connection)
+                    try reduceToOutcome(
+                        action, of: account, isWaiting: isWaiting, now: now, on: connection)
                 }
-                result.underWay += try leaveOut(account, on: connection)
-                try hideUndecided(of: account, on: connection)
+                result.underWay += try removeBystander(account, on: connection)
+                try replaceUndecidableSubjects(of: account, on: connection)
             }
             for action in try actions(madeOf: posts, on: connection) {
                 if let author = action.target?.author, accounts.contains(author) { continue }
@@ -60,20 +63,20 @@ extension OutboxStore {
                     result.underWay += 1
                     result.inUse.formUnion([action.wording?.source].compactMap(\.self))
                 } else {
-                    try blank(action, now: now, on: connection)
+                    try removeText(of: action, now: now, on: connection)
                 }
             }
-            try hideThreads(on: connection)
+            try replaceThreadNames(on: connection)
             return result
         }
     }
 
     /// Reduces an action to its outcome, and for a reply the id of the bot's post.
-    private func strip(
+    private func reduceToOutcome(
         _ action: Action, of account: AccountID, isWaiting: Bool, now: Date,
         on connection: any StorageConnection
     ) throws {
-        let name = Self.forgotten(action.subject)
+        let digest = Self.forgotten(action.subject)
         if isWaiting {
             try connection.execute(
                 """
@@ -83,7 +86,7 @@ extension OutboxStore {
         }
         try connection.execute(
             """
-            \(Self.changing) subject = \(name), target_post_id = \(name), target_author = \(account.forgottenID.value),
+            \(Self.changing) subject = \(digest), target_post_id = \(digest), target_author = \(account.forgottenID.value),
                 target_address = '', target_name = NULL, \(Self.settled), text = NULL, warning = NULL,
                 note = NULL,
                 thread = \(action.payload.reply.map { Self.forgotten($0.thread) }),
@@ -97,22 +100,27 @@ extension OutboxStore {
     /// Removes an account from the bystanders of replies to others.
     ///
     /// - Returns: The number of waiting replies that still need it.
-    private func leaveOut(_ account: AccountID, on connection: any StorageConnection) throws -> Int
-    {
-        let named: SQL = """
+    private func removeBystander(
+        _ account: AccountID, on connection: any StorageConnection
+    ) throws -> Int {
+        let namesAccount: SQL = """
             mirror = \(mirror) AND kind = 'reply' AND target_network = \(account.network.rawValue)
             AND bystanders IS NOT NULL
             AND REPLACE(' ' || bystanders || ' ', \(" \(account.value) "), '') <> ' ' || bystanders || ' '
             """
-        let ended: SQL = "state IN ('done', 'skipped', 'expired', 'failed', 'undone')"
-        try connection.execute("\(Self.noting) bystanders = NULL WHERE \(named) AND \(ended)")
-        return try connection.query("SELECT COUNT(*) AS number FROM actions WHERE \(named)").first?
-            .int("number") ?? 0
+        let hasEnded: SQL = "state IN ('done', 'skipped', 'expired', 'failed', 'undone')"
+        try connection.execute(
+            "\(Self.noting) bystanders = NULL WHERE \(namesAccount) AND \(hasEnded)")
+        let rows = try connection.query(
+            "SELECT COUNT(*) AS number FROM actions WHERE \(namesAccount)")
+        return try rows.first?.int("number") ?? 0
     }
 
     /// Reduces an action with a text to or about the person to its outcome, and removes a waiting
     /// one.
-    private func blank(_ action: Action, now: Date, on connection: any StorageConnection) throws {
+    private func removeText(
+        of action: Action, now: Date, on connection: any StorageConnection
+    ) throws {
         if Self.waitingStates.contains(action.state) {
             try connection.execute(
                 """
@@ -128,27 +136,29 @@ extension OutboxStore {
             """)
     }
 
-    /// Returns the actions with some of the human's posts that are not for the forgotten person.
+    /// Returns the posts and replies with the text of some of the human's posts.
     private func actions(madeOf posts: [PostID], on connection: any StorageConnection) throws
         -> [Action]
     {
         var found: [Action] = []
         for (network, group) in Dictionary(grouping: posts, by: \.network) {
-            for (kind, part) in group.map(\.value).portions.flatMap({
+            for (kind, portion) in group.map(\.value).portions.flatMap({
                 [(ActionKind.post, $0), (.reply, $0)]
             }) {
                 found += try actions(
                     where: """
                         kind = \(kind.rawValue) AND source_network = \(network.rawValue)
-                        AND source_post_id IN \(list: part) AND text <> ''
+                        AND source_post_id IN \(list: portion) AND text <> ''
                         """, order: "due_ms ASC, id ASC", limit: 1_000_000, on: connection)
             }
         }
         return found
     }
 
-    /// Replaces the name of undecidable mentions by a digest if it identifies their author.
-    private func hideUndecided(of account: AccountID, on connection: any StorageConnection) throws {
+    /// Replaces the identity of undecidable mentions by a digest if it names the account as author.
+    private func replaceUndecidableSubjects(
+        of account: AccountID, on connection: any StorageConnection
+    ) throws {
         let rows = try connection.query(
             """
             SELECT id, subject FROM actions
@@ -168,7 +178,7 @@ extension OutboxStore {
     }
 
     /// Replaces the names of conversations that an earlier version stored by digests.
-    private func hideThreads(on connection: any StorageConnection) throws {
+    private func replaceThreadNames(on connection: any StorageConnection) throws {
         let rows = try connection.query(
             """
             SELECT DISTINCT thread FROM actions
@@ -183,13 +193,15 @@ extension OutboxStore {
         }
     }
 
-    /// Condition: belongs to a conversation, stored by its name or its digest.
+    /// Condition: the action belongs to a conversation, stored by its name or its digest.
     static func isPart(of thread: String) -> SQL {
         let names = [thread, forgotten(thread)]
         // The index contains the beginning of a thread's name.
-        let starts = names.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(200))) }
+        let beginnings = names.map {
+            String(String.UnicodeScalarView($0.unicodeScalars.prefix(200)))
+        }
         return
-            "SUBSTR(thread, 1, 200) IN \(list: starts) AND COALESCE(thread, '') IN \(list: names)"
+            "SUBSTR(thread, 1, 200) IN \(list: beginnings) AND COALESCE(thread, '') IN \(list: names)"
     }
 
     /// Returns all actions about any of these accounts, oldest first.

@@ -8,6 +8,7 @@ package struct EarlierReplies: Sendable {
     package fileprivate(set) var decided: Set<String> = []
     /// The replies to each account that count for the cap of a day.
     private var today: [AccountID: Int] = [:]
+    /// The uses of each old reply for each account.
     private var uses: [AccountID: [PostID: ReplyUse]] = [:]
     /// The conversations of replies, by their addresses at the bot's server.
     private var threads: [String: String] = [:]
@@ -27,8 +28,8 @@ package struct EarlierReplies: Sendable {
 
     /// Returns the uses of old replies for any of these accounts, by the old reply.
     package func uses(for accounts: [AccountID]) -> [PostID: ReplyUse] {
-        accounts.compactMap { uses[$0] }.reduce(into: [:]) { all, some in
-            all.merge(some) { $0.merged(with: $1) }
+        accounts.compactMap { uses[$0] }.reduce(into: [:]) { merged, usesForAccount in
+            merged.merge(usesForAccount) { $0.merged(with: $1) }
         }
     }
 
@@ -37,9 +38,9 @@ package struct EarlierReplies: Sendable {
 
     /// Returns the number of replies in a conversation that count for its cap.
     package func replies(inThread thread: String) -> Int {
-        let name = OutboxStore.forgotten(thread)
-        let stored = max(counts[name] ?? 0, countsOfThreads[name] ?? 0)
-        return stored + (added[name] ?? 0)
+        let digest = OutboxStore.forgotten(thread)
+        let stored = max(counts[digest] ?? 0, countsOfThreads[digest] ?? 0)
+        return stored + (added[digest] ?? 0)
     }
 
     /// Adds a decision that is about to be stored, so that later decisions take it into account.
@@ -109,9 +110,9 @@ extension OutboxStore {
         package var parents: [String] = []
         /// The known conversations of the mentions.
         package var threads: [String] = []
-        /// Earlier replies to a person do not count.
+        /// The time before which replies to a person do not count.
         package var midnight: Date
-        /// Earlier replies in a conversation do not count.
+        /// The time before which replies in a conversation do not count.
         package var memory: Date
 
         package init(midnight: Date, memory: Date) {
@@ -130,9 +131,9 @@ extension OutboxStore {
         let names = Dictionary(question.subjects.flatMap { [($0, $0), (Self.forgotten($0), $0)] }) {
             first, _ in first
         }
-        var parts: [SQL] = []
+        var statements: [SQL] = []
         if !names.isEmpty {
-            parts.append(
+            statements.append(
                 """
                 SELECT 0 AS part, subject AS name, '' AS network, '' AS source_network, '' AS source, 0 AS last_ms,
                     0 AS open, 0 AS number
@@ -140,7 +141,7 @@ extension OutboxStore {
                 """)
         }
         if !question.parents.isEmpty {
-            parts.append(
+            statements.append(
                 """
                 SELECT 1 AS part, answered.remote_address AS name, '' AS network, '' AS source_network,
                     answered.thread AS source, 0 AS last_ms, 0 AS open,
@@ -155,14 +156,14 @@ extension OutboxStore {
                 """)
         }
         if !question.threads.isEmpty {
-            parts.append(counts(of: question.threads, since: question.memory))
+            statements.append(counts(of: question.threads, since: question.memory))
         }
         for target in Self.targets(question.accounts) {
-            parts.append(uses(target, since: question.midnight))
+            statements.append(uses(target, since: question.midnight))
         }
-        guard let first = parts.first else { return replies }
-        let all = parts.dropFirst().reduce(first) { $0 + " UNION ALL " + $1 }
-        for row in try connection.query(all) { try replies.add(row) }
+        guard let first = statements.first else { return replies }
+        let union = statements.dropFirst().reduce(first) { $0 + " UNION ALL " + $1 }
+        for row in try connection.query(union) { try replies.add(row) }
         replies.decided = Set(replies.decided.compactMap { names[$0] })
         let furtherThreads = Set(question.parents.compactMap(replies.thread(ofReplyPublishedAs:)))
             .filter { $0 != Self.forgotten($0) }.subtracting(question.threads)
@@ -173,25 +174,25 @@ extension OutboxStore {
         return replies
     }
 
-    /// The replies in conversations that count for their caps, by conversation.
+    /// The statement that counts, for each conversation, the replies that count for its cap.
     private func counts(of threads: [String], since start: Date) -> SQL {
         let names = Array(Set(threads.flatMap { [$0, Self.forgotten($0)] }))
         // The index contains the beginning of a thread's name.
-        let starts = Array(
+        let beginnings = Array(
             Set(names.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(200))) }))
         return """
             SELECT 2 AS part, COALESCE(thread, '') AS name, '' AS network, '' AS source_network, '' AS source,
                 0 AS last_ms, 0 AS open, COUNT(*) AS number
             FROM actions
-            WHERE mirror = \(mirror) AND kind = 'reply' AND SUBSTR(thread, 1, 200) IN \(list: starts)
+            WHERE mirror = \(mirror) AND kind = 'reply' AND SUBSTR(thread, 1, 200) IN \(list: beginnings)
                 AND COALESCE(thread, '') IN \(list: names) AND \(Self.counting)
                 AND +due_ms >= \(start.milliseconds)
             GROUP BY COALESCE(thread, '')
             """
     }
 
-    /// The replies to some accounts by account and source: the last use of each source, and the
-    /// number of replies that count for the cap of a day.
+    /// The statement that reads, for each account and old reply, the last use and the number of
+    /// replies that count for the cap of a day.
     private func uses(_ target: SQL, since midnight: Date) -> SQL {
         """
         SELECT 3 AS part, target_author AS name, target_network AS network,

@@ -7,7 +7,7 @@ extension OutboxStore {
     /// Ends all waiting actions in the table of a backup, for all its mirrors: planned ones may
     /// have been sent since.
     ///
-    /// Actions in transit are looked up a few times and never sent again; threads are not
+    /// Actions in flight are looked up a few times and never sent again; threads are not
     /// continued.
     package static func settleBackup(on connection: any StorageConnection, now: Date) throws {
         try connection.execute(
@@ -58,7 +58,7 @@ extension OutboxStore {
             """)
     }
 
-    // MARK: What the network knows
+    // MARK: Posts found at the network
 
     /// A post of the bot that was found at its network.
     package struct Published: Sendable {
@@ -83,21 +83,21 @@ extension OutboxStore {
 
     /// The first number for posts that were found at the network; no plan of a day has so many
     /// slots.
-    private static let firstFound = 1_001
+    private static let firstFoundNumber = 1_001
 
     /// Records posts at the network that have no row as done, so that their texts count as used.
     ///
-    /// A post that a backup contains as planned becomes the one that was found. Repeating the call
+    /// If the backup contains a found post as planned, that row becomes done. Repeating the call
     /// changes nothing.
     ///
     /// - Returns: The new or changed actions.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func note(_ published: [Published], now: Date) async throws -> [Action] {
         try await write { connection in
-            let waited = try actions(
+            let skipped = try actions(
                 where: "kind = 'post' AND state = 'skipped' AND reason = \(Action.Reason.restored)",
                 order: "due_ms ASC, id ASC", limit: 10_000, on: connection)
-            var open = Dictionary(grouping: waited) { $0.wording?.source }
+            var skippedBySource = Dictionary(grouping: skipped) { $0.wording?.source }
             var noted: [Action] = []
             for post in published {
                 let stored = try connection.query(
@@ -106,8 +106,8 @@ extension OutboxStore {
                     WHERE mirror = \(mirror) AND kind = 'post' AND remote_address = \(post.remoteAddress) LIMIT 1
                     """)
                 guard stored.isEmpty else { continue }
-                if let planned = open[post.wording.source]?.first {
-                    open[post.wording.source]?.removeFirst()
+                if let planned = skippedBySource[post.wording.source]?.first {
+                    skippedBySource[post.wording.source]?.removeFirst()
                     try connection.execute(
                         """
                         \(Self.changing) state = 'done', reason = NULL, remote_id = \(post.remoteID),
@@ -135,7 +135,7 @@ extension OutboxStore {
             """
         ).compactMap { Slot.Name(try $0.text("subject"))?.number }
         let name = Slot.Name(
-            day: post.day, number: max(Self.firstFound, (usedNumbers.max() ?? 0) + 1))
+            day: post.day, number: max(Self.firstFoundNumber, (usedNumbers.max() ?? 0) + 1))
         let intent = Intent(
             .post(name, post.wording), state: .done, due: post.sent, expires: post.sent,
             explanation: Explanation("found at the network after a restore"))

@@ -14,20 +14,20 @@ extension OutboxStore {
     ///   - last: The last post's text; nil for none.
     ///   - day: The day of the human's clock.
     ///   - expires: The time until which the last post may be sent.
-    ///   - now: When the last post is due.
-    /// - Returns: Whether this call began it.
+    ///   - now: The present, at which the last post is due.
+    /// - Returns: Whether this call began the retirement.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     @discardableResult
     package func beginRetirement(
         saying last: Action.Wording?, on day: LocalDay, expires: Date, now: Date
     ) async throws -> Bool {
         try await write { connection in
-            let begun = try connection.execute(
+            let changedRows = try connection.execute(
                 """
                 UPDATE mirrors SET retire_begun_ms = \(now.milliseconds), version = version + 1
                 WHERE mirror = \(mirror) AND retire_ms <= \(now.milliseconds) AND retire_begun_ms IS NULL
                 """)
-            guard begun == 1 else { return false }
+            guard changedRows == 1 else { return false }
             let waiting = try actions(
                 where: Self.waiting, order: "id ASC", limit: 10_000, on: connection)
             try connection.execute(

@@ -298,10 +298,10 @@ extension OutboxStore {
         _ action: Action, as state: ActionState, _ reason: ReasonCode, _ outcome: String?,
         sighting: Date?, _ now: Date
     ) async throws -> Action {
-        var full = action.explanation
-        if let outcome { full = Explanation(adding: outcome, to: full) }
+        var explanation = action.explanation
+        if let outcome { explanation = Explanation(adding: outcome, to: explanation) }
         var changes: SQL = """
-            reason = \(reason), explanation = \(explanationOrStored(full)), next_attempt_ms = \(sighting?.milliseconds),
+            reason = \(reason), explanation = \(explanationOrStored(explanation)), next_attempt_ms = \(sighting?.milliseconds),
             \(Self.settled)
             """
         // An action that certainly did not happen needs no undo.
@@ -335,8 +335,8 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - read: The action as the caller read it.
-    ///   - orItsDeparture: Whether to accept also the row after the departure of `read`.
-    ///   - orUnsettled: Whether to accept also an action without a known outcome.
+    ///   - orItsDeparture: Whether to change also a row that is `read` after its departure.
+    ///   - orUnsettled: Whether to change also an action that ended with an unknown outcome.
     ///   - isNote: Whether the revision stays.
     ///   - deadline: The maximum duration of the request that is sent now; nil for none.
     ///   - version: The version of a person's operations that must still hold.
@@ -358,18 +358,19 @@ extension OutboxStore {
         case .unwanted: allowed += " AND undo_asked_ms IS NULL"
         case nil: break
         }
-        let end: SQL =
+        let newState: SQL =
             state == .planned
             ? "CASE WHEN undo_asked_ms IS NULL THEN 'planned' ELSE 'skipped' END"
             : "\(state.rawValue)"
         if deadline != nil {
-            let isAsRead: SQL = if let version { "mirrors.version = \(version)" } else { "TRUE" }
+            let hasSameVersion: SQL =
+                if let version { "mirrors.version = \(version)" } else { "TRUE" }
             allowed +=
-                " AND \(isPermitted(at: now)) AND \(mirrorHas("NOT \(Self.pauses(at: now)) AND \(isAsRead)"))"
+                " AND \(isPermitted(at: now)) AND \(mirrorHas("NOT \(Self.pauses(at: now)) AND \(hasSameVersion)"))"
         }
         // Any record after a departure implies that its request has ended.
         var changes: SQL = """
-            state = \(end), updated_ms = \(now.milliseconds), flight_ms = \(deadline?.milliseconds)
+            state = \(newState), updated_ms = \(now.milliseconds), flight_ms = \(deadline?.milliseconds)
             """
         if deadline != nil { changes += ", departed_ms = \(now.milliseconds)" }
         if let assignments { changes = "\(changes), \(assignments)" }
@@ -384,7 +385,7 @@ extension OutboxStore {
             let updated = try connection.query("\(update) RETURNING \(Action.columns)")
             guard let stored = try updated.first.flatMap(Self.action(of:)) else {
                 if deadline != nil {
-                    try requireNoWord(against: read, asOf: version, at: now, on: connection)
+                    try requireMirrorAllows(read, asOf: version, at: now, on: connection)
                 }
                 throw OutboxError.stateChanged(read.id, to: state)
             }
@@ -393,7 +394,7 @@ extension OutboxStore {
         }
     }
 
-    /// Condition: no change since the action was read.
+    /// Condition: the action has not changed since it was read.
     static func isStill(_ read: Action) -> SQL {
         "(state = \(read.state.rawValue) AND revision = \(read.revision))"
     }
@@ -401,36 +402,37 @@ extension OutboxStore {
 
 extension OutboxStore {
     /// Throws while the mirror is paused, without consent, while the human's account is away, after
-    /// the mirror has retired, or if the person is denied, so that no request is sent after that
-    /// decision, however long it was prepared.
+    /// the mirror has retired, or if the person is denied.
+    ///
+    /// So no request is sent after such a decision, even if it was prepared before.
     func requireNoObjection(to action: Action, at now: Date, on connection: any StorageConnection)
         throws
     {
-        try requireNoWord(against: action, asOf: nil, at: now, on: connection)
+        try requireMirrorAllows(action, asOf: nil, at: now, on: connection)
         try requireNoDenial(of: action, on: connection)
     }
 
     /// Throws while the mirror is paused, without consent, while the human's account is away, after
     /// the mirror has retired, or if a person has changed the conditions of sending since
     /// `version`.
-    private func requireNoWord(
-        against action: Action, asOf version: Int64?, at now: Date,
+    private func requireMirrorAllows(
+        _ action: Action, asOf version: Int64?, at now: Date,
         on connection: any StorageConnection
     ) throws {
         let isSuperseded: SQL = if let version { "mirrors.version <> \(version)" } else { "FALSE" }
         let rows = try connection.query(
             """
-            SELECT CASE WHEN \(Self.pauses(at: now)) THEN \(Word.paused.rawValue)
-                WHEN (\(Self.isAgreed)) IS NOT TRUE THEN \(Word.unagreed.rawValue)
-                WHEN \(Self.goesOn) IS NOT TRUE THEN \(Word.humanAway.rawValue)
-                WHEN \(Self.serves("\(action.id)", at: now)) IS NOT TRUE THEN \(Word.retired.rawValue)
-                WHEN \(isSuperseded) THEN \(Word.superseded.rawValue) END AS word
+            SELECT CASE WHEN \(Self.pauses(at: now)) THEN \(Objection.paused.rawValue)
+                WHEN (\(Self.isAgreed)) IS NOT TRUE THEN \(Objection.unagreed.rawValue)
+                WHEN \(Self.mayContinue) IS NOT TRUE THEN \(Objection.humanAway.rawValue)
+                WHEN \(Self.serves("\(action.id)", at: now)) IS NOT TRUE THEN \(Objection.retired.rawValue)
+                WHEN \(isSuperseded) THEN \(Objection.superseded.rawValue) END AS word
             FROM mirrors WHERE mirrors.mirror = \(mirror)
             """)
         // A mirror without a row has no consent.
         guard let row = rows.first else { throw OutboxError.unagreed }
-        guard let word = try row.optionalText("word") else { return }
-        switch Word(rawValue: word) {
+        guard let objection = try row.optionalText("word") else { return }
+        switch Objection(rawValue: objection) {
         case .paused: throw OutboxError.paused
         case .unagreed: throw OutboxError.unagreed
         case .humanAway: throw OutboxError.humanAway
@@ -439,8 +441,8 @@ extension OutboxStore {
         }
     }
 
-    /// The objection of a mirror's row to a request.
-    private enum Word: String {
+    /// A reason in a mirror's row why no request may be sent.
+    private enum Objection: String {
         case paused, unagreed, humanAway, retired, superseded
     }
 
@@ -452,7 +454,8 @@ extension OutboxStore {
     /// Every departure includes it in its statement. Queries of due actions include it too, so that
     /// nothing is prepared in vain.
     func isPermitted(at now: Date) -> SQL {
-        mirrorHas("\(Self.isAgreed) AND \(Self.goesOn) AND \(Self.serves("actions.id", at: now))")
+        mirrorHas(
+            "\(Self.isAgreed) AND \(Self.mayContinue) AND \(Self.serves("actions.id", at: now))")
     }
 
     /// An SQL condition on a row of `mirrors`: a consent is stored.
@@ -460,7 +463,7 @@ extension OutboxStore {
 
     /// The condition that the network does not call the human's account a memorial, suspended,
     /// deactivated or gone, or that a person wants the mirror to continue anyway.
-    private static let goesOn: SQL = """
+    private static let mayContinue: SQL = """
         (mirrors.standing IS NULL OR mirrors.standing = 'moved' OR mirrors.standing_goes_on_ms IS NOT NULL)
         """
 
@@ -494,7 +497,7 @@ extension OutboxStore {
     }
 }
 
-// MARK: Of which nobody knows whether it happened
+// MARK: Actions with an unknown outcome
 
 extension OutboxStore {
     /// The condition of unconfirmed actions.
@@ -538,7 +541,7 @@ extension OutboxStore {
             order: "updated_ms DESC, id ASC", limit: 2_000)
     }
 
-    /// The unconfirmed actions whose time for another look-up has come.
+    /// Returns the unconfirmed actions that are due for another look-up.
     package func unsighted(now: Date, limit: Int = 20) async throws -> [Departed] {
         try await actions(
             where: "\(Self.unsettled) AND next_attempt_ms <= \(now.milliseconds)",
@@ -560,8 +563,8 @@ extension OutboxStore {
         }
     }
 
-    /// When any action was last changed, on the clock of the process that changed it; nil if there
-    /// is none.
+    /// Returns the time of the last change of any action, on the clock of the process that changed
+    /// it; nil if there is none.
     package func newestChange() async throws -> Date? {
         let rows = try await storage.query(
             "SELECT MAX(updated_ms) AS newest_ms FROM actions WHERE mirror = \(mirror)")

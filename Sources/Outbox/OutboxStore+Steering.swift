@@ -18,9 +18,9 @@ extension OutboxStore {
     /// Runs in the transaction that has changed an action, with the changed action.
     package typealias Note = @Sendable (Action, any StorageConnection) throws -> Void
 
-    // Each returns the changed action, or nil if its state does not allow the change, or if it is
-    // missing. Each throws `SeenChanged`, and changes nothing, if `seen` differs from the action's
-    // digest.
+    // Each function returns the changed action, or nil if its state does not allow the change, or
+    // if it is missing. Each throws `SeenChanged`, and changes nothing, if `seen` differs from the
+    // action's digest.
 
     /// Skips a waiting action.
     package func skip(
@@ -112,7 +112,7 @@ extension OutboxStore {
         do {
             return try await storage.transaction { connection in
                 try require(seen, of: plan.day, on: connection)
-                let before = try takeOut(plan.day, now: now, on: connection)
+                let before = try skipReplaceable(plan.day, now: now, on: connection)
                 try connection.execute(
                     """
                     UPDATE plans SET seed = \(plan.seed), slots = \(kept + slots.count),
@@ -147,21 +147,22 @@ extension OutboxStore {
     /// Throws if some actions differ from what a person saw.
     func require(_ seen: Seen?, of ids: [String], on connection: any StorageConnection) throws {
         guard seen != nil else { return }
-        var found: [String: Seen] = [:]
-        for part in ids.portions {
+        var digests: [String: Seen] = [:]
+        for portion in ids.portions {
             for action in try actions(
-                where: "id IN \(list: part)", order: "id ASC", limit: part.count, on: connection)
-            { found[action.id] = action.seen }
+                where: "id IN \(list: portion)", order: "id ASC", limit: portion.count,
+                on: connection)
+            { digests[action.id] = action.seen }
         }
-        try seen.require(Seen(ofAll: ids.compactMap { found[$0] }))
+        try seen.require(Seen(ofAll: ids.compactMap { digests[$0] }))
     }
 
     /// Skips a day's waiting slots, except pinned ones.
     ///
     /// - Returns: The slots before the change.
-    private func takeOut(_ day: LocalDay, now: Date, on connection: any StorageConnection) throws
-        -> [Action]
-    {
+    private func skipReplaceable(
+        _ day: LocalDay, now: Date, on connection: any StorageConnection
+    ) throws -> [Action] {
         let replaceable: SQL = """
             kind = 'post' AND SUBSTR(subject, 1, 10) = \(day.description) AND NOT pinned AND \(Self.waiting)
             """
@@ -192,8 +193,8 @@ extension OutboxStore {
         }
     }
 
-    /// Whether a person requested a post, or pinned a slot with it, that was due since an instant
-    /// and was not given up.
+    /// Whether a person requested a slot with this post, or pinned one, that was due since an
+    /// instant and was not given up.
     package func isAskedFor(_ source: PostID, since: Date, on connection: any StorageConnection)
         throws -> Bool
     {
@@ -215,7 +216,8 @@ extension OutboxStore {
     package func waitingReplies() async throws -> [Action] { try await waiting(.reply) }
 
     private func waiting(_ kind: ActionKind) async throws -> [Action] {
-        // The sign keeps SQLite from reading all due times of the past in the order of an index.
+        // The plus sign keeps SQLite from reading all due times of the past in the order of an
+        // index.
         try await actions(
             where: "kind = \(kind.rawValue) AND \(Self.waiting) AND text IS NOT NULL",
             order: "+due_ms ASC, id ASC",

@@ -20,18 +20,19 @@ extension OutboxStore {
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func continueThreads(now: Date, grace: TimeInterval) async throws -> [Action] {
         // Usually there is nothing to do, and reading takes no lock.
-        guard try await !actions(where: Self.mayGoOn, order: "id ASC", limit: 1).isEmpty else {
+        guard try await !actions(where: Self.hasPartsToFollow, order: "id ASC", limit: 1).isEmpty
+        else {
             return []
         }
         return try await write { connection in
-            var next: [Action] = []
+            var newParts: [Action] = []
             for action in try actions(
-                where: Self.mayGoOn, order: "id ASC", limit: 100, on: connection)
+                where: Self.hasPartsToFollow, order: "id ASC", limit: 100, on: connection)
             {
                 if let part = action.nextPart(at: now, grace: grace, of: mirror),
                     try insert(part, on: connection)
                 {
-                    next.append(part)
+                    newParts.append(part)
                 }
                 if case .post(let slot, _) = action.payload, action.cutsThread {
                     for part in try parts(of: slot, on: connection) {
@@ -42,32 +43,35 @@ extension OutboxStore {
                 try connection.execute(
                     "\(Self.noting) rest = NULL WHERE mirror = \(mirror) AND id = \(action.id)")
             }
-            try noteUses(by: next, on: connection)
-            return next
+            try noteUses(by: newParts, on: connection)
+            return newParts
         }
     }
 
-    /// Condition: ended in any state, with parts to follow.
-    static let mayGoOn: SQL =
+    /// Condition: the action has ended in any state, and later parts of its thread are stored.
+    static let hasPartsToFollow: SQL =
         "rest IS NOT NULL AND state IN ('done', 'undone', 'failed', 'skipped', 'expired')"
 
     /// Returns these actions and the later parts of their threads, which are undone with them.
     func withContinuations(_ ids: [String], on connection: any StorageConnection) throws -> [String]
     {
-        var all = ids
+        var allIDs = ids
         for id in ids {
             guard let action = try action(id, on: connection),
                 case .post(let slot, _) = action.payload
             else {
                 continue
             }
-            all += try parts(of: slot, on: connection).filter { $0.name.part > slot.part }.map(\.id)
+            let laterParts = try parts(of: slot, on: connection).filter {
+                $0.name.part > slot.part
+            }
+            allIDs += laterParts.map(\.id)
         }
-        var seen: Set<String> = []
-        return all.filter { seen.insert($0).inserted }
+        var includedIDs: Set<String> = []
+        return allIDs.filter { includedIDs.insert($0).inserted }
     }
 
-    /// Returns all actions of a thread, by one of its parts.
+    /// Returns all actions of the thread that one of its slots belongs to.
     private func parts(
         of slot: Slot.Name, on connection: any StorageConnection
     ) throws -> [(name: Slot.Name, id: String)] {
@@ -83,7 +87,7 @@ extension OutboxStore {
 }
 
 extension Action {
-    /// Whether it leaves its thread incomplete for another reason than a person's decision.
+    /// Whether the action leaves its thread incomplete, and not because a person decided so.
     fileprivate var cutsThread: Bool {
         guard undo == nil, reason != .outbox(.byPerson), reason != .outbox(.forgotten) else {
             return false
@@ -91,7 +95,7 @@ extension Action {
         return state == .failed || (state != .done && parent != nil)
     }
 
-    /// Makes the action of the next part: planned, or skipped if this one will not be published.
+    /// Makes the action of the next part: planned, or skipped if this part will not be published.
     fileprivate func nextPart(at now: Date, grace: TimeInterval, of mirror: String) -> Action? {
         guard case .post(let slot, let wording?) = payload, let part = wording.rest.first else {
             return nil
@@ -100,7 +104,7 @@ extension Action {
         nextWording.rest = Array(wording.rest.dropFirst())
         let isPublished = state == .done && undo == nil && remoteAddress != nil
         if !isPublished { nextWording.rest = [] }
-        // An action that was never sent ends no thread, and one that is undone ends it elsewhere.
+        // The first part ends a thread only if it was sent; otherwise there is no thread to end.
         guard isPublished || parent != nil || state == .failed else { return nil }
         var intent = Intent(
             .post(slot.next, nextWording), state: isPublished ? .planned : .skipped, due: now,

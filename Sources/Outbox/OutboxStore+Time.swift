@@ -10,7 +10,7 @@ extension OutboxStore {
     /// They include actions that an earlier worker claimed and did not send.
     ///
     /// - Parameters:
-    ///   - heard: As for ``Action/mayLeave(heard:at:)``.
+    ///   - heard: When the mentions were last read completely; see ``Action/mayLeave(heard:at:)``.
     package func due(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date, limit: Int = 20
     ) async throws -> [Action] {
@@ -40,7 +40,7 @@ extension OutboxStore {
     private static func mayLeave(heard: Date?, at now: Date) -> SQL {
         """
         (kind <> 'reply' OR created_ms <= \((heard ?? .distantPast).milliseconds)
-            OR created_ms NOT BETWEEN \((now - Action.hearing).milliseconds + 1) AND \(now.milliseconds))
+            OR created_ms NOT BETWEEN \((now - Action.longestWaitForMentions).milliseconds + 1) AND \(now.milliseconds))
         """
     }
 
@@ -56,7 +56,7 @@ extension OutboxStore {
         package var lookUp: Date?
         /// Undoing an action.
         package var undo: Date?
-        /// Going on with a thread.
+        /// Continuing a thread.
         package var thread: Date?
         /// Examining an effect of an interrupted command; not included in ``next``.
         package var effect: Date?
@@ -118,7 +118,7 @@ extension OutboxStore {
         let milliseconds = Int64(wait * 1_000)
         let mayLeave = Self.mayLeave(heard: heard, at: now)
         let isPermitted = isPermitted(at: now)
-        let isAsked: SQL = "kind IN \(list: kinds.map(\.rawValue)) AND \(mayLeave)"
+        let isRequestedKind: SQL = "kind IN \(list: kinds.map(\.rawValue)) AND \(mayLeave)"
         let rows = try await storage.query(
             """
             SELECT due_ms, post_ms, expiry_ms, unheard,
@@ -129,11 +129,11 @@ extension OutboxStore {
                 WHERE mirror = \(mirror) AND \(Self.unsettled) AND next_attempt_ms IS NOT NULL) AS sighting_ms,
                 \(nextUndo(at: now)) AS undo_ms,
                 (SELECT MIN(CAST(\(now.milliseconds) AS BIGINT)) FROM actions
-                WHERE mirror = \(mirror) AND \(Self.mayGoOn)) AS thread_ms,
+                WHERE mirror = \(mirror) AND \(Self.hasPartsToFollow)) AS thread_ms,
                 \(Self.nextEffect(of: "\(mirror)", at: now)) AS effect_ms,
                 \(retirement(at: now)) AS retire_ms
             FROM (
-                SELECT MIN(CASE WHEN \(isAsked) THEN CASE
+                SELECT MIN(CASE WHEN \(isRequestedKind) THEN CASE
                         WHEN state = 'suggested' OR next_attempt_ms > expires_ms OR NOT \(isPermitted)
                         THEN expires_ms + 1
                         WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END END) AS due_ms,
@@ -175,7 +175,7 @@ extension OutboxStore {
         guard try await !actions(where: overdue, order: "due_ms ASC, id ASC", limit: 1).isEmpty
         else { return [] }
         return try await write { connection in
-            let ending = try actions(
+            let overdueActions = try actions(
                 where: overdue, order: "due_ms ASC, id ASC", limit: 100_000, on: connection)
             try connection.execute(
                 """
@@ -185,19 +185,23 @@ extension OutboxStore {
                         ELSE \(Action.Reason.tooLate) END)
                 WHERE mirror = \(mirror) AND \(overdue)
                 """)
-            try noteUses(by: ending, on: connection)
-            return ending.map { $0.expired(at: now) }
+            try noteUses(by: overdueActions, on: connection)
+            return overdueActions.map { $0.expired(at: now) }
         }
     }
 }
 
 extension Action {
-    /// Seconds that a reply waits until all mentions are read: as long as a mention may be
-    /// answered, so that only a later approval sends a reply before that.
-    fileprivate static let hearing: TimeInterval = 86_400
+    /// The maximum time, in seconds, for which a reply waits until all mentions are read.
+    ///
+    /// A mention may be answered for as long, so only a reply that was approved later is sent
+    /// before they are read.
+    fileprivate static let longestWaitForMentions: TimeInterval = 86_400
 
-    /// Whether all mentions from before the decision were read, or the reply has waited for that
-    /// for a day; a later page may contain a "stop" of the author.
+    /// Whether all mentions from before the decision were read, or the reply has waited a day for
+    /// them.
+    ///
+    /// A mention that is not read yet may be the author's request to stop.
     ///
     /// - Parameters:
     ///   - heard: When the mentions were last read completely; nil for never.
@@ -205,10 +209,10 @@ extension Action {
     package func mayLeave(heard: Date?, at now: Date) -> Bool {
         // Rows have a resolution of milliseconds.
         kind != .reply || created.milliseconds <= (heard ?? .distantPast).milliseconds
-            || !(0..<Self.hearing).contains(now.timeIntervalSince(created))
+            || !(0..<Self.longestWaitForMentions).contains(now.timeIntervalSince(created))
     }
 
-    /// Returns the action as it is marked in the table.
+    /// Returns the action as the table contains it after its expiry.
     fileprivate func expired(at now: Date) -> Action {
         var expired = self
         expired.state = .expired
@@ -220,7 +224,7 @@ extension Action {
     }
 }
 
-// MARK: Being late
+// MARK: Late posts
 
 /// Posts whose minute passed during an outage.
 ///
@@ -251,11 +255,11 @@ extension OutboxStore {
         let grace = late.map { $0.expires.timeIntervalSince($0.due) }.max() ?? 0
         let queue = try await lateQueue(since: now - grace, now: now)
         var next = queue.next
-        var room = queue.room
+        var remaining = queue.remaining
         var postponedIDs: Set<String> = []
         var expired: [Action] = []
         for action in late {
-            if room <= 0 {
+            if remaining <= 0 {
                 expired.append(
                     try await drop(
                         action, as: .expired, reason: .tooManyLate, now: now))
@@ -264,7 +268,7 @@ extension OutboxStore {
                 try await putOff(action, until: next, now: now)
                 postponedIDs.insert(action.id)
             }
-            room -= 1
+            remaining -= 1
             next += Self.lateSpacing
         }
         return (due.filter { !postponedIDs.contains($0.id) }, expired)
@@ -280,14 +284,14 @@ extension OutboxStore {
         }
         let grace = post.expires.timeIntervalSince(post.due)
         let queue = try await lateQueue(since: now - grace, besides: post.id, now: now)
-        return queue.room > 0 ? queue.next : nil
+        return queue.remaining > 0 ? queue.next : nil
     }
 
     /// Returns the time of the next late post, and how many more may be sent, counting those sent,
     /// possibly sent or waiting since `start`.
     private func lateQueue(
         since start: Date, besides id: String? = nil, now: Date
-    ) async throws -> (next: Date, room: Int) {
+    ) async throws -> (next: Date, remaining: Int) {
         // A time in the future comes from a clock that was set since.
         let end = (now + Self.lateSpacing).milliseconds
         let lateness = Int64(Self.lateness * 1_000)
@@ -327,7 +331,7 @@ extension OutboxStore {
     }
 }
 
-// MARK: Being over
+// MARK: Cleaning
 
 /// Cleaning of old plans and actions.
 extension OutboxStore {
@@ -339,10 +343,10 @@ extension OutboxStore {
     /// Deletes plans and ended actions that were last changed before `time`, a few thousand at
     /// most.
     ///
-    /// Actions to look up or take back stay, and so do replies, so that nobody gets the same reply
+    /// Actions to look up or undo stay, and so do replies, so that nobody gets the same reply
     /// twice. The caller chooses `time` before all periods of caps and repeats.
     ///
-    /// - Parameter time: Later changes stay.
+    /// - Parameter time: Actions that were changed at this time or later stay.
     /// - Returns: The number of deleted rows.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     @discardableResult
@@ -363,14 +367,14 @@ extension OutboxStore {
         guard !first.actions.isEmpty || !first.plans.isEmpty else { return 0 }
         return try await write { connection in
             let (actions, plans) = try outdated(time, limit: Self.batch, on: connection)
-            for part in actions.portions {
-                try keepUses(of: part, on: connection)
+            for portion in actions.portions {
+                try keepUses(of: portion, on: connection)
                 try connection.execute(
-                    "DELETE FROM actions WHERE mirror = \(mirror) AND id IN \(list: part)")
+                    "DELETE FROM actions WHERE mirror = \(mirror) AND id IN \(list: portion)")
             }
-            for part in plans.portions {
+            for portion in plans.portions {
                 try connection.execute(
-                    "DELETE FROM plans WHERE mirror = \(mirror) AND local_day IN \(list: part)")
+                    "DELETE FROM plans WHERE mirror = \(mirror) AND local_day IN \(list: portion)")
             }
             return actions.count + plans.count
         }
@@ -394,6 +398,7 @@ extension OutboxStore {
         }
     }
 
+    /// Returns the ids of actions and the days of plans that may be deleted, `limit` at most.
     private func outdated(
         _ time: Date, limit: Int, on connection: any StorageConnection
     ) throws -> (actions: [String], plans: [String]) {

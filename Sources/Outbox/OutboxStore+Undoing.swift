@@ -4,7 +4,7 @@ package import Storage
 
 /// A request to undo an action, and its progress.
 package struct Undo: Equatable, Sendable {
-    /// Why it is to be undone.
+    /// Why the action is to be undone.
     package var reason: ReasonCode
     package var asked: Date
     /// The number of requests to the network.
@@ -15,13 +15,13 @@ package struct Undo: Equatable, Sendable {
     /// before the first.
     package var outcome: String?
 
-    /// It was deleted.
+    /// The post was deleted.
     package static let removed = "removed"
-    /// It had been deleted before the request.
+    /// The post had been deleted before the request.
     package static let gone = "gone"
-    /// It was deleted, but the server still shows its text to anybody.
+    /// The post was deleted, but the server still shows its text to anybody.
     package static let shown = "shown"
-    /// It belongs to another account of the bot, so it is out of reach.
+    /// The post belongs to another account of the bot, so it cannot be deleted.
     package static let rebound = "rebound"
 }
 
@@ -72,13 +72,13 @@ extension OutboxStore {
         _ note: @escaping Note = { _, _ in }
     ) async throws -> [String: UndoAnswer] {
         var answers: [String: UndoAnswer] = [:]
-        for (number, part) in ids.portions.enumerated() {
+        for (number, portion) in ids.portions.enumerated() {
             let newAnswers = try await write { connection -> [(String, UndoAnswer)] in
                 if number == 0 { try require(seen, of: ids, on: connection) }
-                let answers = try withContinuations(part, on: connection).map {
+                let answers = try withContinuations(portion, on: connection).map {
                     ($0, try noteUndo($0, reason: reason, now: now, on: connection))
                 }
-                for (id, answer) in answers where part.contains(id) && answer.isCarriedOut {
+                for (id, answer) in answers where portion.contains(id) && answer.isCarriedOut {
                     if let action = try action(id, on: connection) { try note(action, connection) }
                 }
                 return answers
@@ -88,9 +88,10 @@ extension OutboxStore {
         return answers
     }
 
-    /// Attempts while other changes of the same row interfere.
+    /// The maximum number of attempts to change a row that others change at the same time.
     private static let attempts = 5
 
+    /// Stores a request to undo an action, and returns its outcome.
     func noteUndo(
         _ id: String, reason: Action.Reason, now: Date, on connection: any StorageConnection
     ) throws -> UndoAnswer {
@@ -114,7 +115,7 @@ extension OutboxStore {
         throw OutboxError.stateChanged(id, to: .undone)
     }
 
-    // MARK: Carrying out
+    // MARK: Undoing
 
     /// Returns the actions due to be undone, newest first among those of one request.
     package func dueUndos(now: Date, limit: Int = 20) async throws -> [Action] {
@@ -143,16 +144,17 @@ extension OutboxStore {
         """
     }
 
-    /// Returns the time of the next look-up of such an action; nil for none.
+    /// Returns the time of the next look-up of an action with a request to undo and an unknown
+    /// outcome; nil for none.
     ///
     /// - Parameter isPatient: Whether to include actions whose look-up after the deadline failed,
     ///   which are looked up a few times more within a day.
     package func nextUnknownUndo(isPatient: Bool) async throws -> Date? {
-        let open: SQL = isPatient ? "" : "AND state = 'sending'"
+        let stateCondition: SQL = isPatient ? "" : "AND state = 'sending'"
         let rows = try await storage.query(
             """
             SELECT MIN(next_attempt_ms) AS look_ms FROM actions
-            WHERE mirror = \(mirror) AND \(Self.isUnknownUndo) \(open)
+            WHERE mirror = \(mirror) AND \(Self.isUnknownUndo) \(stateCondition)
             """)
         return try rows.first?.optionalDate("look_ms")
     }
@@ -195,7 +197,7 @@ extension OutboxStore {
             """, now: now)
     }
 
-    /// Records a failed request to take an action back.
+    /// Records a failed request to undo an action.
     ///
     /// - Parameters:
     ///   - begun: The action from ``beginUndo(_:until:now:)``.
@@ -256,15 +258,15 @@ extension OutboxStore {
     }
 }
 
-// MARK: What there is to take back
+// MARK: Actions to undo
 
-/// The number of requests in each state.
+/// The numbers of requests to undo, by state.
 package struct UndoTally: Equatable, Sendable {
-    /// Waiting to be carried out.
+    /// Requests that wait to be carried out.
     package var waiting = 0
-    /// Of actions with an unknown outcome.
+    /// Requests for actions with an unknown outcome.
     package var remembered = 0
-    /// Refused by the network for good.
+    /// Requests that the network refused for good.
     package var refused = 0
     /// Proposals: copies of posts that the human deleted or changed.
     package var proposed = 0
@@ -287,13 +289,13 @@ extension OutboxStore {
     package func undoable(
         _ kinds: [ActionKind], since start: Date?, unasked: Bool = false, limit: Int
     ) async throws -> [Action] {
-        let unwished: SQL = unasked ? "undo_asked_ms IS NULL AND " : ""
+        let withoutRequest: SQL = unasked ? "undo_asked_ms IS NULL AND " : ""
         return try await actions(
-            where: unwished + Self.isUndoable(kinds, since: start),
+            where: withoutRequest + Self.isUndoable(kinds, since: start),
             order: "sending_ms DESC, id ASC", limit: limit)
     }
 
-    /// Returns the number of such actions of each kind; kinds without any are missing.
+    /// Returns the number of undoable actions of each kind; kinds without any are missing.
     package func undoableCounts() async throws -> [ActionKind: Int] {
         let rows = try await storage.query(
             """
@@ -337,7 +339,7 @@ extension OutboxStore {
         """
     }
 
-    /// Condition: happened, or may have.
+    /// Condition: the action happened, or may have happened.
     private static let awaitingUndo: SQL = """
         (state IN ('sending', 'done') OR (\(unsettled) AND next_attempt_ms IS NOT NULL))
         """
@@ -367,9 +369,9 @@ extension Action {
         }
     }
 
-    /// The change of the row; nil for none.
+    /// Returns the change of the row that follows from an answer; nil for none.
     fileprivate func changes(for answer: UndoAnswer, reason: Action.Reason, now: Date) -> SQL? {
-        let wish: SQL = """
+        let request: SQL = """
             undo_reason = \(reason), undo_asked_ms = \(now.milliseconds), undo_next_ms = \(now.milliseconds),
             undo_noted_ms = \(now.milliseconds)
             """
@@ -379,18 +381,18 @@ extension Action {
                 state = 'skipped', reason = \(reason), next_attempt_ms = NULL, \(OutboxStore.settled), undo_reason = \(reason),
                 undo_asked_ms = \(now.milliseconds), updated_ms = \(now.milliseconds)
                 """
-        // Its time of change is kept, because it determines when a sent action is looked up, and
-        // nothing has happened yet.
-        case .remembered: return undo == nil ? wish : nil
-        case .asked: return undo?.next == nil ? wish : nil
+        // The row's time of change is kept, because it determines when a sent action is looked up,
+        // and nothing has happened yet.
+        case .remembered: return undo == nil ? request : nil
+        case .asked: return undo?.next == nil ? request : nil
         case .already, .nothing, .outOfReach, .unknown: return nil
         }
     }
 
-    /// Whether it has a request to undo that can still be carried out.
+    /// Whether the action has a request to undo that can still be carried out.
     var awaitsUndo: Bool { undo?.next != nil && [.asked, .remembered].contains(undoAnswer) }
 
-    /// Whether it ended with an unknown outcome that may still become known.
+    /// Whether the action ended with an unknown outcome.
     private var isUnsettled: Bool {
         state == .failed && [.outbox(.unconfirmed), .outbox(.duplicate)].contains(reason)
     }

@@ -43,8 +43,8 @@ package struct OutboxStore: Sendable {
         if try readDenial(action, connection) { throw OutboxError.denied(action.id) }
     }
 
-    // In SQLite a plus before a column, or an expression instead of it, prevents the use of an
-    // index that serves only the order.
+    // In SQLite a plus sign before a column, or an expression in its place, prevents the use of an
+    // index that would only help with the order.
 
     func actions(where condition: SQL, order: SQL, limit: Int) async throws -> [Action] {
         try await storage.query(selection(condition, order, limit)).compactMap(Self.action(of:))
@@ -108,7 +108,7 @@ package struct OutboxStore: Sendable {
 
     /// Runs `work` in one transaction that requires the lease.
     ///
-    /// - Throws: ``OutboxError`` if the lease is lost; what `work` throws, the store's error.
+    /// - Throws: ``OutboxError`` if the lease is lost; the error of `work`; the store's error.
     package func write<Value: Sendable>(
         _ work: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
@@ -118,9 +118,10 @@ package struct OutboxStore: Sendable {
         }
     }
 
-    /// Throws unless the lease holds, and keeps others from taking it until the transaction ends.
+    /// Throws unless this worker holds the lease, and keeps others from taking it until the
+    /// transaction ends.
     ///
-    /// It writes nothing. On Postgres the lock blocks another worker's claim; in SQLite a writing
+    /// This writes nothing. On Postgres the lock blocks another worker's claim; in SQLite a writing
     /// transaction has exclusive access anyway.
     private func requireLease(on connection: any StorageConnection) throws {
         guard let lease else { return }
@@ -134,7 +135,7 @@ package struct OutboxStore: Sendable {
     }
 }
 
-// MARK: What there is
+// MARK: Plans and actions
 
 extension OutboxStore {
     /// Returns the stored plan of a day; nil if there is none.
@@ -194,9 +195,10 @@ extension OutboxStore {
     package func recent(_ limit: Int, since: Date? = nil, isOver: Bool = false) async throws
         -> [Action]
     {
-        let over: SQL = isOver ? " AND state NOT IN ('planned', 'suggested', 'claimed')" : ""
+        let overCondition: SQL =
+            isOver ? " AND state NOT IN ('planned', 'suggested', 'claimed')" : ""
         return try await actions(
-            where: "updated_ms >= \(since?.milliseconds ?? 0)" + over,
+            where: "updated_ms >= \(since?.milliseconds ?? 0)" + overCondition,
             order: "updated_ms DESC, id ASC", limit: limit)
     }
 
@@ -204,7 +206,7 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - limit: The maximum to return.
-    ///   - isWanted: Whether to return an action that matches the filter.
+    ///   - isWanted: Returns whether an action that matches the filter is included.
     package func history(
         _ filter: ActionFilter, limit: Int, where isWanted: (Action) -> Bool = { _ in true }
     ) async throws -> [Action] {
@@ -251,15 +253,15 @@ extension OutboxStore {
 
     /// Returns the existing actions among these identifiers.
     package func actions(withIDs ids: [String]) async throws -> [String: Action] {
-        var found: [String: Action] = [:]
-        for part in ids.portions {
+        var actionsByID: [String: Action] = [:]
+        for portion in ids.portions {
             for action in try await actions(
-                where: "id IN \(list: part)", order: "id ASC", limit: part.count)
+                where: "id IN \(list: portion)", order: "id ASC", limit: portion.count)
             {
-                found[action.id] = action
+                actionsByID[action.id] = action
             }
         }
-        return found
+        return actionsByID
     }
 
     /// A position in the list of suggestions, which remains valid after the suggestion there was
@@ -338,10 +340,10 @@ extension OutboxStore {
         return try rows.first?.int("number") ?? 0
     }
 
-    /// Reads what the decisions about a page of posts need, in one transaction.
+    /// Reads the facts for decisions about a page of posts, in one transaction.
     ///
     /// - Parameters:
-    ///   - since: Start of the period of the cap.
+    ///   - since: The start of the period of the cap.
     /// - Returns: The subjects that have an action, the number of actions that count for the cap,
     ///   and the result of `read`.
     /// - Throws: The store's error, or what `read` throws.
@@ -367,11 +369,11 @@ extension OutboxStore {
         let names = Dictionary(subjects.flatMap { [($0, $0), (Self.forgotten($0), $0)] }) {
             first, _ in first
         }
-        for part in Array(names.keys).portions {
+        for portion in Array(names.keys).portions {
             let rows = try connection.query(
                 """
                 SELECT subject FROM actions
-                WHERE mirror = \(mirror) AND kind = \(kind.rawValue) AND subject IN \(list: part)
+                WHERE mirror = \(mirror) AND kind = \(kind.rawValue) AND subject IN \(list: portion)
                 """)
             decided.formUnion(try rows.compactMap { names[try $0.text("subject")] })
         }
@@ -421,7 +423,7 @@ extension Action {
     }
 }
 
-// MARK: Of many mirrors
+// MARK: Several mirrors
 
 extension OutboxStore {
     /// Condition: a post that is still to be sent.
@@ -437,12 +439,12 @@ extension OutboxStore {
         of mirrors: [String], in storage: any StorageEngine, now: Date
     ) async throws -> [String: (suggestions: Int, nextSlot: Date?)] {
         var waiting: [String: (suggestions: Int, nextSlot: Date?)] = [:]
-        for part in mirrors.portions {
+        for portion in mirrors.portions {
             let rows = try await storage.query(
                 """
                 SELECT mirror, SUM(CASE WHEN state = 'suggested' THEN 1 ELSE 0 END) AS suggestions,
                     MIN(CASE WHEN \(comes(after: now)) THEN due_ms END) AS next_ms
-                FROM actions WHERE mirror IN \(list: part) AND state IN ('planned', 'claimed', 'suggested')
+                FROM actions WHERE mirror IN \(list: portion) AND state IN ('planned', 'claimed', 'suggested')
                 GROUP BY mirror
                 """)
             for row in rows {
@@ -464,7 +466,7 @@ extension OutboxStore {
         let rows = try await storage.query(
             """
             SELECT mirror, kind, state, COALESCE(reason, '') AS reason, COUNT(*) AS number FROM actions
-            WHERE mirror IN \(list: mirrors) AND state IN \(list: ActionTally.ends.map(\.rawValue))
+            WHERE mirror IN \(list: mirrors) AND state IN \(list: ActionTally.endStates.map(\.rawValue))
             GROUP BY mirror, kind, state, COALESCE(reason, '')
             """)
         return try rows.reduce(into: [:]) { endings, row in
@@ -476,7 +478,7 @@ extension OutboxStore {
     /// The ended actions of a mirror with the same kind and state, and for replies the same reason.
     package struct Ending: Sendable {
         package let mirror: String
-        /// The number; only replies have a reason.
+        /// The kind, state, reason and number; only replies have a reason.
         package let tally: ActionTally
         /// When the last of them was sent; for unsent actions, when the last was due.
         package let last: Date
@@ -493,7 +495,7 @@ extension OutboxStore {
             """
             SELECT mirror, kind, state, CASE WHEN kind = 'reply' THEN COALESCE(reason, '') ELSE '' END AS reason,
                 COUNT(*) AS number, MAX(COALESCE(sending_ms, due_ms)) AS last_ms
-            FROM actions WHERE state IN \(list: ActionTally.ends.map(\.rawValue)) GROUP BY 1, 2, 3, 4
+            FROM actions WHERE state IN \(list: ActionTally.endStates.map(\.rawValue)) GROUP BY 1, 2, 3, 4
             """)
         return try rows.compactMap { row in
             guard let tally = try ActionTally(row) else { return nil }
@@ -563,7 +565,7 @@ extension OutboxStore {
     }
 }
 
-// MARK: What there was
+// MARK: Reports
 
 /// The number of actions with one kind, state and reason.
 package struct ActionTally: Equatable, Sendable {
@@ -573,7 +575,7 @@ package struct ActionTally: Equatable, Sendable {
     package let count: Int
 
     /// The states in which an action has ended.
-    fileprivate static let ends: [ActionState] = [.done, .skipped, .expired, .failed, .undone]
+    fileprivate static let endStates: [ActionState] = [.done, .skipped, .expired, .failed, .undone]
 
     /// Reads the columns `kind`, `state`, `reason` and `number`; nil for a kind or state that this
     /// version does not know.
@@ -619,7 +621,7 @@ extension OutboxStore {
             """
             SELECT kind, state, COALESCE(reason, '') AS reason, COUNT(*) AS number FROM actions
             WHERE mirror = \(mirror) AND updated_ms >= \(span.lowerBound.milliseconds)
-                AND updated_ms < \(span.upperBound.milliseconds) AND state IN \(list: ActionTally.ends.map(\.rawValue))
+                AND updated_ms < \(span.upperBound.milliseconds) AND state IN \(list: ActionTally.endStates.map(\.rawValue))
             GROUP BY 1, 2, 3
             """
         ).compactMap { try ActionTally($0) }
@@ -644,7 +646,8 @@ extension OutboxStore {
             WHERE mirror = \(mirror) AND kind = 'reply' AND due_ms >= \(start.milliseconds)
             LIMIT 100000
             """)
-        var events: [(at: Date, thread: String, sent: String?)] = []
+        // For a decided mention, `sentReply` is nil.
+        var events: [(at: Date, thread: String, sentReply: String?)] = []
         for row in rows {
             let thread = try row.text("thread")
             guard !thread.isEmpty else { continue }
@@ -656,13 +659,15 @@ extension OutboxStore {
             }
         }
         // A mention that is decided at the instant of a reply is not an answer to it.
-        events.sort { ($0.at, $0.sent == nil ? 0 : 1) < ($1.at, $1.sent == nil ? 0 : 1) }
-        var last: [String: String] = [:]
+        events.sort {
+            ($0.at, $0.sentReply == nil ? 0 : 1) < ($1.at, $1.sentReply == nil ? 0 : 1)
+        }
+        var lastReplies: [String: String] = [:]
         var counts: [String: Int] = [:]
         for event in events {
-            if let reply = event.sent {
-                last[event.thread] = reply
-            } else if let reply = last[event.thread] {
+            if let reply = event.sentReply {
+                lastReplies[event.thread] = reply
+            } else if let reply = lastReplies[event.thread] {
                 counts[reply, default: 0] += 1
             }
         }
@@ -731,7 +736,7 @@ extension OutboxStore {
     }
 }
 
-// MARK: What counts
+// MARK: Caps and uses
 
 /// The uses of an old reply for one person.
 package struct ReplyUse: Equatable, Sendable {
@@ -779,11 +784,15 @@ extension OutboxStore {
 
     /// The current use of the limits.
     package struct LimitUses: Equatable, Sendable {
+        /// The number of favorites that count for the cap of the day.
         package var favorites = 0
         /// The highest number of replies to one person.
         package var repliesToOnePerson = 0
+        /// The person with that number of replies.
         package var mostAnswered: AccountID?
+        /// The number of deleted posts and replies in their period.
         package var deletions = 0
+        /// The number of withdrawn favorites in their period.
         package var withdrawals = 0
     }
 
@@ -859,27 +868,28 @@ extension OutboxStore {
     package func acquaintances(
         among people: [AccountID], unlessFor reasons: [ReasonCode]
     ) async throws -> Set<AccountID> {
-        var found: Set<AccountID> = []
+        var acquaintances: Set<AccountID> = []
         for (network, group) in Dictionary(grouping: Set(people), by: \.network) {
-            for part in group.map(\.value).portions {
+            for portion in group.map(\.value).portions {
                 let rows = try await storage.query(
                     """
                     SELECT DISTINCT target_author FROM actions
                     WHERE mirror = \(mirror) AND kind = 'reply' AND target_network = \(network.rawValue)
-                        AND target_author IN \(list: part)
+                        AND target_author IN \(list: portion)
                         AND COALESCE(reason, '') NOT IN \(list: reasons)
                     """)
                 for row in rows {
-                    found.insert(AccountID(network: network, value: try row.text("target_author")))
+                    let author = try row.text("target_author")
+                    acquaintances.insert(AccountID(network: network, value: author))
                 }
             }
         }
-        return found
+        return acquaintances
     }
 
     /// Returns a condition on the target of an action for each network.
     static func targets(_ accounts: [AccountID]) -> [SQL] {
-        // In a fixed order: equal questions are equal statements.
+        // The order is fixed, so that equal questions make equal statements.
         Dictionary(grouping: Set(accounts), by: \.network).sorted {
             $0.key.rawValue < $1.key.rawValue
         }.map {

@@ -8,18 +8,18 @@ package struct WorkerRecord: Equatable, Sendable {
     package let worker: String
     /// A number that grows with every beat.
     package let beat: Int64
-    /// The version of its program, such as `0.2.0`.
+    /// The version of the worker's program, such as `0.2.0`.
     package let version: String
-    /// Whether it shares the mirrors of the database fairly with other workers, as `run --all`
-    /// does.
+    /// Whether the worker shares the mirrors of the database fairly with other workers, as
+    /// `run --all` does.
     package let isSharing: Bool
-    /// The number of mirrors that it held at its last beat.
+    /// The number of mirrors that the worker held at its last beat.
     package let mirrors: Int
     /// The largest delay of a pass, in seconds, within the minute before its last beat.
     package let lateness: TimeInterval
     /// The time of its last beat on its wall clock; only for display.
     package let updatedMilliseconds: Int64
-    /// The reason why it cannot do the work of its mirrors; nil if it can.
+    /// The part of its work that the worker cannot do; nil if it can do everything.
     package let disability: Disability?
 
     /// The part of the work that a worker cannot do, since when and why.
@@ -129,7 +129,7 @@ package struct WorkerTable: Sendable {
 
     /// The statement that updates the beat of an existing worker, and changes nothing without a
     /// row; idempotent.
-    static func beatOfEntered(_ worker: WorkerRecord) -> SQL {
+    static func beatOfExisting(_ worker: WorkerRecord) -> SQL {
         "UPDATE workers SET \(changes(by: worker)) WHERE worker = \(worker.worker)"
     }
 
@@ -146,8 +146,8 @@ package struct WorkerTable: Sendable {
         Int64((worker.lateness * 1_000).rounded())
     }
 
-    /// The workers among these that have a row.
-    static func entered(among workers: Set<String>, on connection: any StorageConnection) throws
+    /// Returns the workers among these that have a row.
+    static func withRow(among workers: Set<String>, on connection: any StorageConnection) throws
         -> Set<String>
     {
         guard !workers.isEmpty else { return [] }
