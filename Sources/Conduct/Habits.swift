@@ -53,7 +53,7 @@ package struct Habits: Sendable {
     /// - Parameters:
     ///   - other: The ``version`` of the other habits.
     /// - Returns: False if the text must be judged again.
-    package func sayTheSame(of text: String, as other: Substring) -> Bool {
+    package func giveSameVerdict(on text: String, as other: Substring) -> Bool {
         if other == version { return true }
         // Mostly, the only difference is that one more hashtag is used often enough.
         let otherMachines =

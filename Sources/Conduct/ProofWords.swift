@@ -40,7 +40,7 @@ package struct ProofWords: Hashable, Sendable {
     /// Ignores case, full-width forms, punctuation and mentions; other words may surround them.
     ///
     /// - Parameter text: The text of a mention.
-    package static func said(in text: String) -> [ProofWords] {
+    package static func candidates(in text: String) -> [ProofWords] {
         guard text.utf8.count <= longestText else { return [] }
         var words: [Int?] = []
         var word: String = ""

@@ -97,7 +97,7 @@ package struct ReplyHabits: Sendable {
     }
 
     /// Whether a word is significant: it is not one of the most frequent words.
-    package func isTelling(_ word: String) -> Bool { !frequentWords.contains(word) }
+    package func isSignificant(_ word: String) -> Bool { !frequentWords.contains(word) }
 
     /// Returns the mean likeness of a reply to the human's other short replies.
     package func centre(of id: PostID, _ words: WordLikeness.Words) -> Double {

@@ -54,7 +54,7 @@ extension TextRules {
     /// - Parameter text: Any text, as it was sent or as a server returns it.
     /// - Returns: Lower-case letters and digits; empty if the text has only parts that a server may
     ///   rewrite.
-    package static func lettersKept(of text: String) -> String {
+    package static func stableLetters(of text: String) -> String {
         let folded = TextShape.withoutMarkup(text.precomposedStringWithCompatibilityMapping)
         var plain = String.UnicodeScalarView()
         for token in PlainTokens(folded).tokens {
@@ -77,8 +77,8 @@ extension TextRules {
     ///
     /// A text without letters counts as alike, because nothing can be compared.
     package static func areAlike(_ first: String, _ second: String) -> Bool {
-        let first = lettersKept(of: first)
-        let second = lettersKept(of: second)
+        let first = stableLetters(of: first)
+        let second = stableLetters(of: second)
         if first == second || first.isEmpty || second.isEmpty { return true }
         func runs(_ text: String) -> Set<String> {
             let letters = Array(text)

@@ -23,7 +23,7 @@ extension TextRules {
         guard !thread.isEmpty, prepared.unfit == nil else { return prepared }
         guard sendsThreads, isChain else { return (prepared.key, .threadHead, 0) }
         for part in thread {
-            let preparedPart = preparation(of: Self.standing(part))
+            let preparedPart = preparation(of: Self.withoutReplyTarget(part))
             if let reason = preparedPart.unfit { return (prepared.key, reason, 0) }
             prepared.length = max(prepared.length, preparedPart.length)
         }
@@ -44,7 +44,7 @@ extension TextRules {
             return .failure(Refusal(.threadHead))
         }
         var texts: [(post: Post, text: String)] = []
-        for part in thread.map(Self.standing) {
+        for part in thread.map(Self.withoutReplyTarget) {
             switch text(for: part) {
             case .success(let text): texts.append((part, text))
             case .failure(let refusal): return .failure(refusal)
@@ -59,7 +59,7 @@ extension TextRules {
     ///
     /// - Parameter part: A post that continues another one of its author.
     /// - Returns: The post as if it answered nothing.
-    package static func standing(_ part: Post) -> Post {
+    package static func withoutReplyTarget(_ part: Post) -> Post {
         var post = part
         post.replyTo = nil
         return post

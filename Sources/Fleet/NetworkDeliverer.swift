@@ -168,17 +168,17 @@ package struct NetworkDeliverer: Deliverer {
     private static func find(
         _ text: String, in candidates: [ObservedPost], among others: [Action]
     ) -> LookUpOutcome {
-        let letters = TextRules.lettersKept(of: text)
+        let letters = TextRules.stableLetters(of: text)
         let exact = SentText(text)
         let matches = candidates.filter { item in
             // A text without words is compared by its signs.
             letters.isEmpty
                 ? exact.hasSameSigns(as: item.post.text)
                 : exact.isSame(as: item.post.text)
-                    || TextRules.lettersKept(of: item.post.text) == letters
+                    || TextRules.stableLetters(of: item.post.text) == letters
         }
         let alike = others.filter {
-            TextRules.lettersKept(of: $0.wording?.published ?? "") == letters
+            TextRules.stableLetters(of: $0.wording?.published ?? "") == letters
         }
         if let match = matches.last, matches.count > alike.count(where: { $0.remoteID == nil }) {
             return found(match)

@@ -678,7 +678,7 @@ actor Originals {
             }
             text = try? rules.replyText(for: post, to: String(named ?? "")).get()
         } else {
-            text = try? rules.text(for: isPart ? TextRules.standing(post) : post).get()
+            text = try? rules.text(for: isPart ? TextRules.withoutReplyTarget(post) : post).get()
         }
         return text.map { ($0, rules.warning(of: post)) }
     }

@@ -18,7 +18,8 @@ extension Delivery {
         if let age = measuredAge(of: action, at: time) { return age }
         guard action.serverSending == nil else { return nil }
         let sentAt = action.sending ?? action.updated
-        let newest = max(try await store.newestChange() ?? sentAt, memory.steady(time), sentAt)
+        let newestChange = try await store.newestChange() ?? sentAt
+        let newest = max(newestChange, memory.monotonicTime(for: time), sentAt)
         guard newest.timeIntervalSince(time) <= Self.clockMargin else { return nil }
         return newest.timeIntervalSince(sentAt)
     }

@@ -17,14 +17,14 @@ extension Delivery {
         allows: @Sendable (Action) async throws -> Bool = { _ in true }
     ) async throws -> [Action] {
         var changed = try await storeKeptChanges()
-        _ = memory.steady(now())
+        _ = memory.monotonicTime(for: now())
         for departed in try await store.unresolved() {
             let settled = try await unlessChanged {
                 try await settleIfDue(departed, now: now, allows: allows)
             }
             if let settled { changed.append(settled) }
         }
-        for departed in try await store.unsighted(now: now()) {
+        for departed in try await store.dueUnconfirmed(now: now()) {
             let confirmed = try await unlessChanged {
                 try await lookUpOnceMore(departed, now: now)
             }
@@ -78,7 +78,7 @@ extension Delivery {
     package func nextWorkTimes(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date
     ) async throws -> OutboxStore.NextWorkTimes {
-        _ = memory.steady(now)
+        _ = memory.monotonicTime(for: now)
         var nextWorkTimes = try await store.nextWorkTimes(
             kinds, heard: heard, lookUpAfter: lookUpWait, now: now)
         if memory.unstoredChange != nil { nextWorkTimes.lookUp = now }

@@ -95,8 +95,9 @@ final class DeliveryMemory: @unchecked Sendable {
         }
     }
 
-    /// Returns the wall clock as if it had never been set back during this worker's life.
-    func steady(_ wall: Date) -> Date {
+    /// Returns the time of the wall clock as if that had never been set back during this worker's
+    /// life.
+    func monotonicTime(for wall: Date) -> Date {
         let instant = uptime()
         return lock.withLock {
             let expected =

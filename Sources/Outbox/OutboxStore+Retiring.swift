@@ -90,7 +90,7 @@ extension OutboxStore {
     /// The condition that the mirror has not retired, or that an action is its last post.
     ///
     /// - Parameter action: The id of the action as a value, or its column.
-    static func serves(_ action: SQL, at now: Date) -> SQL {
+    static func retirementPermits(_ action: SQL, at now: Date) -> SQL {
         """
         (mirrors.retire_ms IS NULL OR mirrors.retire_begun_ms IS NULL AND mirrors.retire_ms > \(now.milliseconds)
             OR mirrors.retired_ms IS NULL AND mirrors.retire_post = \(action))

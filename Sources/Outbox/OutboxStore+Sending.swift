@@ -425,7 +425,7 @@ extension OutboxStore {
             SELECT CASE WHEN \(Self.pauses(at: now)) THEN \(Objection.paused.rawValue)
                 WHEN (\(Self.isAgreed)) IS NOT TRUE THEN \(Objection.unagreed.rawValue)
                 WHEN \(Self.mayContinue) IS NOT TRUE THEN \(Objection.humanAway.rawValue)
-                WHEN \(Self.serves("\(action.id)", at: now)) IS NOT TRUE THEN \(Objection.retired.rawValue)
+                WHEN \(Self.retirementPermits("\(action.id)", at: now)) IS NOT TRUE THEN \(Objection.retired.rawValue)
                 WHEN \(isSuperseded) THEN \(Objection.superseded.rawValue) END AS word
             FROM mirrors WHERE mirrors.mirror = \(mirror)
             """)
@@ -455,7 +455,8 @@ extension OutboxStore {
     /// nothing is prepared in vain.
     func isPermitted(at now: Date) -> SQL {
         mirrorHas(
-            "\(Self.isAgreed) AND \(Self.mayContinue) AND \(Self.serves("actions.id", at: now))")
+            "\(Self.isAgreed) AND \(Self.mayContinue) AND \(Self.retirementPermits("actions.id", at: now))"
+        )
     }
 
     /// An SQL condition on a row of `mirrors`: a consent is stored.
@@ -542,7 +543,7 @@ extension OutboxStore {
     }
 
     /// Returns the unconfirmed actions that are due for another look-up.
-    package func unsighted(now: Date, limit: Int = 20) async throws -> [Departed] {
+    package func dueUnconfirmed(now: Date, limit: Int = 20) async throws -> [Departed] {
         try await actions(
             where: "\(Self.unsettled) AND next_attempt_ms <= \(now.milliseconds)",
             order: "next_attempt_ms ASC, id ASC", limit: limit

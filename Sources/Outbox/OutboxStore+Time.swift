@@ -236,7 +236,7 @@ extension OutboxStore {
     /// Minimum seconds between a late post and any other post.
     package static let lateSpacing: TimeInterval = 60
     /// Maximum of late posts sent after one outage, which fits into the time until a slot expires.
-    package static let lateAtMost = 3
+    package static let maximumLatePosts = 3
 
     /// Selects the due posts that may be sent now.
     ///
@@ -315,7 +315,7 @@ extension OutboxStore {
         let latest = try rows.first?.optionalDate("latest_ms")
         return (
             max(latest.map { $0 + Self.lateSpacing } ?? now, now),
-            Self.lateAtMost - (try rows.first?.int("taken") ?? 0)
+            Self.maximumLatePosts - (try rows.first?.int("taken") ?? 0)
         )
     }
 

@@ -347,7 +347,7 @@ extension OutboxStore {
     /// - Returns: The subjects that have an action, the number of actions that count for the cap,
     ///   and the result of `read`.
     /// - Throws: The store's error, or what `read` throws.
-    package func standing<Value: Sendable>(
+    package func decisionFacts<Value: Sendable>(
         _ kind: ActionKind, among subjects: [String], since: Date,
         and read: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> (decided: Set<String>, count: Int, Value) {
@@ -629,7 +629,7 @@ extension OutboxStore {
 
     /// Returns the replies and favorites that were sent and were due within a span of time, the
     /// latest first.
-    package func toOthers(_ span: Range<Date>, limit: Int) async throws -> [Action] {
+    package func sentRepliesAndFavorites(_ span: Range<Date>, limit: Int) async throws -> [Action] {
         try await actions(
             where: """
                 kind IN ('reply', 'favorite') AND state IN ('done', 'undone') AND due_ms >= \(span.lowerBound.milliseconds)

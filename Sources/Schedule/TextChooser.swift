@@ -66,7 +66,7 @@ package struct TextChooser: Sendable {
     package static let eraShare = 0.8
     /// Half the length of an era, in seconds: it extends this far before and after the previous
     /// text.
-    package static let era = 45.0 * 86_400
+    package static let halfEra = 45.0 * 86_400
 
     /// The number of days before the same text is posted again.
     package let noRepeatDays: Int
@@ -112,7 +112,7 @@ package struct TextChooser: Sendable {
     /// Chooses the text for a slot among those of the previous text's era.
     ///
     /// - Parameters:
-    ///   - candidates: The texts that the human posted within ``era`` of the previous text, at
+    ///   - candidates: The texts that the human posted within ``halfEra`` of the previous text, at
     ///     known times of day; the caller has drawn, by ``eraShare``, that the era counts.
     ///   - now: The time from which uses are counted.
     ///   - excluded: Keys of texts that must not be chosen.
@@ -303,7 +303,9 @@ package struct TextExplanation: Equatable, Sendable, CustomStringConvertible {
                 ? "within \(windowMinutes) minutes of \(minute)" : "of any time of day"
             line =
                 "\(texts) \(isTimeKnown ? timeOfDay : "whose time of day was lost, for there is no other")"
-            if isOfEra { line += " and \(Int(TextChooser.era / 86_400)) days of the text before" }
+            if isOfEra {
+                line += " and \(Int(TextChooser.halfEra / 86_400)) days of the text before"
+            }
         } else {
             line = "the least recently used text, since all were used lately"
         }

@@ -465,11 +465,11 @@ import Testing
         for month in 0..<5 { new.count("#baking", by: nil, at: noon + Double(month * 30) * 86_400) }
         #expect(old.version != new.version)
         let known = old.version[...]
-        #expect(new.sayTheSame(of: "Rivers", as: known))
-        #expect(!new.sayTheSame(of: "Slow #baking", as: known))
-        #expect(!Habits().sayTheSame(of: "Rivers", as: known))
-        #expect(!old.sayTheSame(of: "Rivers", as: " words\(old.version)"))
-        #expect(old.sayTheSame(of: "Rivers", as: new.version[...]))
+        #expect(new.giveSameVerdict(on: "Rivers", as: known))
+        #expect(!new.giveSameVerdict(on: "Slow #baking", as: known))
+        #expect(!Habits().giveSameVerdict(on: "Rivers", as: known))
+        #expect(!old.giveSameVerdict(on: "Rivers", as: " words\(old.version)"))
+        #expect(old.giveSameVerdict(on: "Rivers", as: new.version[...]))
         #expect(Habits().version.isEmpty)
     }
 

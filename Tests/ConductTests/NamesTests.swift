@@ -63,6 +63,6 @@ import Testing
     ])
     func aHostMakesNoDifferenceToATextsKey(first: String, second: String) {
         #expect(TextRules.textKey(first) == TextRules.textKey(second))
-        #expect(TextRules.lettersKept(of: first) == TextRules.lettersKept(of: second))
+        #expect(TextRules.stableLetters(of: first) == TextRules.stableLetters(of: second))
     }
 }

@@ -91,15 +91,15 @@ import Testing
             return reply("\(number)", "x", words)
         }
         let habits = ReplyHabits(replies)
-        #expect(!habits.isTelling("w0"))
-        #expect(!habits.isTelling("w99"))
-        #expect(habits.isTelling("w100"))
-        #expect(habits.isTelling("own7.0"))
+        #expect(!habits.isSignificant("w0"))
+        #expect(!habits.isSignificant("w99"))
+        #expect(habits.isSignificant("w100"))
+        #expect(habits.isSignificant("own7.0"))
         // In few replies no word is frequent.
-        #expect(ReplyHabits(Array(replies.prefix(9))).isTelling("w0"))
+        #expect(ReplyHabits(Array(replies.prefix(9))).isSignificant("w0"))
         // A fiftieth of the 330 words of ten replies.
         let few = ReplyHabits(Array(replies.prefix(10)))
-        #expect((0..<120).count { !few.isTelling("w\($0)") } == 6)
+        #expect((0..<120).count { !few.isSignificant("w\($0)") } == 6)
     }
 
     @Test(arguments: [199, 200]) func enoughAnsweredMentionsReplaceTheShippedTable(count: Int)

@@ -74,8 +74,8 @@ import Testing
         ("Hello. *World*", "Hello. World"),
     ])
     func theLettersOfATextStayWhateverAServerMakesOfIt(sent: String, found: String) {
-        #expect(TextRules.lettersKept(of: sent) == TextRules.lettersKept(of: found))
-        #expect(!TextRules.lettersKept(of: sent).isEmpty)
+        #expect(TextRules.stableLetters(of: sent) == TextRules.stableLetters(of: found))
+        #expect(!TextRules.stableLetters(of: sent).isEmpty)
     }
 
     @Test(arguments: [
@@ -83,7 +83,7 @@ import Testing
         ("it is 12:30:45", "it is 12:31:45"),
     ])
     func otherLettersTellTextsApart(first: String, second: String) {
-        #expect(TextRules.lettersKept(of: first) != TextRules.lettersKept(of: second))
+        #expect(TextRules.stableLetters(of: first) != TextRules.stableLetters(of: second))
     }
 
     @Test(arguments: [
@@ -91,6 +91,6 @@ import Testing
         ":a",
     ])
     func aTextWithoutWordsLeavesNothingThatCouldBeTrusted(text: String) {
-        #expect(TextRules.lettersKept(of: text).count < 2)
+        #expect(TextRules.stableLetters(of: text).count < 2)
     }
 }

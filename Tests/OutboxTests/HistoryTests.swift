@@ -73,7 +73,9 @@ import Testing
             for kind in ActionKind.allCases {
                 let times = recent.filter { $0.kind == kind }.map(\.due).sorted(by: >)
                 try await expect(outbox.store.times(kind, since: since), equals: times)
-                let standing = try await outbox.store.standing(kind, among: [], since: since) { _ in
+                let standing = try await outbox.store.decisionFacts(
+                    kind, among: [], since: since
+                ) { _ in
                     0
                 }
                 #expect(standing.count == times.count)

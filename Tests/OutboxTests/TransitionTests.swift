@@ -269,7 +269,7 @@ struct TransitionTests {
                 _ = try await store.end(
                     departed, as: .failed, reason: .outbox(.unconfirmed), sighting: now + 600,
                     now: now)
-                self.departed = try await store.unsighted(now: now + 600).first {
+                self.departed = try await store.dueUnconfirmed(now: now + 600).first {
                     $0.id == departed.id
                 }
             case .done:

@@ -77,7 +77,7 @@ package struct DayReporter: Sendable {
             on: day, now: now, dates: true, human: times)
         let human = times.filter { $0.day.weekday == day.weekday }
         let tallies = try await outbox.tallies(of: span)
-        let toOthers = try await outbox.toOthers(span, limit: Self.shown)
+        let toOthers = try await outbox.sentRepliesAndFavorites(span, limit: Self.shown)
         let persons = try await mirror.persons(of: toOthers)
         let pause = try await mirror.table.pause(at: now)
         return DayReport(

@@ -94,8 +94,10 @@ extension WeekReview {
         likeness = StatsReport.Likeness(human, sentPosts.map(\.time))
         posts = sentPosts.map(\.action)
         let start = week.first?.period(in: zone)?.lowerBound ?? now - 7 * 86_400
-        let toOthers = try await outbox.toOthers(start..<now, limit: Self.repliesRead)
-            .filter { $0.state == .done }
+        let toOthers = try await outbox.sentRepliesAndFavorites(
+            start..<now, limit: Self.repliesRead
+        )
+        .filter { $0.state == .done }
         replies = toOthers.count { $0.kind == .reply }
         favorites = toOthers.count { $0.kind == .favorite }
         mostAnswered = try await Self.mostAnswered(

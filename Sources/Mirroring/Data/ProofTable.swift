@@ -177,7 +177,7 @@ package struct ProofTable: Sendable {
         ///   - author: The author, according to the network.
         ///   - written: When the mention first named the bot, by the clock of this machine.
         package init?(_ mention: PostID, by author: Account, _ text: String, written: Date) {
-            let spoken = ProofWords.said(in: text)
+            let spoken = ProofWords.candidates(in: text)
             guard !spoken.isEmpty else { return nil }
             self.mention = mention.value
             self.author = author

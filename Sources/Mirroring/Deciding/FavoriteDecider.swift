@@ -53,7 +53,7 @@ package struct FavoriteDecider: Sendable {
     ) async throws -> (decided: [Action], stances: [AccountID: People.Stance]) {
         let authors = items.map(\.author.id)
         let mirror = configuration.mirror
-        let (decided, count, stances) = try await store.standing(
+        let (decided, count, stances) = try await store.decisionFacts(
             .favorite, among: items.map(\.post.id.value), since: LocalMidnight.before(now, in: zone)
         ) { try People.stances(of: authors, in: mirror, on: $0) }
         guard configuration.favoriteMode != .off else { return ([], stances) }
@@ -95,7 +95,7 @@ package struct FavoriteDecider: Sendable {
         of item: ObservedPost, with classifier: FavoriteSession, now: Date
     ) async throws -> FavoriteProspect? {
         let author = item.author.id
-        let (_, today, stances) = try await store.standing(
+        let (_, today, stances) = try await store.decisionFacts(
             .favorite, among: [item.post.id.value], since: LocalMidnight.before(now, in: zone)
         ) { [mirror = configuration.mirror] in try People.stances(of: [author], in: mirror, on: $0)
         }

@@ -485,7 +485,7 @@ package struct MentionDecider: Sendable {
             mention.calledAt >= activated,
             !mention.favoriteNeedsApproval
         else { return nil }
-        let (decided, today, _) = try await store.standing(
+        let (decided, today, _) = try await store.decisionFacts(
             .favorite, among: [mention.post.id.value], since: LocalMidnight.before(now, in: zone)
         ) { _ in }
         let favorite = FavoriteFacts(

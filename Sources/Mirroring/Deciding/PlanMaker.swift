@@ -776,8 +776,8 @@ struct TextPool {
         from shelf: Shelf, at minute: MinuteOfDay, of era: Date, _ generator: inout SplitMix64
     ) async throws -> TextChoice? {
         var filter = shelf.filter
-        filter.start = max(filter.start, era - TextChooser.era)
-        filter.end = min(filter.end, era + TextChooser.era)
+        filter.start = max(filter.start, era - TextChooser.halfEra)
+        filter.end = min(filter.end, era + TextChooser.halfEra)
         guard filter.start <= filter.end else { return nil }
         let texts = candidates(try await maker.archive.texts(ofEra: filter))
         return chooser.choose(

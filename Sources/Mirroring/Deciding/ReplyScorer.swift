@@ -97,7 +97,7 @@ package struct ReplyScorer: Sendable {
         mutating func of(_ words: WordLikeness.Words) -> WordLikeness.Words {
             words.filter { word, _ in
                 if let isTelling = answers[word] { return isTelling }
-                let isTelling = habits.isTelling(word) && !SmallFeatures.contains(word)
+                let isTelling = habits.isSignificant(word) && !SmallFeatures.contains(word)
                 answers[word] = isTelling
                 return isTelling
             }

@@ -128,7 +128,8 @@ package struct TextJudge: Sendable {
         // Which parts of a thread are judged depends on the settings.
         guard parts.isEmpty || earlier.hasPrefix(rules.version + " ") else { return false }
         let text = ([unprepared.post] + parts).map(\.text).joined()
-        return habits?.sayTheSame(of: text, as: earlierHabits) ?? (earlierHabits == Habits.unknown)
+        return habits?.giveSameVerdict(on: text, as: earlierHabits)
+            ?? (earlierHabits == Habits.unknown)
     }
 
     private func fitness(
