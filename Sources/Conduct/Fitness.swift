@@ -6,8 +6,8 @@ package import Posts
 /// context.
 ///
 /// The rules are rows of `Resources/fitness.tsv`, applied in their order. A text that matches a row
-/// is unfit, always or outside a window; the reason is that of the first row that makes it always
-/// unfit. The effect of a row is one of
+/// is unfit, always or outside a window; the first row that makes it always unfit names the
+/// reason. The effect of a row is one of
 ///
 /// - `never`, or a window as ``FitnessWindow`` writes it, whose words are removed before the rows
 ///   below are applied;
@@ -36,7 +36,7 @@ package struct Fitness: Sendable {
         case fit
         /// It names a day, or says something that was true only on its day.
         case ofItsTime
-        /// It addresses somebody, or was news.
+        /// It addresses a person, or was news when it was written.
         case addressed
         /// It cannot be understood alone, or is hurtful.
         case broken
@@ -342,7 +342,7 @@ private final class FitnessRow: Sendable {
         -> NSRegularExpression
     {
         do { return try NSRegularExpression(pattern: text, options: options) } catch {
-            // The rules are part of the program.
+            // The rules are part of the program, so an invalid pattern is an error of the program.
             preconditionFailure("\(text): \(error)")
         }
     }

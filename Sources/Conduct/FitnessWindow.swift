@@ -6,9 +6,9 @@ package import Posts
 package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
     enum Condition: Hashable {
         /// From one day of every year to another, each as 100 times the month plus the day; may
-        /// cross the year.
+        /// cross the end of the year.
         case days(Int, Int)
-        /// 1 is Monday.
+        /// Days of the week; 1 is Monday.
         case weekdays(Set<Int>)
         case months(Set<Int>)
         /// From one minute to another, both included; may cross midnight.

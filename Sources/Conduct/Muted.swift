@@ -71,8 +71,8 @@ package struct Muted: Equatable, Sendable {
         var scalars = String.UnicodeScalarView()
         for scalar in lowercased.decomposedStringWithCanonicalMapping.unicodeScalars
         where !scalar.isInvisible {
-            // Only marks of alphabets are removed: those of kana and the vowels of other scripts
-            // make different words.
+            // Only the accents of alphabets are removed: the marks of kana and the vowel signs of
+            // other scripts make different words.
             if (0x300...0x36F).contains(scalar.value) { continue }
             if !scalar.properties.isWhitespace {
                 scalars.append(scalar)

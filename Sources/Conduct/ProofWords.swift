@@ -84,6 +84,7 @@ package struct ProofWords: Hashable, Sendable {
             let third = secondConsonants.firstIndex(of: letters[2]),
             let fourth = vowels.firstIndex(of: letters[3])
         else { return nil }
+        // The letters stand for 4, 2, 3 and 2 bits.
         return first << 7 | second << 5 | third << 2 | fourth
     }
 }

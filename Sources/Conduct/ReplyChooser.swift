@@ -55,14 +55,14 @@ package struct ReplyChooser: Equatable, Sendable {
     /// Chooses by the mention and the candidates alone, so that the same mention always gets the
     /// same reply.
     ///
-    /// Texts that this person never got from the bot are preferred: of those that pass the
-    /// ``ReplyFilter``, or of all if none do, the one with the highest score. A seed of mirror and
-    /// mention breaks ties. If all were sent before, the one sent longest ago is used, if that is
-    /// long enough ago.
+    /// Texts that this person never got from the bot are preferred: of the texts that pass the
+    /// ``ReplyFilter``, or of all if none pass, the one with the highest score is chosen. A seed of
+    /// mirror and mention breaks ties. If all were sent before, the one sent longest ago is used,
+    /// if that is long enough ago.
     ///
     /// - Parameters:
     ///   - candidates: The human's old replies to the person, in any order.
-    ///   - now: The time from which the past is counted.
+    ///   - now: The present, from which the time since the last use is counted.
     /// - Returns: The choice; nil to send no reply.
     package func choose(
         from candidates: [ReplyCandidate], mirror: String, mention: PostID, now: Date

@@ -150,7 +150,7 @@ package struct ReplyFilter: Sendable {
             unless isNoName: @escaping @Sendable (String) -> Bool
         ) {
             do { self.pattern = try NSRegularExpression(pattern: pattern) } catch {
-                // The patterns are part of the program.
+                // The patterns are part of the program, so an invalid one is an error of it.
                 preconditionFailure("\(pattern): \(error)")
             }
             self.signs = signs

@@ -42,9 +42,11 @@ package struct ReplyHabits: Sendable {
     }
 
     private let kinds: ReplyKinds
+    /// The pairs of kinds in the human's replies, by the mention's language.
     private let tables: [ReplyKinds.Language: KindTable]
     private let likeness: WordLikeness
     private let sumOfShortReplies: WordLikeness.Sum
+    /// The replies that are short enough for the ``ReplyFilter``.
     private let shortReplies: Set<PostID>
     private let frequentWords: Set<String>
 

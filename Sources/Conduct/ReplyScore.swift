@@ -49,8 +49,9 @@ package struct ReplyScore: Equatable, Sendable {
         return largest.value > 0 ? largest.part : nil
     }
 
-    /// Whether the reply hardly fits; always false in a language without kinds, for which no
-    /// threshold can be found.
+    /// Whether the score is too low for a likely reply.
+    ///
+    /// Always false in a language without kinds, for which no threshold can be found.
     ///
     /// - Parameter threshold: The least total of a likely reply; nil if none is known yet.
     package func isDoubtful(below threshold: Double?) -> Bool {

@@ -50,7 +50,8 @@ struct StopGrammar: Sendable {
 
         /// Whether the words are a request.
         var isRequest: Bool { has(Self.stop) || has(Self.ask) || has(Self.not) && has(Self.write) }
-        /// Whether the words say what is to stop, or are a request in any context.
+        /// Whether the words are a request that names what the bot is to stop, or a request in any
+        /// context.
         var isExplicit: Bool { has(Self.ask) || isRequest && has(Self.write) }
         /// Whether the words are explicit and say whom the request concerns, or are a request in
         /// any context.
@@ -65,7 +66,7 @@ struct StopGrammar: Sendable {
             }
             switch entry.role {
             case .stop:
-                // "Don't stop" is the contrary.
+                // "Don't stop" is not a request to stop.
                 guard !has(Self.not) else { return false }
                 roles |= Self.stop
             case .ask: roles |= Self.ask
@@ -87,8 +88,11 @@ struct StopGrammar: Sendable {
         case unknown
         /// It has only known words of one language, but no request.
         case neutral
+        /// It is a request; see `Reading.isRequest`.
         case request
+        /// It is an explicit request; see `Reading.isExplicit`.
         case explicit
+        /// It is a clear request; see `Reading.isClear`.
         case clear
 
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

@@ -46,9 +46,9 @@ package struct TextRules: Equatable, Sendable {
 
     /// The text to publish for one of the human's posts.
     ///
-    /// Mentions lose their `@`, so that nobody is notified; on X hashtags lose their `#`, and
-    /// cashtags but one their `$`. Nothing is cut off, except hashtags at the end on X that are not
-    /// part of the sentence.
+    /// Mentions lose their `@`, so that nobody is notified. On X hashtags lose their `#`, and all
+    /// cashtags but one lose their `$`. Nothing is cut off, except, on X, hashtags at the end that
+    /// are not part of the sentence.
     ///
     /// - Parameter post: A post that is not a reply.
     /// - Returns: The text as it may be sent, or why it may not.

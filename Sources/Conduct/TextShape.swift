@@ -2,7 +2,7 @@ import Posts
 
 /// Checks of a text's form alone.
 enum TextShape {
-    /// Whether the text begins with an address to somebody, also as `.@name`.
+    /// Whether the text begins by addressing an account, as `@name` or `.@name`.
     static func beginsWithMention(_ text: String) -> Bool {
         for token in PlainTokens(text).tokens {
             switch token {
@@ -109,7 +109,7 @@ enum TextShape {
         }
     }
 
-    /// A few scalars before a token, nearest first, back to the previous link or mention.
+    /// Returns the last few scalars before a token, the nearest first; a link or mention ends them.
     private static func scalars(before index: Int, in tokens: [PlainTokens.Token]) -> [Unicode
         .Scalar]
     {

@@ -46,7 +46,7 @@ package struct Recall: Sendable {
     package func carryOut(
         lookingAtOnceFor ids: Set<String> = [], takingOver: Bool = false
     ) async throws -> TakingBack.Round {
-        _ = try await delivery.seekUnwanted(atOnce: ids, now: { [clock] in clock.now })
+        _ = try await delivery.lookUpUnknownUndos(atOnce: ids, now: { [clock] in clock.now })
         var round = try await takingBack.carryOut()
         guard let effects, round.obstacle == nil else { return round }
         let recovered = try await effects.carryOut(takingOver: takingOver)

@@ -336,11 +336,11 @@ extension Claims {
         if others == nil, leases.contains(where: { needsOtherWorkers($0) }) {
             others = try await self.otherWorkers()
         }
-        let readWorkers = others ?? OtherWorkers()
-        let share = scope == .shared ? Share(of: wanted.count, readWorkers) : nil
-        let freeMirrors = self.freeMirrors(candidates, leases, readWorkers, share)
+        let knownWorkers = others ?? OtherWorkers()
+        let share = scope == .shared ? Share(of: wanted.count, knownWorkers) : nil
+        let freeMirrors = self.freeMirrors(candidates, leases, knownWorkers, share)
         do {
-            for portion in freeMirrors.portions { try await take(portion, readWorkers) }
+            for portion in freeMirrors.portions { try await take(portion, knownWorkers) }
         } catch {
             lock.withLock { state.isUncertain = true }
             throw error
@@ -531,7 +531,7 @@ extension Claims {
         guard let share else { return sorted }
         guard !share.isNone else { return [] }
         // To avoid conflicts between workers that claim at the same time, each begins with its own
-        // part of the list, and continues with those of the others from their end.
+        // part of the list, and continues with the parts of the other workers from their end.
         let partCount = others.established.count + 1
         let ownNumber = others.established.count { $0 < worker }
         let ownPart = sorted.indices.filter { $0 % partCount == ownNumber }

@@ -40,7 +40,7 @@ extension Delivery {
     ///     looked up again when due, because a lost request may act late.
     /// - Returns: The actions that changed.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
-    package func seekUnwanted(
+    package func lookUpUnknownUndos(
         atOnce ids: Set<String> = [], now: @escaping @Sendable () -> Date
     ) async throws -> [Action] {
         var changed = try await storeKeptChanges()

@@ -312,8 +312,8 @@ package struct Delivery: Sendable {
 
     /// Returns the change that keeps an action with an unknown outcome until it is looked up.
     ///
-    /// - Parameter sends: The number of requests that may have acted; nil for the one that was
-    ///   read.
+    /// - Parameter sends: The number of requests that may have acted; nil to keep the number that
+    ///   was read.
     func wait(
         of departed: Departed, until lookUp: Date, _ reason: ReasonCode?, sends: Int? = nil,
         at time: Date

@@ -99,8 +99,8 @@ package struct Explanation: Codable, Equatable, Sendable {
     package struct OldReply: Codable, Equatable, Sendable {
         /// The number of old replies to the person that could be sent.
         package var replies: Int
-        /// The number of those that are short, ask nothing and name nobody else; if it is 0, all
-        /// were compared.
+        /// The number of these old replies that are short, ask nothing and name no other person; if
+        /// it is 0, all were compared.
         package var plain: Int
         /// The number of replies with the same score as the chosen one, including it.
         package var nearest: Int
@@ -117,8 +117,8 @@ package struct Explanation: Codable, Equatable, Sendable {
 
         /// The reasons why one reply was better than others.
         package struct Score: Codable, Equatable, Sendable {
-            /// The logarithm of how many times more likely than usual such a reply is after such a
-            /// mention.
+            /// The logarithm of how many times more likely than usual a reply of this kind is after
+            /// a mention of that kind.
             package var kind: Double
             /// The mean likeness to the human's other short replies.
             package var centre: Double

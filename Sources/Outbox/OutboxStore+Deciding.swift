@@ -203,7 +203,7 @@ extension OutboxStore {
     /// They were decided for the previous account, and requests that it may have made can no longer
     /// be looked up. Planned posts stay. The call must be part of the transaction that binds the
     /// new account, under the mirror's lease.
-    package static func leaveUnsent(
+    package static func endActionsOfPreviousAccount(
         of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {
         try connection.execute(

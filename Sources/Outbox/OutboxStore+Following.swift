@@ -261,7 +261,8 @@ extension OutboxStore {
     /// - Returns: The number of proposals.
     /// - Throws: ``OutboxError`` if the lease is lost; `SeenChanged`, without any change; the
     ///   store's error.
-    package func keepProposed(_ ids: [String]? = nil, seen: Seen? = nil) async throws -> Int {
+    package func rejectProposedUndos(_ ids: [String]? = nil, seen: Seen? = nil) async throws -> Int
+    {
         try await write { connection in
             guard let ids else {
                 return try setProposal(Self.rejectedMark, where: Self.isProposed, on: connection)

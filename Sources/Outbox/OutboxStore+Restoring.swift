@@ -24,7 +24,9 @@ extension OutboxStore {
     /// favorites, which another mirror decided, and posts whose time has come.
     ///
     /// - Returns: The number of skipped actions.
-    package static func leaveOut(of mirror: String, on connection: any StorageConnection, now: Date)
+    package static func skipWaitingActions(
+        of mirror: String, on connection: any StorageConnection, now: Date
+    )
         throws -> Int
     {
         try skip(
@@ -81,8 +83,8 @@ extension OutboxStore {
         }
     }
 
-    /// The first number for posts that were found at the network; no plan of a day has so many
-    /// slots.
+    /// The first slot number for posts that were found at the network; no plan of a day has that
+    /// many slots.
     private static let firstFoundNumber = 1_001
 
     /// Records posts at the network that have no row as done, so that their texts count as used.

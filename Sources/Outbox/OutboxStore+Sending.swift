@@ -11,7 +11,8 @@ import Storage
 package struct Claimed: Equatable, Sendable {
     /// The action as it was claimed; a copy, which may be older than the row.
     package let action: Action
-    /// The version of a person's operations that stands for a claim; nil if the row says `claimed`.
+    /// The version of a person's operations under which the action may be sent although its row
+    /// does not say `claimed`; nil if the row says `claimed`.
     fileprivate let version: Int64?
 
     fileprivate init(_ action: Action, asOf version: Int64? = nil) {
@@ -78,8 +79,8 @@ extension OutboxStore {
     ///   - final: The action with its final text; nil if the text has not changed.
     ///   - lookUp: When to look the action up if the request's answer is lost.
     ///   - deadline: The maximum duration of its request.
-    ///   - version: ``wishVersion()`` from before the text was checked; nil for that of the claim,
-    ///     if it has one.
+    ///   - version: ``wishVersion()`` from before the text was checked; nil for the version of the
+    ///     claim, if it has one.
     ///   - now: The time of the first request, unless the action has one.
     ///   - serverTime: The time of the first request on the network's clock; nil if unknown.
     /// - Throws: As all changes of this extension.
@@ -140,8 +141,8 @@ extension OutboxStore {
     ///
     /// The departure stays the same, so that a late answer of its request is still stored.
     ///
-    /// - Parameter sends: The number of requests that may have acted; nil for the one that was
-    ///   read.
+    /// - Parameter sends: The number of requests that may have acted; nil to keep the number that
+    ///   was read.
     package func awaitLookUp(
         _ departed: Departed, at time: Date, reason: ReasonCode?, sends: Int? = nil, now: Date
     ) async throws -> Action {
@@ -160,7 +161,7 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - until: The earliest time to send it; nil for at once.
-    ///   - attempts: The number of attempts to record; nil for the one that was read.
+    ///   - attempts: The number of attempts to record; nil to keep the number that was read.
     /// - Throws: As all changes of this extension.
     package func postpone(
         _ claimed: Claimed, until: Date?, reason: ReasonCode?, attempts: Int? = nil, now: Date
@@ -452,7 +453,7 @@ extension OutboxStore {
     /// without it; and the mirror has not retired, or the row is its last post.
     ///
     /// Every departure includes it in its statement. Queries of due actions include it too, so that
-    /// nothing is prepared in vain.
+    /// no action is prepared that cannot be sent.
     func isPermitted(at now: Date) -> SQL {
         mirrorHas(
             "\(Self.isAgreed) AND \(Self.mayContinue) AND \(Self.retirementPermits("actions.id", at: now))"

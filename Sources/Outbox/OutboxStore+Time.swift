@@ -107,8 +107,8 @@ extension OutboxStore {
     /// retired, waiting actions are only marked as expired.
     ///
     /// - Parameters:
-    ///   - heard: When the mentions were last read completely, as for
-    ///     ``Action/mayLeave(heard:at:)``; actions that wait for a later reading are ignored.
+    ///   - heard: When the mentions were last read completely; see
+    ///     ``Action/mayLeave(heard:at:)``. Replies that wait for a later reading are ignored.
     ///   - wait: Seconds after a request until its look-up, unless the action has its own time.
     ///   - now: The present; a request with a later time is due at once, because a clock was set.
     package func nextWorkTimes(

@@ -63,10 +63,10 @@ extension OutboxStore {
     ///   - reason: The reason, also of the actions that are skipped.
     ///   - seen: The digest of all these actions that the person saw; nil to change without
     ///     comparing.
-    ///   - note: Runs for each of `ids` that is cancelled, is undone, or will be if it happened.
+    ///   - note: Runs for each of `ids` that is cancelled, or that will be undone if it happened.
     /// - Returns: The outcome of each request, which is stored durably.
     /// - Throws: ``OutboxError`` if the lease is lost or an action keeps changing; `SeenChanged`,
-    ///   without any change, if one differs from what was seen; the store's error.
+    ///   without any change, if an action differs from what was seen; the store's error.
     package func askUndos(
         _ ids: [String], reason: Action.Reason = .byPerson, seen: Seen? = nil, now: Date,
         _ note: @escaping Note = { _, _ in }
@@ -117,7 +117,7 @@ extension OutboxStore {
 
     // MARK: Undoing
 
-    /// Returns the actions due to be undone, newest first among those of one request.
+    /// Returns the actions due to be undone; of actions with the same due time the newest first.
     package func dueUndos(now: Date, limit: Int = 20) async throws -> [Action] {
         try await actions(
             where: """
@@ -128,14 +128,15 @@ extension OutboxStore {
             order: "undo_next_ms ASC, sending_ms DESC, id ASC", limit: limit)
     }
 
-    /// Returns the time of the next request; nil for none.
+    /// Returns the time of the next request to the network for an undo; nil for none.
     package func nextUndo(now: Date) async throws -> Date? {
         let rows = try await storage.query("SELECT \(nextUndo(at: now)) AS undo_ms")
         return try rows.first?.optionalDate("undo_ms")
     }
 
-    /// An SQL expression for the time of the next request; one postponed by a clock that was ahead
-    /// is due at once.
+    /// An SQL expression for the time of the next request to the network for an undo.
+    ///
+    /// A request that was postponed by a clock that was ahead is due at once.
     func nextUndo(at now: Date) -> SQL {
         """
         (SELECT MIN(CASE WHEN undo_noted_ms > \(now.milliseconds) THEN CAST(\(now.milliseconds) AS BIGINT)

@@ -698,8 +698,8 @@ extension OutboxStore {
         return values.map(String.init).joined(separator: " ")
     }
 
-    /// Returns the times of the completed actions, by kind, in no order: of all posts, and of other
-    /// kinds that were due from a time on.
+    /// Returns the times of all completed posts, and of completed actions of other kinds that were
+    /// due from a time on, by kind and in no order.
     package func timesDone(since start: Date) async throws -> [ActionKind: [Date]] {
         let mirror = mirror
         return try await storage.read { connection in

@@ -105,7 +105,7 @@ import Testing
             }
         case .rebound:
             try await paper.mirror.storage.transaction { connection in
-                try OutboxStore.leaveUnsent(of: "test", on: connection, now: now)
+                try OutboxStore.endActionsOfPreviousAccount(of: "test", on: connection, now: now)
             }
         }
         try await expect(kept(paper), equals: [])

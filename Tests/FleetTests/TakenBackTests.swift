@@ -330,7 +330,7 @@ import Testing
             $0.allSatisfy { $0.undo == nil && $0.state == .done }
         }
         expect(paper.log.values) { $0.contains { $0.contains("Not taken back without a person") } }
-        try await expect(store.keepProposed(), equals: 3)
+        try await expect(store.rejectProposedUndos(), equals: 3)
         try await expect(
             ReportNumbers(of: paper.mirror, now: paper.clock.now).undo.proposed, equals: 0)
         try await paper.wait(2 * 86_400)

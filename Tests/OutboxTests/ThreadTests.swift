@@ -209,7 +209,7 @@ import Testing
         _ = try await end(try await begin(outbox), delivered(1), outbox)
         let second = try #require(try await goOn(outbox).first)
         try await outbox.storage.transaction { connection in
-            try OutboxStore.leaveUnsent(of: "m", on: connection, now: Self.now + 70)
+            try OutboxStore.endActionsOfPreviousAccount(of: "m", on: connection, now: Self.now + 70)
         }
         try await expect(
             outbox.store.action(.post, subject: second.subject)?.reason, equals: "rebound")

@@ -308,7 +308,7 @@ import Testing
         let other = try await delivered("b", outbox)
         _ = try await outbox.store.askUndo(wanted.id, now: Self.now)
         try await outbox.storage.transaction {
-            try OutboxStore.leaveUnsent(of: "m", on: $0, now: Self.now)
+            try OutboxStore.endActionsOfPreviousAccount(of: "m", on: $0, now: Self.now)
         }
         try await expect(outbox.store.dueUndos(now: .distantFuture)) { $0.isEmpty }
         for action in [wanted, other] {

@@ -123,7 +123,7 @@ package struct MirrorRestore: Sendable {
             try bind(mirror, mirrors, on: connection)
         }
         try MirrorTable.removeLoginsIfRetired(mirror, on: connection)
-        receipt.leftOut = try OutboxStore.leaveOut(of: mirror, on: connection, now: now)
+        receipt.leftOut = try OutboxStore.skipWaitingActions(of: mirror, on: connection, now: now)
         try Archive.forgetAgain(of: mirror, on: connection, now: now)
         try OutboxStore.noteAllUses(of: mirror, on: connection)
         receipt.knowsRest = isKnown(until: receipt.knownUntil, started) && openGap == nil

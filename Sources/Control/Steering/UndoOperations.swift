@@ -107,7 +107,7 @@ package struct KeepProposed: PersonOperation {
 
     /// - Parameter seen: The digest of the named actions; not used for all.
     package func perform(at desk: Desk, seen: Seen?) async throws -> KeptChange {
-        KeptChange(kept: try await desk.outbox.keepProposed(ids, seen: seen))
+        KeptChange(kept: try await desk.outbox.rejectProposedUndos(ids, seen: seen))
     }
 }
 

@@ -356,7 +356,7 @@ package struct MirrorTable: Sendable {
     /// The positions in feeds are forgotten. Another human consents only by the login that opened
     /// their account. For another bot, nothing older than `now` is answered or favorited, and
     /// unsent actions of the former bot are dropped, see
-    /// ``Outbox/OutboxStore/leaveUnsent(of:on:now:)``.
+    /// ``Outbox/OutboxStore/endActionsOfPreviousAccount(of:on:now:)``.
     ///
     /// - Parameters:
     ///   - accounts: The verified accounts; a missing role stays as it is.
@@ -405,7 +405,7 @@ package struct MirrorTable: Sendable {
                 record.bot, of: mirror, setting: settings[.bot] ?? Setting.mirror.name, connection)
             if record.activated != nil { record.activated = now }
             record.profileSettled = nil
-            try OutboxStore.leaveUnsent(of: mirror, on: connection, now: now)
+            try OutboxStore.endActionsOfPreviousAccount(of: mirror, on: connection, now: now)
         }
     }
 
