@@ -221,9 +221,9 @@ extension Delivery {
         let withdraw: DeliveryMemory.Change = { [store] in
             try await store.withdraw(departed, now: now())
         }
-        let leaving: Leaving
+        let pending: PendingRequest
         do {
-            leaving = try await recordDeparture(departed.id, orElse: withdraw) {
+            pending = try await recordDeparture(departed.id, orElse: withdraw) {
                 [store, deliverer, lookUpWait] in
                 let time = now()
                 return try await store.resend(
@@ -244,8 +244,8 @@ extension Delivery {
             default: throw error
             }
         }
-        memory.noteRepeatedRequest(of: leaving.departed.id, at: now())
-        return try await send(leaving, request, now: now)
+        memory.noteRepeatedRequest(of: pending.departed.id, at: now())
+        return try await send(pending, request, now: now)
     }
 
     /// Whether the action may be sent again with the same key: a few times, while the network

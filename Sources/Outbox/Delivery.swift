@@ -149,7 +149,7 @@ package struct Delivery: Sendable {
                 claimed, as: .failed, reason: reason, outcome: detail ?? reason.rawValue, now: now()
             )
         }
-        let leaving: Leaving
+        let pending: PendingRequest
         do {
             // The check and the uploads before this point may have taken long.
             guard now() <= final.expires else {
@@ -157,7 +157,7 @@ package struct Delivery: Sendable {
                 return try await store.end(
                     claimed, as: .expired, reason: .outbox(.tooLate), now: now())
             }
-            leaving = try await beginSending(final, claimed: claimed, asOf: version, now: now)
+            pending = try await beginSending(final, claimed: claimed, asOf: version, now: now)
         } catch {
             await request.withdraw()
             switch (error as? OutboxError)?.code {
@@ -170,17 +170,17 @@ package struct Delivery: Sendable {
             default: throw error
             }
         }
-        return try await send(leaving, request, now: now)
+        return try await send(pending, request, now: now)
     }
 
     /// Commits the row as `sending`, and reverts that if no request is sent.
     private func beginSending(
         _ final: Action, claimed: Claimed, asOf version: Int64, now: @escaping @Sendable () -> Date
-    ) async throws -> Leaving {
+    ) async throws -> PendingRequest {
         let withdraw: DeliveryMemory.Change = { [store] in
             try await store.withdraw(claimed, now: now())
         }
-        let leaving = try await recordDeparture(claimed.id, orElse: withdraw) { [self] in
+        let pending = try await recordDeparture(claimed.id, orElse: withdraw) { [self] in
             let time = now()
             return try await store.beginSending(
                 claimed, as: final, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline,
@@ -189,14 +189,14 @@ package struct Delivery: Sendable {
         } then: {
             onStep(.sendingStored)
         }
-        memory.noteFirstRequest(of: leaving.departed.id)
-        return leaving
+        memory.noteFirstRequest(of: pending.departed.id)
+        return pending
     }
 
-    /// A recorded departure whose request is not sent yet.
-    struct Leaving {
+    /// A request that is recorded as sent, but is not sent yet.
+    struct PendingRequest {
         let departed: Departed
-        /// The instant before the departure was recorded.
+        /// The instant before the request was recorded.
         let since: ContinuousClock.Instant
     }
 
@@ -210,12 +210,12 @@ package struct Delivery: Sendable {
     func recordDeparture(
         _ id: String, orElse withdraw: @escaping DeliveryMemory.Change,
         record: @escaping @Sendable () async throws -> Departed, then: () -> Void
-    ) async throws -> Leaving {
+    ) async throws -> PendingRequest {
         try Task.checkCancellation()
         let began = memory.instant
-        let recorded: Departed
+        let departed: Departed
         do {
-            recorded = try await uncancelled(record)
+            departed = try await uncancelled(record)
             then()
             // After a pause another worker may have taken over, and this request must not be sent.
             if began.duration(to: memory.instant).timeInterval > Self.longPause {
@@ -231,7 +231,7 @@ package struct Delivery: Sendable {
             _ = try await store(id, withdraw)
             throw CancellationError()
         }
-        return Leaving(departed: recorded, since: began)
+        return PendingRequest(departed: departed, since: began)
     }
 
     /// Makes the request of a recorded action, and stores its outcome.
@@ -239,11 +239,11 @@ package struct Delivery: Sendable {
     /// The request must not leave after the time limit of its row: if a process or machine was
     /// suspended, its successor has looked for the request by then.
     func send(
-        _ leaving: Leaving, _ request: PreparedRequest, now: @escaping @Sendable () -> Date
+        _ pending: PendingRequest, _ request: PreparedRequest, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
-        let departed = leaving.departed
+        let departed = pending.departed
         let outcome = await request.send { [memory, deliverer] in
-            leaving.since.duration(to: memory.instant) < deliverer.requestDeadline
+            pending.since.duration(to: memory.instant) < deliverer.requestDeadline
         }
         onStep(.answered)
         if case .notSent = outcome { memory.noteNoEffect(of: departed.id) }

@@ -113,11 +113,11 @@ extension OutboxStore {
         /// The time before which replies to a person do not count.
         package var midnight: Date
         /// The time before which replies in a conversation do not count.
-        package var memory: Date
+        package var threadsSince: Date
 
-        package init(midnight: Date, memory: Date) {
+        package init(midnight: Date, threadsSince: Date) {
             self.midnight = midnight
-            self.memory = memory
+            self.threadsSince = threadsSince
         }
     }
 
@@ -149,14 +149,14 @@ extension OutboxStore {
                     WHERE replies.mirror = \(mirror) AND replies.kind = 'reply'
                         AND SUBSTR(replies.thread, 1, 200) = SUBSTR(answered.thread, 1, 200)
                         AND replies.thread = answered.thread AND \(Self.counting)
-                        AND +replies.due_ms >= \(question.memory.milliseconds)) AS number
+                        AND +replies.due_ms >= \(question.threadsSince.milliseconds)) AS number
                 FROM actions AS answered
                 WHERE answered.mirror = \(mirror) AND answered.kind = 'reply'
                     AND answered.remote_address IN \(list: question.parents) AND answered.thread IS NOT NULL
                 """)
         }
         if !question.threads.isEmpty {
-            statements.append(counts(of: question.threads, since: question.memory))
+            statements.append(counts(of: question.threads, since: question.threadsSince))
         }
         for target in Self.targets(question.accounts) {
             statements.append(uses(target, since: question.midnight))
@@ -168,7 +168,9 @@ extension OutboxStore {
         let furtherThreads = Set(question.parents.compactMap(replies.thread(ofReplyPublishedAs:)))
             .filter { $0 != Self.forgotten($0) }.subtracting(question.threads)
         guard !furtherThreads.isEmpty else { return replies }
-        for row in try connection.query(counts(of: Array(furtherThreads), since: question.memory)) {
+        for row in try connection.query(
+            counts(of: Array(furtherThreads), since: question.threadsSince))
+        {
             try replies.add(row)
         }
         return replies

@@ -117,7 +117,8 @@ import Testing
         _ = try await outbox.dueUndos(now: fixture.clock.now)
         _ = try await outbox.nextRoom(
             [.post], within: Pace(count: 30, period: 1_800), now: fixture.clock.now)
-        var question = OutboxStore.Question(midnight: fixture.clock.now, memory: fixture.clock.now)
+        var question = OutboxStore.Question(
+            midnight: fixture.clock.now, threadsSince: fixture.clock.now)
         question.subjects = ["h3"]
         question.parents = ["r3"]
         question.threads = ["t1"]

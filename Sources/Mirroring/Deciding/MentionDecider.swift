@@ -325,7 +325,8 @@ package struct MentionDecider: Sendable {
                     .contains { try MirrorTable.isHuman($0, of: mirror, on: connection) }
                 if isHuman { facts.words[mention.post.id.value] = .stop }
             }
-            var question = OutboxStore.Question(midnight: midnight, memory: now - Self.threadMemory)
+            var question = OutboxStore.Question(
+                midnight: midnight, threadsSince: now - Self.threadMemory)
             question.subjects = mentions.map(\.post.id.value)
             question.accounts = facts.people.values.flatMap(\.accounts)
             question.parents = mentions.compactMap(\.replyToAddress)
