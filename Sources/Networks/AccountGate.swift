@@ -51,8 +51,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         var error: NetworkError
         var refusals: Int
         var pause: Cooldown
-        /// The network accepted the credentials after the pause, but it is unknown whether it does
-        /// for the refused operations.
+        /// The network accepted the credentials in a verification after the pause; the refused
+        /// operations have not been tried again yet.
         var isVerified = false
         var isVerifying = false
     }
@@ -66,7 +66,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         var pause: Cooldown?
     }
 
-    /// A wait, and the error that calls throw which it holds back.
+    /// A wait, and the error that is thrown by the calls that it holds back.
     private struct Hold {
         var wait: AccountWait
         let error: NetworkError
@@ -86,10 +86,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         var waits: [AccountWait.Scope: Hold] = [:]
         var accountPause: Cooldown?
         var feedPauses: [Feed: Cooldown] = [:]
-        /// The end of the pause that was logged last for each lack of money.
-        var announced: [NetworkError.Code: Date] = [:]
-        /// The time at which the network last took the credentials.
-        var verified: Date?
+        /// For each error about money, the end of the pause that was logged last.
+        var loggedPauseEnds: [NetworkError.Code: Date] = [:]
+        /// The time of the last verification in which the network accepted the credentials.
+        var verifiedAt: Date?
         var limits: PublishingLimits?
     }
 
@@ -104,14 +104,14 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     /// Seconds for which other calls wait while one verifies the account.
     private static let verificationTimeout: TimeInterval = 5
     /// Seconds after a verification in which a refusal is known to be about a single post.
-    private static let verificationLasts: TimeInterval = 60
+    private static let verificationLifetime: TimeInterval = 60
     /// The share of the server's quota that is kept for urgent calls, such as publishing.
-    private static let reserve = 0.1
-    /// The longest announced period that is waited for, in seconds: clocks and headers may be
-    /// wrong.
+    private static let reservedShare = 0.1
+    /// The longest wait for the start of the next period of requests, in seconds; a longer
+    /// announced one is cut, because clocks and headers may be wrong.
     private static let longestPeriod: TimeInterval = 900
     /// Seconds to wait for money if the network names no time.
-    private static let usualMoneyWait: TimeInterval = 3_600
+    private static let defaultMoneyWait: TimeInterval = 3_600
     private static let shortestMoneyWait: TimeInterval = 60
 
     private let network: any SocialNetwork
@@ -130,7 +130,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     ///   - previous: The former gate of the same account, whose state is taken over.
     ///   - logger: Logs every pause and its end.
     ///   - tally: The counter of the durations of calls; nil to count none.
-    ///   - kept: The waits that an earlier process stored; ignored if there is a previous gate.
+    ///   - storedWaits: The stored waits of an earlier process; ignored if there is a previous
+    ///     gate.
     ///   - onWait: A function that is called with every wait to store, and with nil to remove the
     ///     stored one.
     ///   - onRefusal: A function that is called with every refusal of the credentials, and with nil
@@ -138,7 +139,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     package init(
         _ network: any SocialNetwork, account: String, patience: Patience = .minutes,
         after previous: AccountGate? = nil, now: @escaping @Sendable () -> Date, logger: Logger,
-        tally: RequestTally? = nil, kept: [AccountWait] = [],
+        tally: RequestTally? = nil, kept storedWaits: [AccountWait] = [],
         onWait: @escaping @Sendable (AccountWait.Scope, AccountWait?) async -> Void = { _, _ in },
         onRefusal: @escaping @Sendable (NetworkError?) async -> Void = { _ in }
     ) {
@@ -154,15 +155,18 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             state = previous.currentState
         } else {
             state = State()
-            for wait in kept {
+            for wait in storedWaits {
                 state.waits[wait.scope] = Hold(
-                    wait: wait, error: Self.held(wait, at: network), written: wait)
+                    wait: wait, error: Self.error(ofStored: wait, at: network),
+                    written: wait)
             }
         }
     }
 
     /// The error for calls that a stored wait of an earlier process holds back.
-    private static func held(_ wait: AccountWait, at network: any SocialNetwork) -> NetworkError {
+    private static func error(ofStored wait: AccountWait, at network: any SocialNetwork)
+        -> NetworkError
+    {
         let operation: NetworkError.Operation =
             switch wait.scope {
             case .everything: .verifyAccount
@@ -175,7 +179,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     private var currentState: State { lock.withLock { state } }
 
-    // MARK: What is known
+    // MARK: Properties of the account and its network
 
     package var name: NetworkName { network.name }
 
@@ -202,28 +206,32 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     /// The last refusal that is still in effect; nil if there is none.
     package var refusal: NetworkError? { currentState.doubt?.error }
 
-    /// Fails if the credentials were given up.
+    /// Throws if the credentials were given up, after more refusals than ``Patience`` tolerates.
     package func check() throws(UnusableAccount) {
-        guard let doubt = currentState.doubt, isOver(doubt) else { return }
+        guard let doubt = currentState.doubt, areCredentialsGivenUp(doubt) else { return }
         throw UnusableAccount(cause: doubt.error)
     }
 
     /// The time until which no call may be made; nil if a call may be made, perhaps after verifying
     /// the account.
     package func pause(at now: Date) -> Date? {
-        let currentState = currentState
-        let ends = [currentState.doubt?.pause, currentState.silence?.pause].map { $0?.end(at: now) }
-        return (ends + [currentState.waits[.everything]?.end(at: now)]).compactMap(\.self).max()
+        let state = currentState
+        let ends = [
+            state.doubt?.pause.end(at: now),
+            state.silence?.pause?.end(at: now),
+            state.waits[.everything]?.end(at: now),
+        ]
+        return ends.compactMap(\.self).max()
     }
 
     /// The time until which a feed must not be read; nil if it may be read now.
     package func pause(of feed: Feed, at now: Date) -> Date? {
         let state = currentState
         let pauses = [state.accountPause, state.feedPauses[feed], state.doubt?.pause]
-        let waits = [AccountWait.Scope.everything, .operation(feed.operation)].map {
-            state.waits[$0]?.end(at: now)
-        }
-        return (pauses.map { $0?.end(at: now) } + waits).compactMap(\.self).max()
+        let scopes: [AccountWait.Scope] = [.everything, .operation(feed.operation)]
+        let pauseEnds = pauses.map { pause in pause?.end(at: now) }
+        let waitEnds = scopes.map { scope in state.waits[scope]?.end(at: now) }
+        return (pauseEnds + waitEnds).compactMap(\.self).max()
     }
 
     /// Whether a call may be made now; verifies the credentials first if that is due.
@@ -231,7 +239,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     /// - Throws: ``UnusableAccount`` once the credentials are given up; `CancellationError`.
     package func isOpen() async throws -> Bool {
         do {
-            try await enter()
+            try await requireAdmission()
             try await requireAnswer()
             return true
         } catch is NetworkError {
@@ -244,15 +252,15 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     package func verifyAccount() async throws -> Account {
         try checkWaits(.verifyAccount)
-        return try await judged(.verifyAccount) {
+        return try await callAndRecord(.verifyAccount) {
             try await self.cancellable { try await $0.verifyAccount() }
         }
     }
 
-    /// The length limits of a text; the last known ones while the network cannot be asked.
+    /// The length limits of a text; those of the last answer if the request fails.
     ///
-    /// If calls are held back before the first answer, these are the network's usual limits; the
-    /// real ones are read before anything is sent.
+    /// If the network's limits hold calls back before the first answer, the result is the network's
+    /// usual limits. The server's own limits are read before anything is sent.
     package func limits() async throws -> PublishingLimits {
         do {
             let limits = try await ask(.readLimits) { try await $0.limits() }
@@ -304,41 +312,41 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     }
 
     package func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
-        try await prepared(.publish) { try await $0.prepare(draft) }
+        try await prepareChange(.publish) { try await $0.prepare(draft) }
     }
 
     package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
         // A token without this one scope is common, and all other calls work with it.
-        try await act(.upload, tolerating: .missingScope) { try await $0.upload(picture) }
+        try await change(.upload, tolerating: .missingScope) { try await $0.upload(picture) }
     }
 
     package func isReady(_ name: String) async throws -> Bool {
-        try await act(.upload, tolerating: .missingScope) { try await $0.isReady(name) }
+        try await change(.upload, tolerating: .missingScope) { try await $0.isReady(name) }
     }
 
     package func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void> {
-        try await prepared(.favorite) { try await $0.prepare(favorite) }
+        try await prepareChange(.favorite) { try await $0.prepare(favorite) }
     }
 
     @discardableResult
     package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws
         -> Removal
     {
-        try await act(.delete) { try await $0.delete(address, if: isOurs) }
+        try await change(.delete) { try await $0.delete(address, if: isOurs) }
     }
 
     @discardableResult
     package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
-        try await act(.unfavorite) { try await $0.unfavorite(favorite) }
+        try await change(.unfavorite) { try await $0.unfavorite(favorite) }
     }
 
     package func prepareEdit(_ address: String, _ draft: Draft) async throws -> Departure<Void> {
-        try await prepared(.edit) { try await $0.prepareEdit(address, draft) }
+        try await prepareChange(.edit) { try await $0.prepareEdit(address, draft) }
     }
 
     package func labelAsBot() async throws {
         // A token without this one scope is common, and all other calls work with it.
-        try await act(.labelAccount, tolerating: .missingScope) { try await $0.labelAsBot() }
+        try await change(.labelAccount, tolerating: .missingScope) { try await $0.labelAsBot() }
     }
 
     package func ownPosts(since: Date) async throws -> [ObservedPost] {
@@ -400,57 +408,67 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await ask(.readConversation) { try await $0.replies(to: address) }
     }
 
+    /// Makes a call that only reads; a graceful shutdown cancels it.
     private func ask<Value: Sendable>(
         _ operation: NetworkError.Operation,
         _ question: @escaping @Sendable (any SocialNetwork) async throws -> Value
     ) async throws -> Value {
-        try await enter(operation)
-        return try await judged(operation) { try await self.cancellable(question) }
+        try await requireAdmission(operation)
+        return try await callAndRecord(operation) { try await self.cancellable(question) }
     }
 
+    /// Makes a call that a graceful shutdown cancels.
     private func cancellable<Value: Sendable>(
         _ question: @escaping @Sendable (any SocialNetwork) async throws -> Value
     ) async throws -> Value {
         try await cancelWhenGracefulShutdown { [network] in try await question(network) }
     }
 
-    private func act<Value: Sendable>(
+    /// Makes a call that changes something; a graceful shutdown does not cancel it.
+    private func change<Value: Sendable>(
         _ operation: NetworkError.Operation, tolerating tolerated: NetworkError.Code? = nil,
         _ action: (any SocialNetwork) async throws -> Value
     ) async throws -> Value {
-        try await enter(operation)
+        try await requireAdmission(operation)
         try await requireAnswer()
-        return try await judged(operation, tolerating: tolerated) { try await action(network) }
+        return try await callAndRecord(operation, tolerating: tolerated) {
+            try await action(network)
+        }
     }
 
-    /// Prepares a change, which can be cancelled like a read; the change itself is made at once,
-    /// regardless of what the gate has learned since.
-    private func prepared<Answer: Sendable>(
+    /// Prepares a change; a graceful shutdown cancels the preparation.
+    ///
+    /// The returned change is made without asking the gate again.
+    private func prepareChange<Answer: Sendable>(
         _ operation: NetworkError.Operation,
         _ preparation: @escaping @Sendable (any SocialNetwork) async throws -> Departure<Answer>
     ) async throws -> Departure<Answer> {
-        try await enter(operation)
+        try await requireAdmission(operation)
         try await requireAnswer()
-        let departure = try await judged(operation, isWhole: false) {
+        let departure = try await callAndRecord(operation, isWhole: false) {
             try await self.cancellable(preparation)
         }
         return Departure { mayLeave in
-            try await self.judged(operation) { try await departure.send(while: mayLeave) }
+            try await self.callAndRecord(operation) {
+                try await departure.send(while: mayLeave)
+            }
         } withdrawal: {
             await departure.withdraw()
         }
     }
 
-    // MARK: Silence
+    // MARK: Lost answers
 
-    /// Returns if the network has answered since the answer to a change was lost, and makes a
-    /// request if one is due.
+    /// Throws if the answer to a change was lost and the network has not answered a request since.
+    ///
+    /// Makes such a request first, by verifying the account, unless the wait after the last one
+    /// still lasts.
     ///
     /// - Throws: ``NetworkError`` with outcome `notSent`; `CancellationError`.
     private func requireAnswer() async throws {
         guard let silence = currentState.silence else { return }
         let now = now()
-        if let end = silence.pause?.end(at: now) { throw silence.error.held(until: end) }
+        if let end = silence.pause?.end(at: now) { throw silence.error.asNotSent(until: end) }
         do {
             _ = try await verifyAccount()
         } catch var error as NetworkError {
@@ -468,16 +486,16 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     /// Records that a change may have reached the network, because its answer was lost with the
     /// connection.
-    private func fallSilent(_ error: NetworkError) {
+    private func recordLostAnswer(_ error: NetworkError) {
         lock.withLock { if state.silence == nil { state.silence = Silence(error: error) } }
     }
 
     // MARK: Credentials
 
-    /// Returns if a call may be made.
+    /// Throws unless a call may be made now; verifies the account first if that is due.
     ///
     /// - Parameter operation: The operation of the call; nil for an unknown one.
-    private func enter(_ operation: NetworkError.Operation? = nil) async throws {
+    private func requireAdmission(_ operation: NetworkError.Operation? = nil) async throws {
         try checkWaits(operation)
         switch admission(at: now()) {
         case .granted: return
@@ -498,9 +516,11 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     private func admission(at now: Date) -> Admission {
         lock.withLock {
             guard let doubt = state.doubt, !doubt.isVerified else { return .granted }
-            if let end = doubt.pause.end(at: now) { return .refused(doubt.error.held(until: end)) }
+            if let end = doubt.pause.end(at: now) {
+                return .refused(doubt.error.asNotSent(until: end))
+            }
             if doubt.isVerifying {
-                return .refused(doubt.error.held(until: now + Self.verificationTimeout))
+                return .refused(doubt.error.asNotSent(until: now + Self.verificationTimeout))
             }
             state.doubt?.isVerifying = true
             return .afterVerification
@@ -509,8 +529,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     /// Makes a call and records what its outcome says about the credentials.
     ///
-    /// The success of a mere preparation (`isWhole` is false) says nothing about the credentials.
-    private func judged<Value: Sendable>(
+    /// The success of a preparation without its change (`isWhole` is false) says nothing about the
+    /// credentials. An error with the code `tolerated` is thrown without doubting the credentials.
+    private func callAndRecord<Value: Sendable>(
         _ operation: NetworkError.Operation, tolerating tolerated: NetworkError.Code? = nil,
         isWhole: Bool = true,
         _ call: () async throws -> Value
@@ -526,13 +547,13 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             }
             return value
         } catch let error as NetworkError where error.stopsActor && error.code != tolerated {
-            if operation.isAboutOnePost, try await areCredentialsTaken(despite: error) {
-                throw error.aboutOnePost
+            if operation.isAboutOnePost, try await areCredentialsAccepted(despite: error) {
+                throw error.asRefusalOfOnePost
             }
             throw await refuse(error, operation)
         } catch let error as NetworkError {
             if operation.isWrite, error.outcome == .unknown, error.code == .transport {
-                fallSilent(error)
+                recordLostAnswer(error)
             }
             if let wait = recordWait(after: error, operation) { await onWait(wait.scope, wait) }
             throw error
@@ -545,17 +566,17 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         return try await call()
     }
 
-    /// Whether the network accepts the credentials, according to a verification now or a moment
-    /// ago.
+    /// Whether the network accepts the credentials, according to a verification now or in the last
+    /// minute.
     ///
     /// - Parameter refusal: The refusal of a request for a post.
     /// - Returns: False if the network refuses the credentials.
     /// - Throws: A temporary ``NetworkError`` if the verification is inconclusive, so that it is
     ///   unknown what the refusal is about.
-    private func areCredentialsTaken(despite refusal: NetworkError) async throws -> Bool {
+    private func areCredentialsAccepted(despite refusal: NetworkError) async throws -> Bool {
         let now = now()
-        if let verified = currentState.verified,
-            (0..<Self.verificationLasts).contains(now.timeIntervalSince(verified))
+        if let verifiedAt = currentState.verifiedAt,
+            (0..<Self.verificationLifetime).contains(now.timeIntervalSince(verifiedAt))
         {
             return true
         }
@@ -570,13 +591,13 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// Records that the network accepted the credentials.
+    /// Records that the network accepted the credentials for an operation.
     ///
     /// - Returns: Whether this ended a doubt.
     private func accept(_ operation: NetworkError.Operation) -> Bool {
         let now = now()
         return lock.withLock {
-            if operation == .verifyAccount { state.verified = now }
+            if operation == .verifyAccount { state.verifiedAt = now }
             guard var doubt = state.doubt else { return false }
             if operation == .verifyAccount {
                 doubt.isVerified = true
@@ -590,9 +611,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     /// Records that the network refused the credentials.
     ///
-    /// A refused call that was in flight during an earlier refusal counts as one with it.
+    /// A call that was in flight during an earlier refusal does not count as a further refusal.
     ///
-    /// - Returns: The error with the time of the next try.
+    /// - Returns: The error, with the time of the next verification and the outcome `notSent`.
     private func refuse(_ error: NetworkError, _ operation: NetworkError.Operation) async
         -> NetworkError
     {
@@ -616,7 +637,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
                 doubt.isVerifying = false
             }
             state.doubt = doubt
-            state.verified = nil
+            state.verifiedAt = nil
             return (doubt, isNew)
         }
         if isNew {
@@ -629,7 +650,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
                 ])
             await onRefusal(error)
         }
-        return error.held(until: doubt.pause.until)
+        return error.asNotSent(until: doubt.pause.until)
     }
 
     /// Records that the verification of the credentials had no answer.
@@ -642,9 +663,12 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    private func isOver(_ doubt: Doubt) -> Bool { patience.rule.isOver(after: doubt.refusals) }
+    /// Whether there were more refusals than the gate's patience tolerates.
+    private func areCredentialsGivenUp(_ doubt: Doubt) -> Bool {
+        patience.rule.isOver(after: doubt.refusals)
+    }
 
-    // MARK: Shares and money
+    // MARK: Waits, quotas and money
 
     /// - Throws: The ``NetworkError`` of the wait that applies to the call.
     private func checkWaits(_ operation: NetworkError.Operation?) throws(NetworkError) {
@@ -652,30 +676,29 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         let now = now()
         for scope in [.everything, operation.map(AccountWait.Scope.operation)].compactMap(\.self) {
             guard let hold = waits[scope], let end = hold.end(at: now) else { continue }
-            var error = hold.error.held(until: end)
+            var error = hold.error.asNotSent(until: end)
             if let operation { error.operation = operation }
             throw error
         }
     }
 
-    /// The calls that an error delays, or shows to fail; `nil` if it is about this one call.
+    /// The calls that have to wait after an error; `nil` if the error is about this one call only.
     private func scope(of error: NetworkError, _ operation: NetworkError.Operation) -> AccountWait
         .Scope?
     {
-        // A call that was held back reveals nothing new. A login is part of another call, which was
-        // not made.
+        // A call that was held back reveals nothing new. A failed login is an answer of the
+        // network, although the call that needed the login was not sent.
         let isAnswer =
             error.outcome != .notSent || [.logIn, .refreshSession].contains(error.operation)
-        // The gate of the host holds back only reads; changes, which it lets through, may still be
-        // made.
+        // An error of the host's gate must not delay changes: that gate holds back only reads.
         guard isAnswer, !error.isOfAddress else { return nil }
         switch error.code {
         case .rateLimited where !network.capabilities.countsEachFeed: return .everything
         case .rateLimited, .capReached:
             return error.concernsAccount ? .everything : .operation(operation)
         default:
-            let mayPass = !error.isPermanent && ![.conflict, .overBudget].contains(error.code)
-            return operation == .publish && mayPass ? .operation(.publish) : nil
+            let isTemporary = !error.isPermanent && ![.conflict, .overBudget].contains(error.code)
+            return operation == .publish && isTemporary ? .operation(.publish) : nil
         }
     }
 
@@ -697,10 +720,12 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             // If the clock was set back, the wait's duration is unknown and starts anew.
             wait.since = min(wait.since, now)
             if let end = earlierWait?.end(at: now) { wait.until = max(end, until) }
-            let isKnown = earlierWait.map { wait.isNearlyEqual(to: $0.written) } ?? false
-            state.waits[scope] = Hold(
-                wait: wait, error: error, written: isKnown ? earlierWait?.written ?? wait : wait)
-            return isKnown ? nil : wait
+            var storedWait: AccountWait?
+            if let written = earlierWait?.written, wait.isNearlyEqual(to: written) {
+                storedWait = written
+            }
+            state.waits[scope] = Hold(wait: wait, error: error, written: storedWait ?? wait)
+            return storedWait == nil ? wait : nil
         }
     }
 
@@ -711,12 +736,13 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             let requested = max(error.retryAfter ?? now + RetryRule.pause.first, now + 1)
             return RetryRule.pause.honoured(requested, key: account, now: now) ?? requested
         case .capReached:
-            return max(error.retryAfter ?? now + Self.usualMoneyWait, now + Self.shortestMoneyWait)
+            return max(
+                error.retryAfter ?? now + Self.defaultMoneyWait, now + Self.shortestMoneyWait)
         default: return max(error.retryAfter ?? now, now)
         }
     }
 
-    /// Ends the waits that a successful call shows to be over.
+    /// Ends the waits that are over because a call has succeeded.
     private func endedWaits(by operation: NetworkError.Operation) -> [AccountWait.Scope] {
         let now = now()
         return lock.withLock {
@@ -729,7 +755,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// Slows the account down before the server's quota is used up.
+    /// Pauses the account or feed before the server's quota is used up.
     private func note(_ limit: RateLimit?, from feed: Feed) {
         let now = now()
         if let remaining = limit?.remaining {
@@ -738,9 +764,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
                 remaining: remaining, of: .init(network: network.name.rawValue, window: window))
         }
         guard let remaining = limit?.remaining, let reset = limit?.resetsAt, reset > now,
-            Double(remaining) < Double(limit?.limit ?? 100) * Self.reserve
+            Double(remaining) < Double(limit?.limit ?? 100) * Self.reservedShare
         else { return }
-        hold(feed, until: jittered(min(reset, now + Self.longestPeriod), feed, now), now)
+        recordPause(feed, until: jittered(min(reset, now + Self.longestPeriod), feed, now), now)
     }
 
     /// Pauses the account or feed after an error that only time or money resolves.
@@ -748,33 +774,31 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         let now = now()
         switch error.code {
         case .rateLimited:
-            hold(
-                feed, until: jittered(error.retryAfter ?? now + RetryRule.pause.first, feed, now),
-                now)
+            let end = error.retryAfter ?? now + RetryRule.pause.first
+            recordPause(feed, until: jittered(end, feed, now), now)
         case .overBudget, .capReached, .creditsDepleted:
             pauseForMoney(
                 error, feed,
                 until: max(
-                    error.retryAfter ?? now + Self.usualMoneyWait, now + Self.shortestMoneyWait),
+                    error.retryAfter ?? now + Self.defaultMoneyWait, now + Self.shortestMoneyWait),
                 now)
         default: break
         }
     }
 
-    /// A little after an instant, so that not all mirrors resume together.
+    /// Returns a time a little after `end`, so that not all mirrors resume together.
     private func jittered(_ end: Date, _ feed: Feed, _ now: Date) -> Date {
         RetryRule.pause.honoured(end, key: "\(account) \(feed.rawValue)", now: now) ?? end
     }
 
-    private func hold(_ feed: Feed, until: Date, _ now: Date) {
+    private func recordPause(_ feed: Feed, until: Date, _ now: Date) {
         let isNew = lock.withLock { () -> Bool in
-            let currentEnd =
-                (network.capabilities.countsEachFeed ? state.feedPauses[feed] : state.accountPause)?
-                .end(
-                    at: now)
+            let countsEachFeed = network.capabilities.countsEachFeed
+            let currentPause = countsEachFeed ? state.feedPauses[feed] : state.accountPause
+            let currentEnd = currentPause?.end(at: now)
             guard until > currentEnd ?? now else { return false }
             let pause = Cooldown(begun: now, until: until)
-            if network.capabilities.countsEachFeed {
+            if countsEachFeed {
                 state.feedPauses[feed] = pause
             } else {
                 state.accountPause = pause
@@ -787,8 +811,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     /// Pauses only the feed if the call is over budget, and the account after another error.
     ///
-    /// Another feed may be cheaper, or have a share of its own. A pause is logged once, whichever
-    /// feeds it delays, and a wait of a moment is not logged.
+    /// Another feed may be cheaper, or have a budget of its own. Pauses of several feeds with the
+    /// same error and end are logged once, and a pause of up to a minute is not logged.
     private func pauseForMoney(_ error: NetworkError, _ feed: Feed, until: Date, _ now: Date) {
         let isNew = lock.withLock { () -> Bool in
             let pause = Cooldown(begun: now, until: until)
@@ -797,8 +821,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             } else if until > state.accountPause?.end(at: now) ?? now {
                 state.accountPause = pause
             }
-            defer { state.announced[error.code] = until }
-            return state.announced[error.code] != until
+            defer { state.loggedPauseEnds[error.code] = until }
+            return state.loggedPauseEnds[error.code] != until
         }
         guard isNew, until > now + Self.shortestMoneyWait else { return }
         logger.log(
@@ -811,7 +835,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     }
 }
 
-/// A span of time in which something is not done again.
+/// A span of time in which a call is not repeated.
 package struct Cooldown: Sendable {
     package let begun: Date
     package let until: Date
@@ -839,7 +863,7 @@ package struct UnusableAccount: Error, CustomStringConvertible {
 
 extension NetworkError {
     /// The same error for a call that was not made.
-    fileprivate func held(until time: Date) -> NetworkError {
+    fileprivate func asNotSent(until time: Date) -> NetworkError {
         var error = self
         error.retryAfter = time
         error.outcome = .notSent
@@ -847,7 +871,7 @@ extension NetworkError {
     }
 
     /// The same refusal, as one about the requested post.
-    fileprivate var aboutOnePost: NetworkError {
+    fileprivate var asRefusalOfOnePost: NetworkError {
         var error = self
         error.code = .forbidden
         return error

@@ -22,11 +22,11 @@ package struct AccountProfile: Equatable, Sendable {
     package struct Limits: Equatable, Sendable {
         /// Characters of the bio: code points on the Mastodon family, graphemes on Bluesky.
         package var bio: Int
-        /// The most bytes of the bio in UTF-8; nil if bytes are not limited.
+        /// The maximum number of bytes of the bio in UTF-8; nil if bytes are not limited.
         package var bioBytes: Int?
-        /// The most rows of the table; 0 without a table.
+        /// The maximum number of rows of the table; 0 if the network has no table.
         package var fields: Int
-        /// The most characters of a name or a value in the table.
+        /// The maximum number of characters of a name or a value in the table.
         package var field: Int
 
         package init(bio: Int, bioBytes: Int?, fields: Int, field: Int) {
@@ -60,20 +60,21 @@ package struct AccountProfile: Equatable, Sendable {
 
 /// A network on which a program may read and change the profile of an account.
 package protocol ProfiledNetwork: SocialNetwork {
-    /// The account's profile, freshly requested.
+    /// Requests the account's profile.
     func profile() async throws -> AccountProfile
 
     /// Changes the bio and the table.
     ///
     /// - Parameters:
-    ///   - known: The profile that `wanted` is based on.
+    ///   - known: The profile that was read before, from which `wanted` was made.
     /// - Throws: ``NetworkError`` with code `.conflict` if another client changed the profile in
     ///   between, as far as the network reveals that; nothing is changed then.
     func setProfile(_ wanted: AccountProfile, insteadOf known: AccountProfile) async throws
 }
 
 extension AccountProfile {
-    /// Whether both have the same text, apart from white space at the ends, which servers remove.
+    /// Whether both profiles have the same texts, apart from white space at the ends, which servers
+    /// remove.
     package func isText(of other: AccountProfile) -> Bool {
         func trimmed(_ text: String) -> String {
             text.replacing("\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// Calls of an account that its network has delayed, or that have failed, since the last successful
-/// one.
+/// A state of an account in which its network delays some calls, or in which they have failed since
+/// the last success.
 ///
 /// The wait is stored for the next process; its ``length`` determines its severity.
 package struct AccountWait: Equatable, Sendable {
@@ -60,17 +60,17 @@ package struct AccountWait: Equatable, Sendable {
     /// The duration without a successful call, in seconds, as known at the last failure.
     package var length: TimeInterval { max(until, noted).timeIntervalSince(since) }
 
-    /// Whether calls are held back until ``until``, rather than only known to fail.
+    /// Whether no calls are made before ``until``; otherwise the program only notes that they fail.
     package var holdsCalls: Bool { code == .rateLimited || code == .capReached }
 
     /// Seconds after which a failure is stored again even if nothing else has changed.
-    private static let writtenEvery: TimeInterval = 300
+    private static let rewriteInterval: TimeInterval = 300
     /// Seconds by which the end of a wait may move without being stored again.
     private static let tolerance: TimeInterval = 60
 
     /// Whether the wait differs so little from `written` that it need not be stored.
     func isNearlyEqual(to written: AccountWait) -> Bool {
         code == written.code && abs(until.timeIntervalSince(written.until)) <= Self.tolerance
-            && (0..<Self.writtenEvery).contains(noted.timeIntervalSince(written.noted))
+            && (0..<Self.rewriteInterval).contains(noted.timeIntervalSince(written.noted))
     }
 }

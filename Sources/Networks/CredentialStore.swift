@@ -18,7 +18,7 @@ package protocol CredentialStore: Sendable {
 package actor SingleFlight<Value: Sendable> {
     private var waiting: [Int: CheckedContinuation<Value, any Error>] = [:]
     private var nextNumber = 0
-    private var isFlying = false
+    private var isRunning = false
 
     package init() {}
 
@@ -27,7 +27,7 @@ package actor SingleFlight<Value: Sendable> {
     /// - Throws: The error of the work; `CancellationError` at once when the waiting task is
     ///   cancelled.
     package func value(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        let number = nextNumber
+        let waiterNumber = nextNumber
         nextNumber += 1
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -35,30 +35,30 @@ package actor SingleFlight<Value: Sendable> {
                     continuation.resume(throwing: CancellationError())
                     return
                 }
-                waiting[number] = continuation
+                waiting[waiterNumber] = continuation
                 start(work)
             }
         } onCancel: {
-            Task { await self.leave(number) }
+            Task { await self.stopWaiting(waiterNumber) }
         }
     }
 
     private func start(_ work: @escaping @Sendable () async throws -> Value) {
-        guard !isFlying else { return }
-        isFlying = true
+        guard !isRunning else { return }
+        isRunning = true
         Task {
             do { finish(.success(try await work())) } catch { finish(.failure(error)) }
         }
     }
 
     private func finish(_ result: Result<Value, any Error>) {
-        isFlying = false
+        isRunning = false
         let continuations = waiting.values
         waiting = [:]
         for continuation in continuations { continuation.resume(with: result) }
     }
 
-    private func leave(_ number: Int) {
+    private func stopWaiting(_ number: Int) {
         waiting.removeValue(forKey: number)?.resume(throwing: CancellationError())
     }
 }

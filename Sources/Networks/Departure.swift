@@ -1,8 +1,8 @@
 /// A change at a network that is ready to be sent: everything that had to be read, renewed and
 /// reserved for it is done.
 ///
-/// There is no other request between the record that the change is being sent and its first byte.
-/// So a person who forbids it in time waits for one request at most.
+/// After it is stored that the change is being sent, its own request is the next one. So a person
+/// who forbids the change at that moment waits for one request at most.
 ///
 /// A departure is used once: either ``send(while:)`` or ``withdraw()``.
 package struct Departure<Answer: Sendable>: Sendable {
@@ -15,7 +15,7 @@ package struct Departure<Answer: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - request: Sent unconditionally, because sending it twice makes the same change.
-    ///   - withdrawal: Releases everything that was reserved for it.
+    ///   - withdrawal: Releases everything that was reserved for the request.
     package init(
         request: @escaping @Sendable () async throws -> Answer,
         withdrawal: @escaping @Sendable () async -> Void = {}
@@ -24,8 +24,9 @@ package struct Departure<Answer: Sendable>: Sendable {
     }
 
     /// - Parameters:
-    ///   - request: Fails as not sent if its condition is false; a nil condition is always true.
-    ///   - withdrawal: Releases everything that was reserved for it.
+    ///   - request: Sends the request, unless its condition returns false: then it throws an error
+    ///     with outcome `notSent`. A nil condition is always true.
+    ///   - withdrawal: Releases everything that was reserved for the request.
     package init(
         conditionally request: @escaping @Sendable (Condition?) async throws -> Answer,
         withdrawal: @escaping @Sendable () async -> Void = {}
@@ -36,7 +37,7 @@ package struct Departure<Answer: Sendable>: Sendable {
 
     /// Sends the request at once.
     ///
-    /// - Parameter mayLeave: Whether it may still be sent; nil for always.
+    /// - Parameter mayLeave: Returns whether the request may still be sent; nil to send it always.
     /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` says whether the change may have
     ///   happened; `CancellationError`.
     package func send(while mayLeave: Condition? = nil) async throws -> Answer {

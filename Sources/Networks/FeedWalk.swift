@@ -5,15 +5,16 @@ import Posts
 /// From ``FeedPosition/newest`` or an older cursor it reads into the past; from a newer cursor it
 /// reads toward the present, so that nothing is missed if more than one page arrived. Repeated
 /// items are returned once. A server that answers every page with the same items cannot keep it
-/// going. If a page is too large an answer, smaller ones are requested, down to single items; a
+/// going. If an answer is too large, smaller pages are requested, down to single items; a
 /// careful walk does so for every page that the server cannot produce, and searches for the items
 /// that cause it.
 ///
 /// After an error the same page can be requested again with ``next()``.
 package struct FeedWalk: Sendable {
-    /// The page sizes to try if the usual one is too large an answer.
+    /// The page sizes to try if the answer with the usual size is too large.
     private static let smallerSizes = [10, 3, 1]
-    /// The most empty pages in a row: servers may send one before a full page, but hardly two.
+    /// The maximum number of empty pages in a row: some servers send one before a full page, but
+    /// hardly two.
     private static let maximumEmptyPages = 2
 
     private let network: any SocialNetwork
@@ -36,7 +37,7 @@ package struct FeedWalk: Sendable {
     package var isOutOfPages: Bool { pagesLeft <= 0 && position != nil }
 
     /// - Parameters:
-    ///   - maximumPages: The most requests.
+    ///   - maximumPages: The maximum number of requests.
     ///   - isCareful: Whether to begin with single items, and to return to them after a failed
     ///     page: for a feed whose usual pages have failed for long.
     package init(
@@ -68,7 +69,8 @@ package struct FeedWalk: Sendable {
         page.items.removeAll { !seenItems.insert($0.repetitionKey).inserted }
         emptyPages = isEmpty ? emptyPages + 1 : 0
         if case .newer = position {
-            // Some new items may be hidden by now; the others are still to be read.
+            // A page may be empty because its items were hidden in the meantime, so an empty page
+            // with a cursor is not the end.
             let next = page.newer.map(FeedPosition.newer)
             advance(
                 to: next, isEnd: isEmpty && (next == nil || emptyPages >= Self.maximumEmptyPages))
@@ -94,7 +96,7 @@ package struct FeedWalk: Sendable {
                 size = size.flatMap { size in Self.smallerSizes.last { $0 > size } }
                 return page
             } catch let error as NetworkError
-                where error.code == .tooLarge || isCareful && mayBePassed(error, at: position)
+                where error.code == .tooLarge || isCareful && mayBeSkipped(error, at: position)
             {
                 if let smaller = Self.smallerSizes.first(where: { $0 < size ?? .max }) {
                     size = smaller
@@ -109,12 +111,9 @@ package struct FeedWalk: Sendable {
 
     /// Whether the walk may skip a page that fails with this error.
     ///
-    /// Toward the present only a broken item is skipped. A refused position there is replaced by
-    /// the newest page, from which the feed is read downward.
-    ///
     /// Toward the present only a broken item is skipped: a refused position there is replaced by
     /// the newest page, from which the feed is read downward.
-    private func mayBePassed(_ error: NetworkError, at position: FeedPosition) -> Bool {
+    private func mayBeSkipped(_ error: NetworkError, at position: FeedPosition) -> Bool {
         if case .older = position { error.mayBeOfOnePage } else { error.mayBeOfOneItem }
     }
 
@@ -134,7 +133,7 @@ package struct FeedWalk: Sendable {
 /// to the known items, the cursor names the gap between them, and the next page continues there:
 /// nothing is lost when the reader stops in between, and nothing is paid for twice.
 package struct Arrivals: Equatable, Sendable {
-    /// The two ends of a stretch whose items are still unread.
+    /// A stretch of items that are still unread, given by the positions of its two ends.
     package struct Gap: Equatable, Sendable {
         package var since: String
         package var until: String
@@ -145,7 +144,7 @@ package struct Arrivals: Equatable, Sendable {
         }
     }
 
-    /// The newest item that was read.
+    /// The position of the newest item that was read.
     package var newest: String
     package var gap: Gap?
 
@@ -154,7 +153,7 @@ package struct Arrivals: Equatable, Sendable {
         self.gap = gap
     }
 
-    /// Nil for a text that is not from ``text(separator:)``.
+    /// Parses a text from ``text(separator:)``; nil for any other text.
     package init?(_ text: String, separator: Character, where isUsable: (String) -> Bool) {
         let positions = text.split(separator: separator, omittingEmptySubsequences: false).map(
             String.init)
@@ -166,7 +165,7 @@ package struct Arrivals: Equatable, Sendable {
         }
     }
 
-    /// The cursor as a text; no name of a place contains the separator.
+    /// The cursor as a text; the separator must not occur in the positions.
     package func text(separator: String) -> String {
         [newest, gap?.since, gap?.until].compactMap(\.self).joined(separator: separator)
     }

@@ -32,15 +32,15 @@ package struct AddressCount: Sendable {
 
 /// The gates of the hosts that the mirrors of a process send requests to, one for each limit.
 ///
-/// They are below the gates of all accounts. The target of each network decides which servers count
-/// by address.
+/// A request first passes the gate of its account, then the gate of its host. The module of each
+/// network decides which servers count by address.
 package final class HostGates: @unchecked Sendable {
     // Sendable because the variables are only touched under `lock`.
     private let lock = NSLock()
     private let logger: Logger?
     private var gates: [String: HostGate] = [:]
     private var addressLimits: [String: AddressLimit] = [:]
-    /// Knows whether any of the hosts answers the process.
+    /// The record of whether any of the hosts answers the process.
     package let reach = NetworkReach()
 
     /// - Parameter logger: Logs when a host stops all requests for a while; nil to log nothing.
@@ -85,7 +85,7 @@ package final class HostGates: @unchecked Sendable {
 final class HostGate: @unchecked Sendable {
     // Sendable because every variable is only touched under `lock`.
 
-    /// An instant by the monotonic clock, which decides, and by the wall clock of the callers.
+    /// An instant on two clocks: the monotonic clock, which decides, and the callers' wall clock.
     struct Instant {
         /// A monotonic clock, in seconds.
         let uptime: TimeInterval
@@ -106,8 +106,8 @@ final class HostGate: @unchecked Sendable {
             }
         }
 
-        mutating func forget(before oldest: Int) {
-            let expiredSlots = slots.prefix { $0.slot < oldest }
+        mutating func forget(before oldestSlot: Int) {
+            let expiredSlots = slots.prefix { $0.slot < oldestSlot }
             sum -= expiredSlots.reduce(0) { $0 + $1.count }
             slots.removeFirst(expiredSlots.count)
         }
@@ -133,25 +133,29 @@ final class HostGate: @unchecked Sendable {
         let end: TimeInterval
     }
 
-    /// Requests that a mirror may make in one turn: enough for a look at a feed.
+    /// Requests that a mirror may make in one turn: enough to read the new items of a feed.
     static let quantum = 4
-    private static let slots = 30
-    private static let reserve = 0.1
+    private static let slotsPerPeriod = 30
+    /// The share of the limit that reads leave for changes.
+    private static let reservedShare = 0.1
     /// Seconds after which an unused turn ends.
-    private static let turnLasts: TimeInterval = 10
-    /// Seconds after its time for which a waiting mirror keeps its place.
-    private static let placeLasts: TimeInterval = 120
+    private static let turnDuration: TimeInterval = 10
+    /// Seconds for which a waiting mirror keeps its place after the time at which it may ask again.
+    private static let placeGracePeriod: TimeInterval = 120
 
     private let host: String
     private let logger: Logger?
     private let slotLength: TimeInterval
     private let lock = NSLock()
     private var requestLimit: Int
+    /// The number of the current slot.
     private var slot = Int.min
     /// The requests of all mirrors, and of others at the same address.
     private var total = Tally()
     private var members: [String: Member] = [:]
+    /// The mirrors that wait for their turn, the next one first.
     private var line: [Place] = []
+    /// For each mirror in its turn, the requests that it may still make.
     private var turns: [String: Turn] = [:]
     /// The time until which the server accepts no requests, by the monotonic clock.
     private var pausedUntil: TimeInterval?
@@ -160,7 +164,7 @@ final class HostGate: @unchecked Sendable {
         self.host = host
         self.logger = logger
         requestLimit = max(1, limit.count)
-        slotLength = max(limit.period, 1) / Double(Self.slots)
+        slotLength = max(limit.period, 1) / Double(Self.slotsPerPeriod)
     }
 
     /// Records that a mirror wants to make a request, and counts the request if it may be made now.
@@ -178,17 +182,17 @@ final class HostGate: @unchecked Sendable {
                 pausedUntil = nil
             }
             guard !isUrgent else {
-                charge(mirror)
+                countRequest(of: mirror)
                 return nil
             }
             let shortfall = shortfall(of: mirror)
             if shortfall > 0 {
                 let wait = max(expiry(of: shortfall) - now.uptime, 1)
-                joinLine(mirror, until: now.uptime + wait + Self.placeLasts)
+                joinLine(mirror, until: now.uptime + wait + Self.placeGracePeriod)
                 return now.date + wait
             }
             takeTurn(mirror, at: now.uptime)
-            charge(mirror)
+            countRequest(of: mirror)
             return nil
         }
     }
@@ -207,10 +211,11 @@ final class HostGate: @unchecked Sendable {
     /// Stops all requests until the server accepts them again.
     func pause(until end: Date, at now: Instant) {
         let isNew = lock.withLock { () -> Bool in
-            let end = now.uptime + end.timeIntervalSince(now.date)
-            guard end > pausedUntil ?? now.uptime else { return false }
-            defer { pausedUntil = end }
-            return pausedUntil.map { $0 <= now.uptime } ?? true
+            let endUptime = now.uptime + end.timeIntervalSince(now.date)
+            guard endUptime > pausedUntil ?? now.uptime else { return false }
+            let wasPaused = pausedUntil.map { $0 > now.uptime } ?? false
+            pausedUntil = endUptime
+            return !wasPaused
         }
         guard isNew else { return }
         logger?.notice(
@@ -220,34 +225,36 @@ final class HostGate: @unchecked Sendable {
 
     // MARK: Shares; all under the lock
 
-    /// The number of requests that must expire before the mirror may make one; zero or less if it
-    /// may.
+    /// The number of counted requests that must expire before the mirror may make another; zero or
+    /// less if it may make one now.
     private func shortfall(of mirror: String) -> Int {
-        let requestsFree = Int(Double(requestLimit) * (1 - Self.reserve)) - total.sum
+        let requestsFree = Int(Double(requestLimit) * (1 - Self.reservedShare)) - total.sum
         if let turn = turns[mirror], turn.requestsLeft > 0 { return 1 - requestsFree }
         return 1 + reservedForOthers(than: mirror) - requestsFree
     }
 
-    /// The requests that are kept for other mirrors.
+    /// The number of requests that are kept for other mirrors.
     private func reservedForOthers(than mirror: String) -> Int {
         let mirrorsAhead = line.firstIndex { $0.mirror == mirror } ?? line.count
-        let leftInTurns = turns.reduce(0) { $0 + ($1.key == mirror ? 0 : $1.value.requestsLeft) }
-        let waiting = mirrorsAhead * Self.quantum + leftInTurns
+        var requestsLeftInTurns = 0
+        for (name, turn) in turns where name != mirror { requestsLeftInTurns += turn.requestsLeft }
+        let keptForLine = mirrorsAhead * Self.quantum + requestsLeftInTurns
         let share = share
-        guard let made = members[mirror]?.used.sum, made >= share else { return waiting }
-        let keptForOthers = members.reduce(0) { sum, member in
-            let requested = member.value.asked.sum
-            let made = member.value.used.sum
-            return sum
-                + (member.key == mirror
-                    ? 0 : max(0, min(share - made, max(Self.quantum, requested - made))))
+        guard let made = members[mirror]?.used.sum, made >= share else { return keptForLine }
+        var keptForShares = 0
+        for (name, member) in members where name != mirror {
+            let made = member.used.sum
+            let expected = max(Self.quantum, member.asked.sum - made)
+            keptForShares += max(0, min(share - made, expected))
         }
-        return max(waiting, keptForOthers)
+        return max(keptForLine, keptForShares)
     }
 
-    /// The requests that each mirror may make in a period in any case.
+    /// The number of requests that each mirror may make in a period in any case.
     private var share: Int {
-        max(Self.quantum, Int(Double(requestLimit) * (1 - Self.reserve)) / max(1, members.count))
+        max(
+            Self.quantum,
+            Int(Double(requestLimit) * (1 - Self.reservedShare)) / max(1, members.count))
     }
 
     /// Puts a mirror that is below its share at the end of the line, unless it is in the line.
@@ -264,7 +271,7 @@ final class HostGate: @unchecked Sendable {
     private func takeTurn(_ mirror: String, at uptime: TimeInterval) {
         if let index = line.firstIndex(where: { $0.mirror == mirror }) {
             line.remove(at: index)
-            turns[mirror] = Turn(requestsLeft: Self.quantum - 1, end: uptime + Self.turnLasts)
+            turns[mirror] = Turn(requestsLeft: Self.quantum - 1, end: uptime + Self.turnDuration)
         } else if let turn = turns[mirror] {
             turns[mirror] =
                 turn.requestsLeft > 1
@@ -274,7 +281,7 @@ final class HostGate: @unchecked Sendable {
 
     // MARK: Counting; all under the lock
 
-    private func charge(_ mirror: String) {
+    private func countRequest(of mirror: String) {
         total.add(1, in: slot)
         members[mirror]?.used.add(1, in: slot)
     }
@@ -287,12 +294,12 @@ final class HostGate: @unchecked Sendable {
         guard currentSlot > slot else { return }
         slot = currentSlot
         // A slot expires when its last instant is a period ago.
-        let oldest = slot - Self.slots
-        total.forget(before: oldest)
+        let oldestSlot = slot - Self.slotsPerPeriod
+        total.forget(before: oldestSlot)
         members = members.compactMapValues { member in
             var member = member
-            member.used.forget(before: oldest)
-            member.asked.forget(before: oldest)
+            member.used.forget(before: oldestSlot)
+            member.asked.forget(before: oldestSlot)
             return member.asked.sum == 0 ? nil : member
         }
     }
@@ -300,11 +307,15 @@ final class HostGate: @unchecked Sendable {
     /// The time at which this number of requests will have expired, by the monotonic clock; a
     /// period from now if there are fewer.
     private func expiry(of number: Int) -> TimeInterval {
-        var expired = 0
-        let slot = total.slots.first { entry in
-            expired += entry.count
-            return expired >= number
+        var expiredCount = 0
+        var lastSlot = slot
+        for entry in total.slots {
+            expiredCount += entry.count
+            if expiredCount >= number {
+                lastSlot = entry.slot
+                break
+            }
         }
-        return Double((slot?.slot ?? self.slot) + Self.slots + 1) * slotLength
+        return Double(lastSlot + Self.slotsPerPeriod + 1) * slotLength
     }
 }

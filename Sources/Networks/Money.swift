@@ -58,11 +58,11 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
 
 /// The purpose of an expense.
 package enum SpendingPurpose: Sendable, Hashable {
-    /// The reading of new items of a feed.
+    /// Reading the new items of a feed.
     case feed(Feed)
-    /// Reading the past of a feed, as a training does.
+    /// Reading the past of a feed, for the training of the models.
     case past(Feed)
-    /// The reading of single posts and accounts.
+    /// Reading single posts and accounts.
     case lookUp
     /// Checking whether the human's posts that the bot repeated still exist.
     case originals
@@ -89,9 +89,10 @@ package protocol SpendingBook: Sendable {
     ///
     /// - Parameters:
     ///   - amount: The maximum cost of the call.
-    ///   - purpose: The purpose of the call; purposes may have shares of their own.
+    ///   - purpose: The purpose of the call; a purpose may have its own share of the budget.
     ///   - now: Determines the month and day that pay for it, in UTC.
-    /// - Returns: Nil if the amount is reserved; else when enough may be available again.
+    /// - Returns: Nil if the amount is reserved; else the time at which enough money may be
+    ///   available again.
     func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws -> Date?
 
     /// Records a cost beyond the reservation, even if it exceeds the budget, because it is already
@@ -101,7 +102,7 @@ package protocol SpendingBook: Sendable {
     ///   - amount: The cost beyond the reservation.
     func charge(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws
 
-    /// Returns the unused part of a reservation, after the call has ended.
+    /// Releases the unused part of a reservation, after the call has ended.
     ///
     /// - Parameters:
     ///   - amount: At most the reserved amount; zero if all of it was used.

@@ -3,20 +3,20 @@ package import Posts
 
 /// A failed call to a network.
 ///
-/// The description is safe to print and log: it holds no credentials, no
-/// address of a request and nothing of an answer except the short message that
-/// the server put where its interface says, cut and cleaned.
+/// The description is safe to print and log. It holds no credentials and no address of a request.
+/// Of an answer it holds only the server's short error message, cut and cleaned.
 package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kind of failure; the raw value is a stable label for metrics.
     package enum Code: String, CaseIterable, Sendable {
         /// The credentials are wrong, expired or revoked.
         case unauthorized
-        /// The credentials are valid, but do not permit the call, as a token without the scope.
+        /// The credentials are valid, but do not permit the call: for example, the token lacks the
+        /// scope.
         case missingScope = "missing-scope"
         /// The account is suspended, disabled, moved away or waits for approval.
         case accountDisabled = "account-disabled"
-        /// The call is not allowed for this post or account, because it is blocked, closed to
-        /// favorites and the like.
+        /// The call is not allowed for this post or account, because it is blocked or closed to
+        /// favorites, for example.
         case forbidden
         /// The post or account is gone, or was never visible.
         case notFound = "not-found"
@@ -133,8 +133,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         self.isAnonymous = isAnonymous
     }
 
-    /// Whether the call's item should be dropped, because no call about it can succeed with any
-    /// credentials.
+    /// Whether the item of the call should be dropped, because no call about it can succeed,
+    /// whatever the credentials.
     ///
     /// Refused credentials reveal nothing about the item.
     package var dropsItem: Bool { isPermanent && !stopsActor }
@@ -142,17 +142,17 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     /// Whether the same call can never succeed; other credentials may change that, see
     /// ``stopsActor``.
     package var isPermanent: Bool {
-        let passing: Set<Code> = [
+        let temporary: Set<Code> = [
             .rateLimited, .conflict, .unavailable, .transport, .malformedResponse, .redirected,
             .creditsDepleted,
             .capReached, .overBudget,
         ]
-        return !passing.contains(code)
+        return !temporary.contains(code)
     }
 
     /// Whether a page may have failed because of one of its items.
     ///
-    /// A smaller page may succeed then. An overloaded server answers the same.
+    /// A smaller page may succeed then. An overloaded server gives the same answers, however.
     package var mayBeOfOneItem: Bool {
         code == .tooLarge || retryAfter == nil && [.unavailable, .malformedResponse].contains(code)
     }
@@ -167,8 +167,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
 
     /// Whether no call with these credentials can succeed until a person acts.
     package var stopsActor: Bool {
-        let stopping: Set<Code> = [.unauthorized, .missingScope, .accountDisabled, .configuration]
-        return stopping.contains(code)
+        let codes: Set<Code> = [.unauthorized, .missingScope, .accountDisabled, .configuration]
+        return codes.contains(code)
     }
 
     package var description: String {

@@ -1,7 +1,7 @@
 package import Foundation
 package import Transport
 
-/// Knows whether any server answers the requests of a process.
+/// A record of whether any server answers the requests of a process.
 ///
 /// Every HTTP response counts as an answer, whatever its status. A request that was cancelled, or
 /// that the client itself refused to send, does not count at all.
@@ -18,7 +18,8 @@ package final class NetworkReach: @unchecked Sendable {
         package let error: String
     }
 
-    /// An instant by the monotonic clock, which decides, and by the wall clock for display.
+    /// An instant on two clocks: the monotonic clock, which decides, and the wall clock for
+    /// display.
     struct Instant: Equatable, Sendable {
         /// A monotonic clock, in seconds.
         let uptime: TimeInterval
@@ -40,21 +41,21 @@ package final class NetworkReach: @unchecked Sendable {
         var servers: [ServerAddress] = []
 
         /// Returns the time when a request began, but not one before the last answer.
-        func counted(_ begin: Instant) -> Instant {
+        func notBeforeLastAnswer(_ begin: Instant) -> Instant {
             begin.uptime < lastAnswer.uptime ? lastAnswer : begin
         }
     }
 
     /// Seconds without an answer after which the process is considered offline.
     ///
-    /// Then another worker takes over the mirrors within their poll and 40 s, if connections fail
-    /// within 10 s.
+    /// If connections fail within 10 s, another worker then takes over the mirrors within their
+    /// poll interval and 40 s.
     package static let patience: TimeInterval = 15
     /// The minimum number of unanswered requests, besides the time in ``patience``, for the process
     /// to count as offline.
-    private static let failuresAtLeast = 3
-    /// The most addresses that a probe requests.
-    private static let serversAtMost = 3
+    private static let minimumFailures = 3
+    /// The maximum number of servers that a probe requests a page from.
+    private static let maximumServers = 3
     /// The number of bytes that are read of the answer to a probe.
     private static let probeBytes = 1_024
 
@@ -89,9 +90,8 @@ package final class NetworkReach: @unchecked Sendable {
     /// Records that a server did not answer a request; a probe will try it.
     func failed(_ request: Int, _ error: String, server: ServerAddress) {
         lock.withLock {
-            guard let begin = state.pending.removeValue(forKey: request).map(state.counted) else {
-                return
-            }
+            guard let pending = state.pending.removeValue(forKey: request) else { return }
+            let begin = state.notBeforeLastAnswer(pending)
             state.failures += 1
             if let first = state.firstFailure, first.uptime <= begin.uptime {
                 state.firstFailure = first
@@ -100,7 +100,7 @@ package final class NetworkReach: @unchecked Sendable {
             }
             state.error = error
             state.servers.removeAll { $0 == server }
-            state.servers = state.servers.suffix(Self.serversAtMost - 1) + [server]
+            state.servers = state.servers.suffix(Self.maximumServers - 1) + [server]
         }
     }
 
@@ -113,11 +113,11 @@ package final class NetworkReach: @unchecked Sendable {
     /// - Parameter uptime: The monotonic clock.
     package func failure(at uptime: TimeInterval) -> Failure? {
         lock.withLock {
-            let stuck = state.pending.values.map(state.counted).filter {
-                uptime - $0.uptime >= Self.patience
+            let stuckBegins = state.pending.values.map(state.notBeforeLastAnswer).filter { begin in
+                uptime - begin.uptime >= Self.patience
             }
-            guard state.failures + stuck.count >= Self.failuresAtLeast else { return nil }
-            let begins = stuck + [state.firstFailure].compactMap(\.self)
+            guard state.failures + stuckBegins.count >= Self.minimumFailures else { return nil }
+            let begins = stuckBegins + [state.firstFailure].compactMap(\.self)
             guard let first = begins.min(by: { $0.uptime < $1.uptime }),
                 uptime - first.uptime >= Self.patience
             else { return nil }
@@ -145,6 +145,7 @@ package final class NetworkReach: @unchecked Sendable {
                 _ = try await client.send(probe)
                 return answered(request, at: Instant(uptime: uptime(), date: now()))
             } catch let error as TransportError {
+                // A truncated answer is an answer too.
                 if error.beginning != nil {
                     return answered(request, at: Instant(uptime: uptime(), date: now()))
                 }

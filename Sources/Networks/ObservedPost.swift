@@ -46,7 +46,7 @@ package struct ObservedPost: Sendable, Equatable {
         self.favoriteNeedsApproval = favoriteNeedsApproval
     }
 
-    /// The time since which the post mentions the requesting account, if it does.
+    /// The time at which the mention of the requesting account was written, if there is one.
     package var calledAt: Date { mentionAddedAt ?? post.createdAt }
 
     /// A text that is equal for two copies of the same post in one feed.
@@ -145,7 +145,7 @@ package struct FavoriteDraft: Sendable, Equatable {
     /// The ``ObservedPost/address`` of the post.
     package var address: String
     /// The idempotency key: the same for every attempt at this favorite, different for every other
-    /// one; as ``Draft/key``.
+    /// one. It has the form of ``Draft/key``.
     package var key: String
     /// The time at which the favorite was finally decided; its date on networks where the giver
     /// dates favorites.

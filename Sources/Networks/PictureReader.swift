@@ -13,14 +13,15 @@ package struct PictureReader: Sendable {
         case found([UInt8])
         /// The picture does not exist, or is not visible.
         case gone
-        /// The address may not be requested: it is without TLS, or on this machine or its network.
+        /// No request was made, because the address is without TLS, or is on this machine or its
+        /// network.
         case unasked
         case tooLarge
         /// The picture could not be read now; a later request may succeed.
         case unavailable(NetworkError.Code)
     }
 
-    private static let redirectsAtMost = 3
+    private static let maximumRedirects = 3
 
     private let client: HTTPClient
     private let contact: RequestContact
@@ -35,7 +36,7 @@ package struct PictureReader: Sendable {
     ) {
         self.client = client
         self.contact = contact
-        // Nil for an address that cannot be used; then no server is trusted.
+        // The `try?` is nil for an address that cannot be used; then no server is trusted.
         trusted = server.flatMap { try? ServerAddress($0, network: .usual) }?.base
     }
 
@@ -46,7 +47,7 @@ package struct PictureReader: Sendable {
     /// - Throws: `CancellationError`.
     package func read(_ url: String, maximumBytes: Int) async throws -> Finding {
         var url = url
-        for _ in 0...Self.redirectsAtMost {
+        for _ in 0...Self.maximumRedirects {
             guard let request = request(url, maximumBytes: maximumBytes) else { return .unasked }
             let response: HTTPResponse
             do {
@@ -71,16 +72,16 @@ package struct PictureReader: Sendable {
 
     /// Returns the request for a picture; nil for an address on this machine or its network.
     private func request(_ url: String, maximumBytes: Int) -> HTTPRequest? {
-        let isNear = trusted.map { url.hasPrefix($0 + "/") } ?? false
+        let isTrusted = trusted.map { url.hasPrefix($0 + "/") } ?? false
         // The resolved address is checked when the connection is made.
         let host = URLComponents(string: url)?.host ?? ""
-        guard isNear || !HostPlace.mayBeLocal(host.contains(":") ? "[\(host)]" : host) else {
+        guard isTrusted || !HostPlace.mayBeLocal(host.contains(":") ? "[\(host)]" : host) else {
             return nil
         }
         var request = HTTPRequest(
             url: url, headers: HTTPHeaders([("Accept", "image/*")]), maximumBodyBytes: maximumBytes,
             followsRedirects: true)
-        request.isPublicOnly = !isNear
+        request.isPublicOnly = !isTrusted
         request.contact = contact.text
         return request
     }

@@ -38,7 +38,7 @@ package protocol PlainServer: Sendable {
 package struct PlainPost: Sendable, Equatable {
     package var text: String
     package var visibility: Visibility
-    /// The address of the answered post.
+    /// The address of the post that this post answers.
     package var answers: String?
     /// Whether the server marks the post as edited.
     package var isChanged: Bool
@@ -51,7 +51,8 @@ package struct PlainPost: Sendable, Equatable {
     }
 }
 
-/// A server whose client has no decisions by the program's name.
+/// Access by the network's usual client, for a network whose client makes no decisions by the name
+/// of the server's program.
 package struct ClientAsServer: PlainServer {
     private let network: any SocialNetwork
 

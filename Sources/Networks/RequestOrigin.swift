@@ -4,7 +4,7 @@ import Transport
 /// The mirror that makes requests, and the resources that it shares with the other mirrors of the
 /// process.
 package struct RequestOrigin: Sendable {
-    /// The name by which the mirrors of a process share the limits of hosts.
+    /// The name of the mirror, for sharing the limits of hosts among the mirrors of a process.
     package let mirror: String
     /// The contact in the user agent.
     package let contact: RequestContact
@@ -29,20 +29,20 @@ package struct RequestOrigin: Sendable {
 /// The contact in the user agent of a mirror's requests; it may become known while requests are
 /// made.
 package final class RequestContact: @unchecked Sendable {
-    // Sendable because `known` is only touched under `lock`.
+    // Sendable because `current` is only touched under `lock`.
     private let lock = NSLock()
-    private var known: String?
+    private var current: String?
 
-    /// - Parameter text: As for ``tell(_:)``.
+    /// - Parameter text: The contact, as for ``tell(_:)``; nil if none is known yet.
     package init(_ text: String? = nil) { tell(text) }
 
     /// The contact; nil if none is known.
-    package var text: String? { lock.withLock { known } }
+    package var text: String? { lock.withLock { current } }
 
     /// Replaces the contact; does nothing for nil and for a text that `HTTPClient.isContact`
     /// refuses.
     package func tell(_ text: String?) {
         guard let text, HTTPClient.isContact(text) else { return }
-        lock.withLock { known = text }
+        lock.withLock { current = text }
     }
 }

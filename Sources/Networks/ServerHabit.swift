@@ -4,9 +4,10 @@ package struct ServerHabit: Sendable, Equatable {
     package let name: String
     /// The value, such as `public and unlisted posts`.
     package let value: String
-    /// A file of the program's source, the version on which it was seen, or `doctor --probe`.
+    /// The origin of the knowledge: a file in the source of the server's program, the version on
+    /// which the habit was seen, or `doctor --probe`.
     package let source: String
-    /// The promise whose measurement overrules the source; nil if nothing does.
+    /// The promise whose measurement replaces this value; nil if the habit is not measured.
     package let promise: ServerPromise?
 
     package init(

@@ -4,10 +4,11 @@
 package enum ServerPromise: String, CaseIterable, Codable, Sendable {
     /// The returned address of a new post leads to that post, with the text that was sent.
     case publishes
-    /// A post has the requested visibility, as far as the account itself is told.
+    /// A post has the requested visibility, according to the server's answers to the account
+    /// itself.
     case visibility
-    /// A direct post is not shown without a login, and the account itself is not told that it is
-    /// public.
+    /// A direct post is not shown without a login, and the server does not tell the account that
+    /// the post is public.
     case direct
     /// An unlisted post is shown to everybody.
     case open

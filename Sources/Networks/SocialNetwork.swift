@@ -22,7 +22,7 @@ package protocol SocialNetwork: Sendable {
     /// Makes no request.
     var clockLead: TimeInterval? { get }
 
-    /// Whether the credentials may write; nil if no answer of the network has said it.
+    /// Whether the credentials may write; nil if no answer of the network has shown it yet.
     ///
     /// Makes no request.
     var canWrite: Bool? { get }
@@ -48,9 +48,9 @@ package protocol SocialNetwork: Sendable {
 
     /// The state of the account with these credentials, as reported by the network.
     ///
-    /// Requested without credentials if the network allows that, because the credentials of such an
-    /// account may be refused. If a request costs money, none is made, and the result is the state
-    /// that answers to other calls have reported.
+    /// The request is made without credentials if the network allows that, because the credentials
+    /// of a suspended or deleted account may be refused. If a request costs money, none is made,
+    /// and the result is the state that the answers to other calls have reported.
     ///
     /// - Parameter account: The account as it was last verified.
     /// - Returns: Nil if the network does not clearly name a state.
@@ -59,8 +59,8 @@ package protocol SocialNetwork: Sendable {
     /// One page of a feed. ``FeedWalk`` reads page after page.
     ///
     /// - Parameters:
-    ///   - size: The most items to request, at least 1; nil for the network's usual number. A
-    ///     network with a smallest page requests at least that.
+    ///   - size: The maximum number of items to request, at least 1; nil for the network's usual
+    ///     number. A network with a minimum page size requests at least that many.
     /// - Returns: The page. An item that is too large even for a page of its own is
     ///   ``FeedPage/unreadable``.
     /// - Throws: ``NetworkError`` with code `.tooLarge` if fewer items may fit.
@@ -73,7 +73,8 @@ package protocol SocialNetwork: Sendable {
     /// requests at most.
     ///
     /// - Parameter position: The position directly above or below the item.
-    /// - Returns: Nil if the network's cursors have no order, so that none can be made up.
+    /// - Returns: Nil if the network's cursors have no order, so that the client cannot construct
+    ///   cursors for the search.
     /// - Throws: ``NetworkError`` if no other item can be read either.
     func page(_ feed: Feed, passing position: FeedPosition) async throws -> FeedPage?
 
@@ -111,7 +112,7 @@ package protocol SocialNetwork: Sendable {
     ///   - address: The address that the server returned when the post was published.
     ///   - isOurs: Whether a post is the intended one. Called if the server's returned address is
     ///     not reliable enough.
-    /// - Returns: Whether it still existed, as far as the network reveals that.
+    /// - Returns: Whether the post still existed, as far as the network reveals that.
     /// - Throws: ``NetworkError`` with code `.rejected` if another post has this address.
     @discardableResult
     func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws
@@ -121,8 +122,8 @@ package protocol SocialNetwork: Sendable {
     ///
     /// - Parameter favorite: The favorite with its original key and time, which identify it on
     ///   Bluesky.
-    /// - Returns: Whether it still existed, as far as the network reveals that.
-    /// - Throws: ``NetworkError`` with code `.capability` if software may not.
+    /// - Returns: Whether the favorite still existed, as far as the network reveals that.
+    /// - Throws: ``NetworkError`` with code `.capability` if the network forbids this to software.
     @discardableResult
     func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal
 
@@ -142,8 +143,8 @@ package protocol SocialNetwork: Sendable {
     /// - Throws: ``NetworkError`` with code `.capability` if only a person can do it.
     func labelAsBot() async throws
 
-    /// The account's own posts from now back to `since`, newest first, replies and posts for few
-    /// eyes included.
+    /// The account's own posts from now back to `since`, newest first, including replies and posts
+    /// with a small audience.
     ///
     /// The list is complete for ``Capabilities/listedVisibilities``, or the call throws: a missing
     /// post of these visibilities counts as never published.
@@ -162,7 +163,8 @@ package protocol SocialNetwork: Sendable {
     /// Costs less than ``lookUp(_:)`` if requesting a post's author costs money.
     func lookUpOwn(_ address: String) async throws -> ObservedPost?
 
-    /// The posts among some of the account's own that the network shows now, in one request.
+    /// Reads several of the account's own posts in one request, and returns those that the network
+    /// shows now.
     ///
     /// A missing post is not necessarily gone: ``lookUpOwn(_:)`` decides.
     ///
@@ -175,29 +177,29 @@ package protocol SocialNetwork: Sendable {
     /// One page of the account's own posts, read to see which of them still exist.
     func surveyOwnPosts(_ position: FeedPosition) async throws -> FeedPage
 
-    /// The position of a page that begins with one of the account's own posts; the newest one if
-    /// only cursors lead to others.
+    /// The position of a page that begins with one of the account's own posts;
+    /// ``FeedPosition/newest`` if such a position cannot be made from an address.
     func surveyStart(at address: String) -> FeedPosition
 
-    /// Reads a post by its identity on the whole network, for one that is only known from a
-    /// downloaded archive; nil if it is gone, as for ``lookUp(_:)``.
+    /// Reads a post by its identity on the whole network, for a post that is only known from a
+    /// downloaded archive; nil if the post is gone, as for ``lookUp(_:)``.
     ///
-    /// - Throws: ``NetworkError`` with code `.capability` if the network cannot decide it: then
-    ///   nothing is known of the post.
+    /// - Throws: ``NetworkError`` with code `.capability` if the network has no such request; then
+    ///   it stays unknown whether the post exists.
     func lookUp(identity: PostID) async throws -> ObservedPost?
 
     /// Whether a post is visible without a login; nil if the network does not allow to check.
     func isShownToAnybody(_ address: String) async throws -> Bool?
 
-    /// Fails for a server that is known to change the audience of posts; makes no request.
+    /// Throws if the server is known to change the audience of posts; makes no request.
     ///
     /// - Throws: ``NetworkError`` with code `.configuration`.
     func requireAudiences() throws(NetworkError)
 
-    /// The server without assumptions about its program, for measuring its habits.
+    /// Access to the server without assumptions about its program, for measuring its habits.
     var plainServer: any PlainServer { get }
 
-    /// The current habits of the server that a client cannot ask for.
+    /// The assumed or measured habits of the server, for which it has no request.
     var serverHabits: [ServerHabit] { get }
 
     /// Whether a deleted post is still shown without a login; false without a request if the
@@ -304,7 +306,7 @@ extension SocialNetwork {
 
     package func price(ofPublishing texts: [String], pictures: Int, isReply: Bool) -> Money? { nil }
 
-    /// Deletes the account's own post at this address, whichever it is.
+    /// Deletes the account's own post at this address without checking which post it is.
     @discardableResult
     package func delete(_ address: String) async throws -> Removal {
         try await delete(address, if: { _ in true })
@@ -325,13 +327,13 @@ extension SocialNetwork {
     }
 }
 
-/// The clock that dates the network's posts.
+/// Conversions between the local clock and the network's clock, which dates the posts.
 extension SocialNetwork {
     /// Seconds by which two clocks may differ because of the transfer of an answer; smaller
     /// differences are ignored.
     package static var toleratedLead: TimeInterval { 60 }
 
-    /// The seconds by which the local clock is wrong by the network's: 0 if the difference is
+    /// The seconds by which the local clock is ahead of the network's: 0 if the difference is
     /// small, or unknown.
     package var clockError: TimeInterval {
         clockLead.flatMap { abs($0) > Self.toleratedLead ? $0 : nil } ?? 0
@@ -372,8 +374,8 @@ package enum FeedPosition: Sendable, Hashable {
     case newest
     /// The items further in the past.
     case older(String)
-    /// The items that arrived after the cursor was issued; if they fill more than one page, some of
-    /// them, and the page's ``FeedPage/newer`` leads to the others.
+    /// The items that arrived after the cursor was issued. If they fill more than one page, the
+    /// answer holds some of them, and its ``FeedPage/newer`` leads to the others.
     case newer(than: String)
 }
 
@@ -392,8 +394,8 @@ package struct FeedPage: Sendable {
     /// The number of newest items that the server lists at most; nil if it lists all, or if
     /// ``Capabilities/depths`` has the number.
     package var depth: Int?
-    /// Items that are not newer than the position, but that the server sent nevertheless: they were
-    /// read before, and may have been edited since.
+    /// Items that the server sent although they are not newer than the requested position: they
+    /// were read before, and may have been edited since.
     package var repeated: [ObservedPost] = []
     /// Whether the page is a step of a search for broken items, which reads a stretch from its
     /// lower end: its oldest item does not show how far down the feed was read.
@@ -415,8 +417,8 @@ package struct FeedPage: Sendable {
 
 /// An item of a feed that is not a post in the form of the network's interface.
 ///
-/// Its place in the feed is stored, so that no item is skipped without a trace, and a newer version
-/// that may understand the item requests it again.
+/// Its place in the feed is stored, so that no item is skipped without a trace. A newer version of
+/// this program requests the item again, because it may understand it.
 package struct UnreadableItem: Sendable, Hashable {
     /// The address of the post in calls to this server, if the item contains it.
     package var address: String?
@@ -451,7 +453,7 @@ package struct RateLimit: Sendable, Equatable {
 /// The features and permissions of a network, which are checked before a call, rather than the
 /// network's name.
 package struct Capabilities: Sendable, Equatable {
-    /// The people whom the network allows a bot to answer.
+    /// The authors whose posts the network allows a bot to answer.
     package enum ReplyPermission: Sendable, Equatable {
         /// The authors of all posts that the account can see.
         case anyone

@@ -7,28 +7,28 @@ package import Posts
 package enum JSONBody {
     /// Decodes a value; nil if the body is not the JSON of such a value.
     package static func decoded<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) -> Value? {
-        try? JSONDecoder().decode(type, from: whole(body))
+        try? JSONDecoder().decode(type, from: repaired(body))
     }
 
-    /// Returns the body with each invalid byte replaced by U+FFFD, so that one in a post does not
-    /// hide all others.
-    private static func whole(_ body: [UInt8]) -> Data {
+    /// Returns the body with each invalid byte replaced by U+FFFD, so that an invalid byte in one
+    /// post does not make the others unreadable.
+    private static func repaired(_ body: [UInt8]) -> Data {
         let body = withWholeSurrogates(body)
-        let isWhole = String(validating: body, as: UTF8.self) != nil
-        return isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8)
+        let isValid = String(validating: body, as: UTF8.self) != nil
+        return isValid ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8)
     }
 
     /// Returns the body with each lone half of a surrogate pair, as in an emoji that was cut in
     /// two, replaced by `\ufffd`.
     ///
-    /// RFC 8259, section 8.2, leaves the meaning of a text with such a half open; here it must not
-    /// hide the text around it.
+    /// RFC 8259, section 8.2, does not define the meaning of a text with a lone half; it must not
+    /// make the text around it unreadable.
     static func withWholeSurrogates(_ body: [UInt8]) -> [UInt8] {
         let backslash = UInt8(ascii: "\\")
         let letter = UInt8(ascii: "u")
         /// The escaped half of a pair at a position; nil if there is none. All of them begin with
         /// the digit d.
-        func unit(at place: Int) -> UInt16? {
+        func surrogate(at place: Int) -> UInt16? {
             guard place + 6 <= body.count, body[place] == backslash, body[place + 1] == letter,
                 body[place + 2] | 0x20 == UInt8(ascii: "d")
             else { return nil }
@@ -37,14 +37,14 @@ package enum JSONBody {
         var repaired = body
         var searchStart = 0
         while let escape = body[searchStart...].firstIndex(of: backslash) {
-            guard let first = unit(at: escape),
+            guard let first = surrogate(at: escape),
                 UTF16.isLeadSurrogate(first) || UTF16.isTrailSurrogate(first)
             else {
                 // The escaped character may be a backslash itself.
                 searchStart = min(escape + 2, body.count)
                 continue
             }
-            if UTF16.isLeadSurrogate(first), let second = unit(at: escape + 6),
+            if UTF16.isLeadSurrogate(first), let second = surrogate(at: escape + 6),
                 UTF16.isTrailSurrogate(second)
             {
                 searchStart = escape + 12
@@ -56,8 +56,8 @@ package enum JSONBody {
         return repaired
     }
 
-    /// The result of a reader function, which is passed as the configuration.
-    private struct Reading<Value>: DecodableWithConfiguration {
+    /// A decodable value whose reader function is passed as the decoding configuration.
+    private struct ReaderResult<Value>: DecodableWithConfiguration {
         let value: Value?
 
         init(from decoder: any Decoder, configuration reader: (WireObject) throws -> Value?) throws
@@ -73,8 +73,9 @@ package enum JSONBody {
     )
         -> Value?
     {
-        try? JSONDecoder().decode(Reading<Value>.self, from: whole(body), configuration: reader)
-            .value
+        try? JSONDecoder().decode(
+            ReaderResult<Value>.self, from: repaired(body), configuration: reader
+        ).value
     }
 
     /// The JSON of a value, always the same for equal values.
@@ -99,7 +100,7 @@ package enum JSONBody {
     /// - Parameters:
     ///   - body: The JSON of the list, or of an object that contains it.
     ///   - key: The key of the list in the object; nil for the list itself.
-    /// - Returns: One for each element; empty if there is no list.
+    /// - Returns: One digest for each element; empty if there is no list.
     package static func digests(of body: [UInt8], under key: String? = nil) -> [String] {
         typealias List = [LenientElement<JSONValue>]
         let elements =
@@ -158,7 +159,7 @@ package struct WireObject: Decodable {
     /// `true`, 1, `"true"` or `"1"`; or their opposites.
     package func flag(_ name: String) -> Bool? {
         guard isPresent(name) else { return nil }
-        // Nil for a value of another type, which may still mean a flag.
+        // Nil for a value of another type, which may still mean true or false.
         if let flag = try? fields.decode(Bool.self, forKey: Name(stringValue: name)) { return flag }
         switch text(name) {
         case "1", "true": return true
@@ -205,7 +206,7 @@ package struct WireObject: Decodable {
 
     /// Whether the field exists and is not null.
     package func isPresent(_ name: String) -> Bool {
-        // Asking for null fails only for a missing field.
+        // `decodeNil` fails only for a missing field.
         contains(name) && (try? fields.decodeNil(forKey: Name(stringValue: name))) == false
     }
 
@@ -249,7 +250,7 @@ package struct ShapeError: Error {
 
 /// Any JSON value, unchanged.
 ///
-/// The protocol has no fractions; a server's fraction is kept as one.
+/// Bluesky's protocol has no fractions, but a server may still send one.
 package enum JSONValue: Codable, Equatable, Sendable {
     case null
     case flag(Bool)

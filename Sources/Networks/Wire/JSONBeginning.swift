@@ -10,10 +10,10 @@ package struct JSONBeginning: Sendable {
     /// The nesting depth of the values that are kept; deeper ones are read and dropped.
     private static let maximumDepth = 4
     /// The nesting depth beyond which reading ends.
-    private static let deepest = 64
+    private static let maximumReadableDepth = 64
 
-    /// Texts and numbers as written, by the keys and indexes that lead to them, the first value for
-    /// each.
+    /// Texts and numbers as written, by the path of keys and indexes that leads to them; the first
+    /// value of each path.
     package private(set) var values: [[String]: String] = [:]
     /// The number of complete elements in the text's outermost list.
     package private(set) var wholeElements = 0
@@ -31,10 +31,10 @@ package struct JSONBeginning: Sendable {
     private mutating func readToken() -> Bool {
         switch bytes[index] {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            guard frames.count < Self.deepest else { return false }
+            guard frames.count < Self.maximumReadableDepth else { return false }
             frames.append(bytes[index] == UInt8(ascii: "[") ? .list(0) : .object(nil))
-        case UInt8(ascii: "}"), UInt8(ascii: "]"): return leave()
-        case UInt8(ascii: ","): goOn()
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): return endValue()
+        case UInt8(ascii: ","): beginNextElement()
         case UInt8(ascii: "\""): return readText()
         case UInt8(ascii: ":"), UInt8(ascii: " "), 0x09, 0x0A, 0x0D: break
         default: return readWord()
@@ -43,15 +43,17 @@ package struct JSONBeginning: Sendable {
         return true
     }
 
-    private mutating func leave() -> Bool {
+    /// Ends the innermost list or object.
+    private mutating func endValue() -> Bool {
         guard frames.popLast() != nil else { return false }
-        let lists = frames.count { if case .list = $0 { true } else { false } }
-        if case .list? = frames.last, lists == 1 { wholeElements += 1 }
+        let listCount = frames.count { if case .list = $0 { true } else { false } }
+        if case .list? = frames.last, listCount == 1 { wholeElements += 1 }
         index += 1
         return true
     }
 
-    private mutating func goOn() {
+    /// Handles a comma: the next element of the list, or the next key of the object, begins.
+    private mutating func beginNextElement() {
         switch frames.popLast() {
         case .list(let place): frames.append(.list(place + 1))
         case .object: frames.append(.object(nil))

@@ -4,7 +4,7 @@ package import Transport
 
 /// One request to a network.
 package struct NetworkCall: Sendable {
-    /// The usual deadline of a call; slow servers were seen to need 22 s for a long post.
+    /// The usual timeout of a call; slow servers were seen to need 22 s for a long post.
     package static let usualDeadline: Duration = .seconds(30)
 
     package var operation: NetworkError.Operation
@@ -15,7 +15,8 @@ package struct NetworkCall: Sendable {
     package var headers: [(String, String)] = []
     /// Further parameters of the signature's header, on X.
     package var oauth: [(name: String, value: String)]
-    /// The body: JSON, or a form; empty for a stated length of zero, and nil for no body.
+    /// The body, which is JSON or a form; an empty one is sent as `Content-Length: 0`, nil as no
+    /// body at all.
     package var body: [UInt8]?
     private let bodyType: String
     /// The largest accepted body of an answer, in bytes.
@@ -28,7 +29,8 @@ package struct NetworkCall: Sendable {
     package var mayLeave: (@Sendable () -> Bool)?
 
     /// - Parameters:
-    ///   - path: The parts of the path, not encoded; each outside id is a part of its own.
+    ///   - path: The components of the path, not encoded. An identifier from a server must be a
+    ///     component of its own.
     ///   - query: Names and values, not encoded.
     ///   - oauth: Further parameters of the signature's header, on X.
     ///   - body: JSON.
@@ -52,7 +54,7 @@ package struct NetworkCall: Sendable {
     /// The path and the query, percent-encoded.
     package var target: String { query.isEmpty ? path : path + "?" + PercentEncoding.query(query) }
 
-    /// Nil for an empty body.
+    /// The media type of the body; nil if there is no body, or an empty one.
     package var contentType: String? {
         guard body?.isEmpty == false else { return nil }
         return bodyType
@@ -78,7 +80,7 @@ package protocol NetworkClient: Sendable {
     func words(in response: HTTPResponse) -> String?
     /// Whether a request may follow a redirect to another address.
     var followsRedirects: Bool { get }
-    /// Whether a conflict means that the equal first request has succeeded.
+    /// Whether the status 409 (conflict) means that an earlier equal request has succeeded.
     var conflictIsCertain: Bool { get }
     /// Whether the answer that an object does not exist shows that nothing was done to it, even if
     /// the answer is not the network's own.
@@ -116,7 +118,7 @@ extension NetworkClient {
         let count = addressCount(of: call, isAuthorized: authorization != nil)
         let gate = count.map { origin.gates.gate(of: server, $0) }
         if let retry = gate?.admit(origin.mirror, isUrgent: call.operation.isUrgent, at: instant) {
-            throw heldBack(call, until: retry)
+            throw heldBackError(call, until: retry)
         }
         let response = try await response(to: call, authorization: authorization)
         if let gate, count?.isAnnounced == true { note(response, at: gate) }
@@ -133,7 +135,7 @@ extension NetworkClient {
     }
 
     /// The error for a call that the host's gate holds back.
-    private func heldBack(_ call: NetworkCall, until retry: Date) -> NetworkError {
+    private func heldBackError(_ call: NetworkCall, until retry: Date) -> NetworkError {
         var error = error(
             call, .rateLimited, outcome: .notSent,
             detail: "the server counts requests by address, and there are too many from this one")
@@ -210,7 +212,7 @@ extension NetworkClient {
         error(call.operation, code, outcome: outcome, detail: detail)
     }
 
-    /// An error about an operation, before there is a call or after it.
+    /// An error about an operation, for use where there is no call.
     package func error(
         _ operation: NetworkError.Operation, _ code: NetworkError.Code,
         outcome: NetworkError.Outcome,
@@ -222,7 +224,7 @@ extension NetworkClient {
             isAnonymous: isAnonymous)
     }
 
-    /// The error for a call from an answer.
+    /// The error for a call that the server answered with an error.
     package func error(
         _ call: NetworkCall, _ response: HTTPResponse, _ code: NetworkError.Code,
         outcome: NetworkError.Outcome,
@@ -235,7 +237,7 @@ extension NetworkClient {
         return error
     }
 
-    /// The error for a call from a failure of the transport.
+    /// The error for a call that failed in the transport.
     package func failure(_ call: NetworkCall, _ cause: TransportError) -> NetworkError {
         let code: NetworkError.Code =
             switch cause.code {
@@ -281,8 +283,8 @@ extension NetworkClient {
         switch code {
         // The first of two equal requests may still succeed.
         case .conflict: conflictIsCertain ? .refused : .unknown
-        // A failing server may have stored the post before it failed; one that does not know the
-        // object has changed nothing.
+        // A failing server may have stored the post before it failed. With 404 or 410 it does not
+        // have the object, and has changed nothing.
         case .unavailable, .malformedResponse:
             [404, 410].contains(status) && missingIsCertain ? .refused : .unknown
         case .redirected where status == 303: .unknown
@@ -293,15 +295,15 @@ extension NetworkClient {
     /// The server's message in the answer: short, on one line, and without secrets.
     ///
     /// - Parameters:
-    ///   - hide: Removes parts that may be secret although they are not known to be.
+    ///   - hide: Removes parts that may be secret although they are not in ``secrets``.
     /// - Returns: The printable words; nil if there are none.
     package func printable(_ text: String, hide: (String) -> String = { $0 }) -> String? {
         let line = PlainText.cleaned(text).split(whereSeparator: \.isWhitespace).joined(
             separator: " ")
-        let safe = Secret.redacted(secrets, from: hide(line))
-        // A character may consist of any number of code points.
-        return safe.isEmpty
-            ? nil : String(String.UnicodeScalarView(safe.unicodeScalars.prefix(160)))
+        let redacted = Secret.redacted(secrets, from: hide(line))
+        // The length is limited in code points, because a character may have any number of them.
+        guard !redacted.isEmpty else { return nil }
+        return String(String.UnicodeScalarView(redacted.unicodeScalars.prefix(160)))
     }
 
     /// The server's identifier of a request; nil unless it is a short plain word.
@@ -313,8 +315,8 @@ extension NetworkClient {
 }
 
 extension NetworkError.Operation {
-    /// Whether the call must not wait for the reads of others: changes, and the requests that they
-    /// need.
+    /// Whether the call must not wait for the reads of other mirrors: true for changes, and for the
+    /// requests that changes need.
     fileprivate var isUrgent: Bool { isWrite || self == .logIn || self == .refreshSession }
 }
 
@@ -357,10 +359,10 @@ extension StringProtocol {
     package var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
-/// The secrets that no text may contain, whoever wrote it: the newest of the used tokens, codes and
-/// keys.
+/// The secrets that no printed text may contain: the newest of the used tokens, codes and keys.
 package final class KnownSecrets: @unchecked Sendable {
-    /// The most secrets that are kept: tokens that were replaced before the last 64 are useless.
+    /// The maximum number of secrets that are kept: tokens older than the last 64 are no longer
+    /// valid.
     private static let maximumCount = 64
 
     // Sendable: every access to the variable holds the lock.
@@ -403,7 +405,7 @@ package enum PercentEncoding {
     /// The names and values of a query or form, decoded; the first value of a name counts.
     ///
     /// - Parameters:
-    ///   - isUsable: Whether a value counts.
+    ///   - isUsable: Whether a value is used; a pair with another value is ignored.
     /// - Returns: The values of the pairs that can be decoded.
     package static func values(
         of text: some StringProtocol, where isUsable: (String) -> Bool = { _ in true }

@@ -8,13 +8,13 @@ package struct ServerAddress: Sendable, Equatable {
     package let base: String
     /// The host without the port, in lower case.
     package let host: String
-    /// Whether somebody other than the operator named it: then a name that resolves to this machine
-    /// or its network is not used.
+    /// Whether the address is not from the operator's settings; then no connection is made if the
+    /// name resolves to this machine or its network.
     package var isPublicOnly = false
 
     /// - Parameters:
     ///   - text: `https://host`, or `host` alone; `http://` is allowed for loopback hosts only.
-    ///   - network: Named by the error.
+    ///   - network: The network that the error names.
     /// - Throws: ``NetworkError`` with code `.configuration` for any other text.
     package init(_ text: String, network: NetworkName) throws(NetworkError) {
         func error(_ cause: String) -> NetworkError {
@@ -31,8 +31,7 @@ package struct ServerAddress: Sendable, Equatable {
         var authority = full[separator.upperBound...]
         while authority.hasSuffix("/") { authority.removeLast() }
         guard !authority.contains("@") else { throw error("it holds a user name; leave that out") }
-        let isPlain = authority.isVisibleASCII
-        guard isPlain else {
+        guard authority.isVisibleASCII else {
             throw error("it has a character that is not ASCII; write the xn-- form of the host")
         }
         guard let host = Self.host(of: authority) else {
@@ -68,8 +67,8 @@ package struct ServerAddress: Sendable, Equatable {
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
         let isName = text.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
         // A single dot at the end is allowed.
-        let isWhole = !(labels.last?.isEmpty == true ? labels.dropLast() : labels[...]).contains(
-            where: \.isEmpty)
-        return isName && isWhole && (1...253).contains(text.utf8.count)
+        let requiredLabels = labels.last?.isEmpty == true ? labels.dropLast() : labels[...]
+        let hasEmptyLabel = requiredLabels.contains(where: \.isEmpty)
+        return isName && !hasEmptyLabel && (1...253).contains(text.utf8.count)
     }
 }

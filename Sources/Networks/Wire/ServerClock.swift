@@ -7,8 +7,8 @@ package import Transport
 /// A single answer may have a wrong time, and the local clock may be set at any time. So the
 /// servers' times are compared with a monotonic clock, and the median of the last answers is used.
 package final class ServerClock: @unchecked Sendable {
-    /// The limits of the answers that are used: their number, and their age in seconds. The last
-    /// answer is used until another comes.
+    /// The number of answers that are used, and their maximum age in seconds. Old answers are
+    /// removed only when a new one comes.
     private static let maximumCount = 9
     private static let maximumAge: TimeInterval = 3_600
     private static let origin = ContinuousClock.now
@@ -20,7 +20,7 @@ package final class ServerClock: @unchecked Sendable {
     private let uptime: @Sendable () -> TimeInterval
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
-    /// The seconds by which the servers' clocks were ahead of the uptime, and when each answer
+    /// For each answer, the server's time minus the uptime, and the uptime at which the answer
     /// came; the newest last.
     private var offsets: [(value: TimeInterval, at: TimeInterval)] = []
 
@@ -29,13 +29,13 @@ package final class ServerClock: @unchecked Sendable {
         self.uptime = uptime ?? { Self.systemUptime }
     }
 
-    /// The seconds by which the local clock, which shows `now`, is ahead of the servers'; nil
+    /// The seconds by which the local clock is ahead of the servers' when it shows `now`; nil
     /// before the first answer.
     package func lead(at now: Date) -> TimeInterval? {
-        let local = now.timeIntervalSince1970 - uptime()
-        let leads = lock.withLock { offsets.map { local - $0.value } }.sorted()
+        let localOffset = now.timeIntervalSince1970 - uptime()
+        let leads = lock.withLock { offsets.map { localOffset - $0.value } }.sorted()
         guard !leads.isEmpty else { return nil }
-        // If two answers contradict each other, the one that is closer to the local clock is used.
+        // An even number of answers has two medians: the one closer to the local clock is used.
         let lower = leads[(leads.count - 1) / 2]
         let upper = leads[leads.count / 2]
         return abs(lower) < abs(upper) ? lower : upper
@@ -72,7 +72,7 @@ extension HTTPHeaders {
     /// Whether the answer was made just now, and does not come from a cache.
     var isFresh: Bool { self["Age"].map { $0 == "0" } ?? true }
 
-    /// The time at which the answer was made, by the server's clock; nil if it does not say.
+    /// The time at which the answer was made, by the server's clock; nil if the header is missing.
     package var date: Date? { self["Date"].flatMap { Date(httpDate: $0) } }
 }
 

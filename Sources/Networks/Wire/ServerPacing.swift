@@ -7,7 +7,7 @@ package import Transport
 /// Servers state times by their own clock, so each is converted into a distance from the answer's
 /// `Date` and added to the local time of the answer.
 package struct ServerPacing: Sendable {
-    /// The longest time until a reset that is believed, in seconds.
+    /// The longest wait that is used, in seconds; a longer stated one is cut to it.
     private static let longestPeriod: TimeInterval = 86_400
 
     private let headers: HTTPHeaders
@@ -16,7 +16,7 @@ package struct ServerPacing: Sendable {
     /// The shortest and the longest wait, in seconds, whatever the server asks for.
     package let range: ClosedRange<TimeInterval>
     private let defaultWait: TimeInterval
-    private let nonsense: TimeInterval
+    private let implausibleWait: TimeInterval
 
     /// - Parameters:
     ///   - receivedAt: The time at which the answer came, on the local clock.
@@ -24,7 +24,7 @@ package struct ServerPacing: Sendable {
     ///     `Reset`.
     ///   - range: The shortest and longest wait, whatever the server asks for: seconds.
     ///   - defaultWait: The wait after a rate limit without a stated time: seconds.
-    ///   - nonsense: The number of seconds from which on a stated wait is ignored.
+    ///   - nonsense: The shortest stated wait that is ignored as implausible, in seconds.
     package init(
         _ headers: HTTPHeaders, receivedAt: Date, prefix: String = "X-RateLimit-",
         range: ClosedRange<TimeInterval> = 5...900, defaultWait: TimeInterval = 60,
@@ -35,10 +35,10 @@ package struct ServerPacing: Sendable {
         self.prefix = prefix
         self.range = range
         self.defaultWait = defaultWait
-        self.nonsense = nonsense
+        self.implausibleWait = nonsense
     }
 
-    /// The account's rate limit; `nil` if the answer does not tell.
+    /// The account's rate limit; `nil` if the answer does not state it.
     package var rateLimit: RateLimit? {
         let limit = RateLimit(
             limit: headers[prefix + "Limit"].flatMap { Int($0) },
@@ -59,8 +59,9 @@ package struct ServerPacing: Sendable {
 
     /// The time at which to try again after a rate limit.
     ///
-    /// A wait of a day is believed, because some limits are counted by the hour or by the day. A
-    /// wait beyond a month is not.
+    /// A wait of up to a day is used as stated, because some servers count by the hour or by the
+    /// day. A longer one is cut to a day, and one of more than a month is replaced by the longest
+    /// of ``range``.
     package var retryAfterRateLimit: Date {
         let seconds = retryDistance ?? resetDistance ?? defaultWait
         guard seconds <= RetryRule.farthestAsked else { return date(after: range.upperBound) }
@@ -68,7 +69,7 @@ package struct ServerPacing: Sendable {
             min(max(seconds, range.lowerBound), Self.longestPeriod))
     }
 
-    /// The time at which to try again after a refusal of this kind; nil if nothing determines it.
+    /// The time at which to try again after a refusal with this code; nil if the answer names none.
     package func retryAfter(of code: NetworkError.Code) -> Date? {
         switch code {
         case .rateLimited: retryAfterRateLimit
@@ -79,7 +80,7 @@ package struct ServerPacing: Sendable {
         }
     }
 
-    /// `seconds` from now, within the allowed range.
+    /// The time `seconds` after the answer came, with the wait limited to ``range``.
     package func date(after seconds: TimeInterval) -> Date {
         receivedAt.addingTimeInterval(min(max(seconds, range.lowerBound), range.upperBound))
     }
@@ -117,6 +118,6 @@ package struct ServerPacing: Sendable {
         guard !text.isEmpty, text.utf8.count <= 32,
             text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") })
         else { return nil }
-        return Double(text).flatMap { $0 < nonsense ? $0 : nil }
+        return Double(text).flatMap { $0 < implausibleWait ? $0 : nil }
     }
 }
