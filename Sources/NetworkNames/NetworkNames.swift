@@ -1,7 +1,6 @@
 package import Posts
 
-/// The names of the networks that mirror-bot brings along, for code that is written for one of
-/// them.
+/// The names of the built-in networks, for code that is written for one of them.
 extension NetworkName {
     /// Any server that speaks Mastodon's client API.
     package static let mastodon = builtIn("mastodon")
@@ -28,8 +27,8 @@ extension PublishingLimits {
 extension AccountID {
     /// The identity of `name` on a Mastodon-compatible server.
     ///
-    /// A local name is completed with `localHost`; neither case nor the spelling of the host
-    /// counts.
+    /// A local name is completed with `localHost`. Names that differ only in case, or in the
+    /// spelling of the host, give the same identity.
     ///
     /// - Parameters:
     ///   - name: `user` or `user@host`, with or without a leading `@`.

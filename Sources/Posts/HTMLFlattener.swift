@@ -6,18 +6,19 @@ struct HTMLFlattener {
     /// An element whose content is left out.
     private struct Omission {
         let name: String
-        let isBlock: Bool
+        /// Whether the element may contain blocks; otherwise the next block ends the omission.
+        let mayContainBlocks: Bool
         var depth = 1
     }
 
     /// Elements without content and without an end tag.
-    private static let void: Set<String> = [
+    private static let voidElements: Set<String> = [
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
         "source", "track", "wbr",
     ]
 
     /// The mark on both sides of struck-out words, as people type it.
-    private static let strike = "~~"
+    private static let strikeMark = "~~"
 
     /// The names for links to people, by the address of the profile.
     private let names: [String: String]
@@ -31,10 +32,12 @@ struct HTMLFlattener {
     private var lists: [HTMLList] = []
     /// The lengths of the reversed lists, by their index among the numbered ones; nil until one is
     /// needed.
-    private var reversed: [Int: Int]?
+    private var reversedLengths: [Int: Int]?
     private var numberedCount = 0
     private var html: [UInt8] = []
-    private var raised: HTMLDecision?
+    /// The open superscript (``HTMLDecision/raised``) or subscript, if there is one.
+    private var openShift: HTMLDecision?
+    /// The number of open inline quotations (`<q>`).
     private var inlineQuoteDepth = 0
     private var struckDepth = 0
     /// Whether this converter wrote the parenthesis around the open pronunciation of a word.
@@ -59,22 +62,22 @@ struct HTMLFlattener {
         while !writer.isFull, let token = tokenizer.next() {
             if isOmitted(token) { continue }
             switch token {
-            case .text(let range): text(HTMLEntity.decoded(tokenizer.bytes[range]))
+            case .text(let range): writeText(HTMLEntity.decoded(tokenizer.bytes[range]))
             case .open(let tag): open(tag)
             case .close(let name): close(name)
             }
         }
         endFormula()
         endLink()
-        if struckDepth > 0 { write(Self.strike) }
+        if struckDepth > 0 { write(Self.strikeMark) }
         return writer.text
     }
 
-    private mutating func text(_ bytes: [UInt8]) {
+    private mutating func writeText(_ bytes: [UInt8]) {
         if formula != nil {
             formula?.add(bytes)
         } else {
-            writer.write(raised?.shift(bytes) ?? bytes)
+            writer.write(openShift?.shift(bytes) ?? bytes)
         }
     }
 
@@ -106,15 +109,15 @@ struct HTMLFlattener {
             write("“")
         case .struck:
             struckDepth += 1
-            if struckDepth == 1 { write(Self.strike) }
+            if struckDepth == 1 { write(Self.strikeMark) }
         case .reading: beginReading()
-        case .raised, .lowered: raised = decision
+        case .raised, .lowered: openShift = decision
         case .formula:
             if tag.attributes["display"] == "block" { writer.separate(byLines: 1) }
             formula = HTMLFormula(
                 alternative: tag.attributes["alttext"],
                 isBlock: tag.attributes["display"] == "block")
-        case .picture, .alternative: picture(tag, decision)
+        case .picture, .alternative: writePicture(tag, decision)
         case .media, .others, .leftOut: omit(tag, decision)
         case .inline, .annotation: break
         }
@@ -141,10 +144,10 @@ struct HTMLFlattener {
             write("”")
         case .struck where struckDepth > 0:
             struckDepth -= 1
-            if struckDepth == 0 { write(Self.strike) }
+            if struckDepth == 0 { write(Self.strikeMark) }
         case .reading: endReading()
         case .inline where name == "ruby": endReading()
-        case .raised, .lowered: raised = nil
+        case .raised, .lowered: openShift = nil
         default: break
         }
     }
@@ -173,10 +176,10 @@ struct HTMLFlattener {
     private mutating func beginList(_ tag: HTMLTag, _ decision: HTMLDecision) {
         writer.separate(byLines: lists.isEmpty ? 2 : 1)
         guard decision == .numbers else { return lists.append(HTMLList()) }
-        if tag.attributes["reversed"] != nil, reversed == nil {
-            reversed = HTMLList.lengthsOfReversed(in: html)
+        if tag.attributes["reversed"] != nil, reversedLengths == nil {
+            reversedLengths = HTMLList.lengthsOfReversed(in: html)
         }
-        lists.append(HTMLList(numbered: tag, length: reversed?[numberedCount] ?? 0))
+        lists.append(HTMLList(numbered: tag, length: reversedLengths?[numberedCount] ?? 0))
         numberedCount += 1
     }
 
@@ -202,7 +205,7 @@ struct HTMLFlattener {
         if ended.isBlock { writer.separate(byLines: 1) }
     }
 
-    private mutating func picture(_ tag: HTMLTag, _ decision: HTMLDecision) {
+    private mutating func writePicture(_ tag: HTMLTag, _ decision: HTMLDecision) {
         let alternative = PlainText.trimmed(tag.attributes["alt"] ?? "")
         if decision == .alternative || alternative.isEmoji {
             write(alternative)
@@ -223,21 +226,22 @@ struct HTMLFlattener {
     /// Writes the text for the open link.
     ///
     /// The visible text of a mention lacks the host. Hashtags are links with the class of mentions,
-    /// so they are checked first; some programs write the mark of either before the link.
+    /// so they are checked first; some programs write the `#` or `@` before the link.
     private mutating func endLink() {
         guard let tag = link, let href = tag.attributes["href"] else { return }
         link = nil
-        let (shown, before) = writer.link
+        let (shown, precedingByte) = writer.link
         let address = PlainText.trimmed(href)
         let isMention = tag.has("mention", in: "class") || tag.has("mention", in: "rel")
-        if isHashtag(tag, address, shown, before) { return writer.endLink() }
+        if isHashtag(tag, address, shown, precedingByte) { return writer.endLink() }
         if tag.has("hashtag", in: "class"), LinkText.isHashtag("#" + shown) {
             return writer.endLink(replacedBy: "#" + shown)
         }
         if let name = names[href] ?? names[address.lowercased()],
-            isMention || shown.hasPrefix("@") || before == UInt8(ascii: "@")
+            isMention || shown.hasPrefix("@") || precedingByte == UInt8(ascii: "@")
         {
-            return writer.endLink(replacedBy: before == UInt8(ascii: "@") ? name : "@\(name)")
+            let hasSign = precedingByte == UInt8(ascii: "@")
+            return writer.endLink(replacedBy: hasSign ? name : "@\(name)")
         }
         if isMention, !shown.isEmpty { return writer.endLink() }
         switch LinkText(shown: shown, address: address) {
@@ -253,7 +257,9 @@ struct HTMLFlattener {
     }
 
     /// Whether a link is a hashtag, in the form of any program.
-    private func isHashtag(_ tag: HTMLTag, _ address: String, _ shown: String, _ before: UInt8?)
+    private func isHashtag(
+        _ tag: HTMLTag, _ address: String, _ shown: String, _ precedingByte: UInt8?
+    )
         -> Bool
     {
         guard !shown.isEmpty else { return false }
@@ -262,19 +268,19 @@ struct HTMLFlattener {
             tag.has("hashtag", in: "class") || tag.has("tag", in: "rel")
             || tag.has("mention", in: "class")
             || hashtags.contains(address.lowercased())
-        return isDeclared && (hasSign || before == UInt8(ascii: "#"))
+        return isDeclared && (hasSign || precedingByte == UInt8(ascii: "#"))
     }
 
-    // MARK: What is left out
+    // MARK: Omitted elements
 
     private mutating func omit(_ tag: HTMLTag, _ decision: HTMLDecision) {
         if decision == .media { hasMedia = true }
         if decision == .others { hasOthersPost = true }
-        guard !Self.void.contains(tag.name) else { return }
+        guard !Self.voidElements.contains(tag.name) else { return }
         // A paragraph cannot contain other blocks: one that is never closed ends where the next
         // block begins.
-        let isBlock = HTMLDecision.about(tag.name).isBlock && tag.name != "p"
-        omission = Omission(name: tag.name, isBlock: isBlock)
+        let mayContainBlocks = HTMLDecision.about(tag.name).isBlock && tag.name != "p"
+        omission = Omission(name: tag.name, mayContainBlocks: mayContainBlocks)
     }
 
     /// Tracks an omitted element to its end; returns whether the token is omitted.
@@ -284,7 +290,7 @@ struct HTMLFlattener {
         case .text:
             return true
         case .open(let tag):
-            if !currentOmission.isBlock, HTMLDecision.about(tag.name).isBlock {
+            if !currentOmission.mayContainBlocks, HTMLDecision.about(tag.name).isBlock {
                 omission = nil
                 return false
             }
@@ -296,7 +302,7 @@ struct HTMLFlattener {
                 if currentOmission.depth == 1 { omission = nil }
                 return true
             }
-            if !currentOmission.isBlock, currentOmission.name != "p",
+            if !currentOmission.mayContainBlocks, currentOmission.name != "p",
                 HTMLDecision.about(name).isBlock
             {
                 omission = nil
@@ -337,25 +343,24 @@ private struct HTMLList {
         guard isNumbered else { return "- " }
         if let value = Self.number(value) { nextNumber = value }
         defer { nextNumber += step }
-        return "\(Self.written(nextNumber, style)). "
+        return "\(Self.numeral(nextNumber, style)). "
     }
 
-    /// Reads a list's number; nil for a text that is none, and for an implausibly large one.
+    /// Parses the number of a list item; nil for another text or an implausibly large number.
     private static func number(_ text: String?) -> Int? {
         text.flatMap { Int(PlainText.trimmed($0)) }.flatMap { abs($0) <= 1_000_000 ? $0 : nil }
     }
 
-    private static func written(_ number: Int, _ style: String) -> String {
+    private static func numeral(_ number: Int, _ style: String) -> String {
         switch style {
         case "a", "A":
             guard number > 0 else { return String(number) }
             var remaining = number
             var letters = ""
             while remaining > 0 {
-                letters =
-                    String(
-                        Character(Unicode.Scalar(UInt8(ascii: "a") + UInt8((remaining - 1) % 26))))
-                    + letters
+                let digit = UInt8((remaining - 1) % 26)
+                let letter = Character(Unicode.Scalar(UInt8(ascii: "a") + digit))
+                letters = String(letter) + letters
                 remaining = (remaining - 1) / 26
             }
             return style == "a" ? letters : letters.uppercased()
@@ -411,9 +416,11 @@ private struct HTMLList {
     }
 }
 
-/// A MathML formula, which may contain its source beside its presentation.
+/// A MathML formula, which may contain its source text (such as TeX) beside its presentation.
 private struct HTMLFormula {
     private var presentation: [UInt8] = []
+    /// The best source text until now, and its rank: 3 for TeX, 2 for plain text, 1 for the
+    /// attribute `alttext`, 0 for none.
     private var source: (rank: Int, text: [UInt8])
     private enum Annotation { case kept, dropped }
     /// The open annotation, if there is one.
@@ -446,7 +453,7 @@ private struct HTMLFormula {
         }
     }
 
-    /// The source if the formula has one.
+    /// The source if the formula has one, else the presentation.
     var text: [UInt8] {
         let source = PlainText.trimmed(String(decoding: source.text, as: UTF8.self))
         return source.isEmpty ? presentation : Array(source.utf8)
@@ -457,8 +464,8 @@ extension HTMLDecision {
     /// The text in superscript or subscript, if it consists of digits and signs.
     fileprivate func shift(_ bytes: [UInt8]) -> [UInt8] {
         let text = String(decoding: bytes, as: UTF8.self)
-        let letters = self == .raised ? Self.superscripts : Self.subscripts
-        let shifted = text.compactMap { letters[$0] }
+        let shiftedCharacters = self == .raised ? Self.superscripts : Self.subscripts
+        let shifted = text.compactMap { shiftedCharacters[$0] }
         return shifted.count == text.count ? Array(String(shifted).utf8) : bytes
     }
 
@@ -491,8 +498,8 @@ extension String {
 package struct HTMLText: Equatable, Sendable {
     /// Text without white space around it.
     package let text: String
-    /// Whether the post quotes or shares another person's post; the text does not contain it,
-    /// unless only a program-specific sign marks its beginning.
+    /// Whether the post quotes or shares another person's post. The text contains that post only if
+    /// a sign of the server's program, and not an element, marks its beginning.
     package let quotesPost: Bool
     /// Whether a picture, video or sound is inside.
     package let hasMedia: Bool

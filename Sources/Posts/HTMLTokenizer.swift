@@ -2,7 +2,7 @@
 struct HTMLTag: Equatable {
     /// The name of the tag, in lower case.
     var name: String
-    /// The values by attribute, with their entities decoded; the first of equal names counts.
+    /// The values by attribute, with their entities decoded; the first of equal names is used.
     var attributes: [String: String] = [:]
 
     /// Whether the attribute `class` or `rel` lists `word`.
@@ -34,7 +34,7 @@ struct HTMLTokenizer {
         self.bytes = bytes
     }
 
-    /// The next piece; nil at the end.
+    /// The next token; nil at the end.
     mutating func next() -> HTMLToken? {
         while position < bytes.count {
             guard isMarkup(at: position) else { return .text(textRun()) }
@@ -221,7 +221,7 @@ enum HTMLEntity {
         return result
     }
 
-    /// The names of HTML 4 and `apos`, the only ones that servers use.
+    /// The character of each name of HTML 4, and of `apos`; servers use no other names.
     private static let named: [String: Unicode.Scalar] = {
         var table: [String: Unicode.Scalar] = [:]
         for (offset, name) in latin.split(whereSeparator: \.isWhitespace).enumerated() {

@@ -15,8 +15,7 @@ package enum HostName {
         while host.hasSuffix(".") { host.removeLast() }
         guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return host }
         let hostAndPort = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            .map(
-                String.init)
+            .map { part in String(part) }
         var components = URLComponents()
         components.scheme = "https"
         components.host = hostAndPort[0]
@@ -43,16 +42,15 @@ package enum HostName {
         return Self.canonical(shownHost) == canonical ? shownHost : canonical
     }
 
-    /// The text of a label's Punycode (RFC 3492, section 6.2).
+    /// Decodes the Punycode of a label (RFC 3492, section 6.2); nil if it is invalid.
     private static func decoded(_ label: Substring) -> String? {
         var code = 128
         var position = 0
         var bias = 72
-        let end = label.lastIndex(of: "-")
-        var scalars = end.map { Array(label[..<$0].unicodeScalars) } ?? []
-        var encoded = Array(
-            label[(end.map { label.index(after: $0) } ?? label.startIndex)...].utf8)[
-                ...]
+        let delimiter = label.lastIndex(of: "-")
+        var scalars = delimiter.map { Array(label[..<$0].unicodeScalars) } ?? []
+        let encodedStart = delimiter.map { label.index(after: $0) } ?? label.startIndex
+        var encoded = Array(label[encodedStart...].utf8)[...]
         while !encoded.isEmpty {
             let start = position
             var weight = 1
@@ -79,6 +77,7 @@ package enum HostName {
         return String(String.UnicodeScalarView(scalars))
     }
 
+    /// The value of a digit in base 36; nil for a byte that is no digit.
     private static func digit(_ byte: UInt8) -> Int? {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"): Int(byte - UInt8(ascii: "a"))
@@ -87,7 +86,7 @@ package enum HostName {
         }
     }
 
-    /// The bias after a scalar (RFC 3492, section 6.1).
+    /// The new bias after a decoded scalar (RFC 3492, section 6.1).
     private static func adapted(_ delta: Int, _ count: Int, isFirst: Bool) -> Int {
         var delta = isFirst ? delta / 700 : delta / 2
         delta += delta / count

@@ -18,8 +18,8 @@ extension PostID {
     /// The web page of the post; nil if it cannot be derived from the identity.
     package var webAddress: String? { network.traits.postPage(value) }
 
-    /// The author of the post; `nil` if it cannot be derived from the identity; only Bluesky's
-    /// contain it.
+    /// The author of the post; `nil` if it cannot be derived from the identity: only
+    /// Bluesky's identities contain the author.
     package var author: AccountID? {
         network.traits.author(value).map { AccountID(network: network, value: $0) }
     }
@@ -61,7 +61,7 @@ package struct AccountID: Hashable, Codable, Sendable {
     ///   - text: `user@host`, `@user@host`, `acct:user@host`, `https://host/@user`,
     ///     `https://host/users/user`, `x:…`, `bluesky:…`, `mastodon:…` or a DID; hosts in either
     ///     form.
-    ///   - localHost: The host of a Mastodon name without one.
+    ///   - localHost: The host to add to a Mastodon name that has none.
     package init?(reference text: String, localHost: String?) {
         let trimmed = text.trimmingCharacters(in: .whitespaces)
         let isPlain = trimmed.unicodeScalars.allSatisfy { scalar in
@@ -79,30 +79,31 @@ package struct AccountID: Hashable, Codable, Sendable {
         }
         let parts = trimmed.split(separator: ":", maxSplits: 1).map(String.init)
         let prefix = parts.count == 2 ? parts[0].lowercased() : ""
-        let named = prefix == "acct" ? nil : NetworkName(rawValue: prefix)
-        if let network = named, !network.traits.namesAreIdentities {
+        let namedNetwork = prefix == "acct" ? nil : NetworkName(rawValue: prefix)
+        if let network = namedNetwork, !network.traits.namesAreIdentities {
             let name = String(parts[1].drop { $0 == "@" })
             guard !name.isEmpty, name.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
             self.init(network: network, value: name)
             return
         }
-        let written = named != nil || prefix == "acct" ? parts[1] : trimmed
-        let name = written.hasPrefix("@") ? written.dropFirst() : written[...]
-        let halves = name.split(separator: "@", omittingEmptySubsequences: false)
-        guard let user = halves.first, !user.isEmpty, halves.count <= 2,
-            halves.last?.isEmpty == false,
+        let hasPrefix = namedNetwork != nil || prefix == "acct"
+        let withoutPrefix = hasPrefix ? parts[1] : trimmed
+        let name = withoutPrefix.hasPrefix("@") ? withoutPrefix.dropFirst() : withoutPrefix[...]
+        let userAndHost = name.split(separator: "@", omittingEmptySubsequences: false)
+        guard let user = userAndHost.first, !user.isEmpty, userAndHost.count <= 2,
+            userAndHost.last?.isEmpty == false,
             !user.contains(where: { ":/?#%".contains($0) }), !name.contains("/"),
-            !Self.withoutPort(name).contains(":"), halves.count == 2 || localHost != nil
+            !Self.withoutPort(name).contains(":"), userAndHost.count == 2 || localHost != nil
         else { return nil }
-        self.init(address: name, localHost: localHost ?? "", network: named ?? .usual)
+        self.init(address: name, localHost: localHost ?? "", network: namedNetwork ?? .usual)
     }
 
     /// The identity of `name`, or of `name@localHost` for a name without a host, in canonical form.
     package init(
         address name: some StringProtocol, localHost: String, network: NetworkName = .usual
     ) {
-        let bare = String(name.drop { $0 == "@" })
-        let address = bare.contains("@") ? bare : "\(bare)@\(localHost)"
+        let withoutSign = String(name.drop { $0 == "@" })
+        let address = withoutSign.contains("@") ? withoutSign : "\(withoutSign)@\(localHost)"
         self = AccountID(network: network, value: address).canonical
     }
 
@@ -163,15 +164,16 @@ package struct AccountID: Hashable, Codable, Sendable {
         return isPort && (1...65_535).contains(Int(digits) ?? 0) ? name[..<colon] : name
     }
 
-    /// The identity for people: like ``reference``, with the non-ASCII letters of the host.
+    /// The identity in the form that is shown to people: ``reference`` with the non-ASCII letters
+    /// of the host.
     package var shown: String {
         var readable = self
-        readable.value = withOwnLetters
+        readable.value = valueWithUnicodeHost
         return readable.reference
     }
 
     /// The identity with the non-ASCII letters of its host.
-    private var withOwnLetters: String {
+    private var valueWithUnicodeHost: String {
         guard network.traits.namesAreIdentities, let atSign = value.lastIndex(of: "@") else {
             return value
         }
@@ -216,7 +218,7 @@ package struct Account: Equatable, Sendable {
     }
 }
 
-// MARK: - What is forgotten
+// MARK: - Forgotten posts and people
 
 extension PostID {
     /// The digest by which a forgotten post is recognised when it is read again; the post cannot be
@@ -229,16 +231,17 @@ extension PostID {
 extension AccountID {
     /// The digest by which a forgotten person is recognised when they are seen again.
     ///
-    /// Computed from the form with non-ASCII letters of the host, which was stored before there was
-    /// a canonical form.
+    /// Computed from the form with non-ASCII letters of the host: older versions stored digests of
+    /// that form, before there was a canonical one.
     package var forgottenDigest: String {
-        StableHash.digest(of: "forgotten/1", "person", network.rawValue, withOwnLetters).prefix(16)
+        StableHash.digest(of: "forgotten/1", "person", network.rawValue, valueWithUnicodeHost)
+            .prefix(16)
             .hexadecimal
     }
 
     /// The identity under which a forgotten person is stored; no account of any network has it.
     package var forgottenID: AccountID { AccountID(network: network, value: "#" + forgottenDigest) }
 
-    /// Whether the identity is that of a forgotten person.
+    /// Whether the identity is a ``forgottenID``.
     package var isForgotten: Bool { value.hasPrefix("#") }
 }

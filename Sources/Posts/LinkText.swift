@@ -2,9 +2,9 @@ import Foundation
 
 /// The form that a link takes in plain text.
 enum LinkText: Equatable {
-    /// The link's words are shown, which are a hashtag.
+    /// The link's words alone, because they are a hashtag.
     case words
-    /// The link's address is shown, because the words are the address or a beginning of it.
+    /// The link's address alone, because the words are the address or a beginning of it.
     case address
     /// The link's words, and the address in parentheses.
     case both
@@ -40,11 +40,11 @@ enum LinkText: Equatable {
     /// Whether `shown` is `address`, or an abbreviated form of it.
     ///
     /// The scheme and `www.` may be missing, the end may be cut off or replaced by an ellipsis, and
-    /// either may be percent-encoded. A beginning must have a dot or a scheme, because a single
-    /// word may coincide with the beginning of a host.
+    /// `shown` or `address` may be percent-encoded. A beginning must have a dot or a scheme,
+    /// because a single word may happen to be the beginning of a host.
     static func isBeginning(_ shown: String, of address: String) -> Bool {
-        let shown = Bare(shown)
-        let address = Bare(address)
+        let shown = AbbreviatedAddress(shown)
+        let address = AbbreviatedAddress(address)
         guard !shown.text.isEmpty else { return shown.hasScheme }
         if let ellipsis = shown.text.range(of: "…") ?? shown.text.range(of: "...") {
             let head = shown.text[..<ellipsis.lowerBound]
@@ -66,7 +66,7 @@ enum LinkText: Equatable {
     }
 
     /// An address without the parts that people omit.
-    private struct Bare {
+    private struct AbbreviatedAddress {
         let text: String
         let hasScheme: Bool
 

@@ -20,14 +20,14 @@ package struct MinuteOfDay: Hashable, Comparable, Sendable, CustomStringConverti
         self.value = total < 0 ? total + Self.count : total
     }
 
-    /// Nil unless `text` is a time of day as `7:05` or `07:05`.
+    /// Nil unless `text` is a time of day such as `7:05` or `07:05`.
     package init?(clock text: some StringProtocol) {
         guard let minutes = Self.minutes(ofClock: text) else { return nil }
         self.init(minutes)
     }
 
-    /// Minutes since midnight of a time written as `H:MM` or `HH:MM`, 0 through 1440: the day's end
-    /// may be meant too.
+    /// Minutes since midnight of a time written as `H:MM` or `HH:MM`, 0 through 1440;
+    /// 1440 (`24:00`) is the end of the day.
     package static func minutes(ofClock text: some StringProtocol) -> Int? {
         let parts = Array(text.utf8).split(
             separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
@@ -173,7 +173,7 @@ package struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertibl
     package var day: LocalDay
     package var minute: MinuteOfDay
 
-    /// The day and the minute for people, as `2026-11-20 14:05`.
+    /// The day and the minute in the form `2026-11-20 14:05`.
     package var description: String { "\(day) \(minute)" }
 
     package init(day: LocalDay, minute: MinuteOfDay) {
@@ -218,7 +218,7 @@ extension TimeZone {
 extension Date {
     /// Whole milliseconds since 1970-01-01T00:00:00Z, as the database stores instants.
     ///
-    /// Clamped to the years 1 to 9999, and 1970 for NaN: dates come from archives and servers and
+    /// Clamped to the years 1 to 9999; NaN becomes 1970. Dates come from archives and servers and
     /// must not be able to crash the process.
     package var milliseconds: Int64 {
         let exact = (timeIntervalSince1970 * 1_000).rounded()

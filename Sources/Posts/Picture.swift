@@ -15,18 +15,19 @@ package struct Picture: Codable, Equatable, Sendable {
     package init(url: String? = nil, alt: String = "", width: Int? = nil, height: Int? = nil) {
         self.url = url
         self.alt = alt
-        // Networks use the size for the layout of the post; a wrong one is worse than none.
+        // Networks use the size for the layout of the post; a wrong size is worse than none.
         let isPlausible = [width, height].allSatisfy {
             $0.map { (1...100_000).contains($0) } ?? false
         }
-        (self.width, self.height) = isPlausible ? (width, height) : (nil, nil)
+        self.width = isPlausible ? width : nil
+        self.height = isPlausible ? height : nil
     }
 
-    /// The most pictures that any network accepts with one post.
+    /// The maximum number of pictures that any network accepts with one post.
     package static let mostOfAPost = 4
     /// The largest picture that is kept or sent, in bytes; some networks accept less.
     package static let maximumBytes = 8 << 20
-    /// The longest accepted address, in bytes: longer than those in use.
+    /// The longest accepted address, in bytes; addresses in use are shorter.
     private static let maximumURL = 4_096
     /// The longest description that is kept, in code points; no network allows more.
     private static let maximumAlt = 10_000
@@ -38,8 +39,9 @@ package struct Picture: Codable, Equatable, Sendable {
     ///   - hasMore: Whether there are other attachments, such as a poll.
     /// - Returns: The pictures, in their order.
     package static func all(_ pictures: [Picture?], besides hasMore: Bool = false) -> [Picture] {
-        let found = pictures.compactMap(\.self)
-        return hasMore || found.count < pictures.count || found.count > mostOfAPost ? [] : found
+        let present = pictures.compactMap(\.self)
+        let hasOtherMedia = hasMore || present.count < pictures.count
+        return hasOtherMedia || present.count > mostOfAPost ? [] : present
     }
 
     /// The picture with invalid values removed, which a server may have sent.

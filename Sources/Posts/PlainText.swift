@@ -1,8 +1,8 @@
 /// Conversion of networks' texts to plain text.
 package enum PlainText {
-    /// The most HTML, in bytes, that is read.
+    /// The maximum number of bytes of HTML that are read.
     static let maximumInput = 1 << 20
-    /// The most text, in bytes, that is returned.
+    /// The maximum number of bytes of text that are returned.
     static let maximumOutput = 100_000
     /// The longest address, in bytes, that is treated as a link.
     private static let maximumAddress = 2_048
@@ -65,12 +65,12 @@ package enum PlainText {
         _ address: String, before following: ArraySlice<UInt8>, to result: inout [UInt8]
     ) {
         result.append(contentsOf: address.utf8)
-        if !address.isEmpty, goesOn(following) { result.append(UInt8(ascii: " ")) }
+        if !address.isEmpty, continuesAddress(following) { result.append(UInt8(ascii: " ")) }
     }
 
     /// Whether other networks would read a text that begins like this as a continuation of the
     /// address before it.
-    static func goesOn(_ following: ArraySlice<UInt8>) -> Bool {
+    static func continuesAddress(_ following: ArraySlice<UInt8>) -> Bool {
         let next = String(
             decoding: following.prefix(64).drop(while: closings.contains).prefix(4), as: UTF8.self)
         return next.unicodeScalars.first.map { !$0.properties.isWhitespace } ?? false
@@ -173,9 +173,9 @@ extension PlainText {
     /// A link becomes its words, followed by its address in parentheses; if the words are a
     /// beginning of the address, it becomes the address alone. An address is followed by a space if
     /// text follows directly. Parts that are outside the text, empty, or begin or end inside a
-    /// character are skipped; of two that overlap the one that begins first counts, as in Bluesky's
-    /// own apps. A link without a web address is unchanged. The time is linear in the text, plus
-    /// that of sorting the parts.
+    /// character are skipped; of two that overlap, the one that begins first is used, as in
+    /// Bluesky's own apps. A link without a web address is unchanged. The time is linear in the
+    /// text, plus that of sorting the parts.
     ///
     /// - Parameters:
     ///   - text: The record's text; at most 1 MiB of it is read, and the result is limited to

@@ -3,7 +3,7 @@ struct PlainTextWriter {
     /// The deepest level of quotations that is marked.
     private static let deepestQuotation = 3
 
-    /// The most bytes of text that are written.
+    /// The maximum number of bytes of text that are written.
     private let limit: Int
     private var output: [UInt8] = []
     /// Line breaks to write before the next text.
@@ -12,9 +12,9 @@ struct PlainTextWriter {
     private var spaces: [UInt8] = []
     /// The marker of a list item that has no text yet.
     private var marker: String?
-    /// Whether the last text was an address, to which other programs would add text that follows
-    /// directly.
-    private var isBehindAddress = false
+    /// Whether the last text was an address: other programs would read text that follows directly
+    /// as a part of it.
+    private var followsAddress = false
     /// The start of the open link's text; nil if no link is open, or it has no text.
     private var linkStart: Int?
     private var isLinkOpen = false
@@ -37,10 +37,10 @@ struct PlainTextWriter {
         PlainText.cleaned(String(decoding: PlainText.head(of: output, limit), as: UTF8.self))
     }
 
-    /// The last character, if it is ASCII and no white space is to be written after it.
+    /// The last byte, unless a line break, a space or the marker of a list item is pending.
     var last: UInt8? { breaks == 0 && spaces.isEmpty && marker == nil ? output.last : nil }
 
-    /// The last `count` bytes, as far as they are whole characters.
+    /// The text of the last `count` bytes.
     func end(_ count: Int) -> String { String(decoding: output.suffix(count), as: UTF8.self) }
 
     // MARK: Lines
@@ -106,18 +106,18 @@ struct PlainTextWriter {
         isLinkOpen = false
         linkStart = nil
         if let replacement {
-            if let start { output.removeSubrange(start...) } else { writeDue() }
+            if let start { output.removeSubrange(start...) } else { writePending() }
             output.append(contentsOf: replacement.utf8)
         }
         if let address { output.append(contentsOf: " (\(address))".utf8) }
-        isBehindAddress = address != nil || isAddress
+        followsAddress = address != nil || isAddress
     }
 
     // MARK: Text
 
     /// Writes text with decoded entities.
     mutating func write(_ bytes: [UInt8]) {
-        if isBehindAddress { separateFromAddress(bytes) }
+        if followsAddress { separateFromAddress(bytes) }
         for byte in bytes {
             if isFull { return }
             if preformattedDepth > 0, byte == UInt8(ascii: "\n") {
@@ -125,7 +125,7 @@ struct PlainTextWriter {
             } else if byte.isHTMLSpace {
                 spaces.append(byte)
             } else {
-                writeDue()
+                writePending()
                 if isLinkOpen, linkStart == nil { linkStart = output.count }
                 output.append(byte)
             }
@@ -135,13 +135,14 @@ struct PlainTextWriter {
     /// Writes a space after an address if text follows directly.
     private mutating func separateFromAddress(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
-        isBehindAddress = false
+        followsAddress = false
         guard breaks == 0, spaces.isEmpty else { return }
-        if PlainText.goesOn(bytes[...]) { space() }
+        if PlainText.continuesAddress(bytes[...]) { space() }
     }
 
-    private mutating func writeDue() {
-        // For most letters nothing is pending.
+    /// Writes the pending line breaks, the marker of a list item, or the pending spaces.
+    private mutating func writePending() {
+        // Before most letters nothing is pending.
         guard breaks > 0 || marker != nil || !spaces.isEmpty || output.isEmpty else { return }
         let isLineStart = output.isEmpty || breaks > 0
         if !output.isEmpty {

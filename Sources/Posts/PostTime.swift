@@ -4,14 +4,14 @@ package import Foundation
 /// discovery.
 ///
 /// A record's time comes from its author or the author's program: it may be missing, empty, the
-/// year 1 or in the future. The post is kept in all these cases. Its time is then that of its key,
-/// or else that of its discovery, and is not trusted: nothing is learned from it.
+/// year 1 or in the future. The post is kept in all these cases. Its time is then the time in its
+/// key, or else the time of its discovery. It is not trusted: the schedule learns nothing from it.
 package struct PostTime: Equatable, Sendable {
     /// The seconds by which the author's clock may be ahead of this machine's.
     package static let clockMargin: TimeInterval = 600
     /// The first time in Mastodon's ids, 2016-01-01: before, the ids were sequential and contained
     /// no time.
-    private static let firstKeyed: Int64 = 1_451_606_400_000
+    private static let firstTimeInIDs: Int64 = 1_451_606_400_000
     /// The time from which Misskey counts, 2000-01-01.
     private static let misskeyEpoch: Int64 = 946_684_800_000
 
@@ -45,12 +45,12 @@ package struct PostTime: Equatable, Sendable {
 
     // MARK: Keys
 
-    /// The time in the number at the end of a Mastodon post's address; `nil` if the number contains
-    /// none.
+    /// The time in the number at the end of a Mastodon post's address; `nil` if the number is too
+    /// small to contain one.
     package static func keyed(mastodon address: String) -> Date? {
         let number = address.split(separator: "/").last.flatMap { UInt64($0) } ?? 0
         let milliseconds = Int64(number >> 16)
-        return milliseconds >= firstKeyed ? Date(milliseconds: milliseconds) : nil
+        return milliseconds >= firstTimeInIDs ? Date(milliseconds: milliseconds) : nil
     }
 
     /// The time in an id of Misskey (`aid` and `aidx`): eight characters of base 36.

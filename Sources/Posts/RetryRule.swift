@@ -5,37 +5,37 @@ package import Foundation
 /// All code that retries after a wait uses a rule of this table, and gets the next time from
 /// ``next(after:key:asked:now:)``.
 ///
-/// | rule | first wait | factor | longest wait | a server is heard up to | ends |
+/// | rule | first wait | factor | longest wait | longest wait that a server may ask for | ends |
 /// | --- | --- | --- | --- | --- | --- |
-/// | `work`: a pass, the start of a worker | 5 s | 2 | 5 min | 1 day | with an error that no retry mends |
-/// | `opening`: the database at the start | 2 s | 2 | 4 s | 1 day | after 5 min: whoever started it waits |
-/// | `databaseLogin`: refused while working | 5 s | 2 | 5 min | 1 day | after 15 min: failovers and new passwords |
+/// | `work`: a pass, the start of a worker | 5 s | 2 | 5 min | 1 day | with an error that is not temporary |
+/// | `opening`: the database at the start | 2 s | 2 | 4 s | 1 day | after 5 min, because the person who started it waits |
+/// | `databaseLogin`: refused to a running worker | 5 s | 2 | 5 min | 1 day | after 15 min, the time for a failover or a new password |
 /// | `action(.tooBusy)`: 429 | 60 s | 2 | 15 min | 1 h | when the action expires |
-/// | `action(.serverTrouble)`: 5xx, another form | 30 s | 2 | 15 min | 1 h | the same |
+/// | `action(.serverTrouble)`: 5xx, unreadable answer | 30 s | 2 | 15 min | 1 h | the same |
 /// | `action(.unreachable)`: DNS, connect, TLS | 15 s | 2 | 5 min | 1 h | the same |
 /// | `action(.limit)`: budget, credits or cap | 15 min | 2 | 6 h | 1 day | the same |
-/// | `action(.conflict)`: it is under way already | 5 s | 2 | 60 s | 5 min | the same |
+/// | `action(.conflict)`: an equal request is in progress | 5 s | 2 | 60 s | 5 min | the same |
 /// | `action(.credentials)`, `action(.other)` | 30 s | 2 | 15 min | 1 h | the same |
-/// | `lookUp`: a lost answer | as `action`, with the age of the request | | | | after 1 day, `unconfirmed` |
+/// | `lookUp`: of an action whose answer was lost | as `action`, with the age of the request | | | | after 1 day, `unconfirmed` |
 /// | `undo` | as `action` | | | | after 7 days |
-/// | `item`: of a feed, not decided yet | 2 min | 3 | 6 h | 1 h | after 1 day, given up by name |
-/// | `page`: of a feed, refused | each look | | | | after 20 min, a stretch by name |
-/// | `notice`: nobody took it | 60 s | 2 | 1 h | | after 8 tries, until the next day |
+/// | `item`: an item of a feed that cannot be decided yet | 2 min | 3 | 6 h | 1 h | after 1 day, given up by name |
+/// | `page`: a page of a feed that the server refuses | each look | | | | after 20 min, a stretch by name |
+/// | `notice`: a message to the operator was not delivered | 60 s | 2 | 1 h | | after 8 tries, until the next day |
 /// | `credentials`: refused | 30 s | 2 | 4 min | 1 h | after 6 refusals, before a slot expires |
-/// | `spareCredentials`: the same, not needed to work | 30 s | 2 | 1 h | 1 h | never |
-/// | `awaitedCredentials`: the same, while somebody waits | | | | | with the first refusal |
-/// | `silence`: the connection was lost | 15 s | 2 | 5 min | 1 h | when the network answers |
-/// | `pause`: the network wants no requests | 60 s | 1 | 60 s | 1 day | when a request is taken |
+/// | `spareCredentials`: refused, but other work can continue | 30 s | 2 | 1 h | 1 h | never |
+/// | `awaitedCredentials`: refused while a person waits | | | | | with the first refusal |
+/// | `silence`: the answer to a change was lost | 15 s | 2 | 5 min | 1 h | when the network answers |
+/// | `pause`: the network limits the rate of requests | 60 s | 1 | 60 s | 1 day | when a request is accepted |
 /// | `logIn`: on Bluesky, which locks accounts | 60 s | 2 | 15 min | 1 day | when it succeeds |
 ///
-/// The time that a server names is never shortened, and a margin is added; each wait of our own is
-/// extended by up to a quarter. Both depend on a key, so that many operations do not retry at the
-/// same instant and a restart changes nothing.
+/// A margin is added to the time that a server names, which is never shortened. A wait that the
+/// server did not name is extended by up to a quarter. The margin and the extension depend on a
+/// key, so that many operations do not retry at the same instant and a restart changes nothing.
 ///
-/// Retries without a wait have no rule: a request that is repeated at once within one call, as
-/// after a connection was closed between two uses or a token has expired, and a write that is
-/// repeated after a conflict with another process. Nor does periodic work, whether it fails or not:
-/// the heartbeats of a lease, the polls of a feed.
+/// Retries without a wait have no rule. These are a request that is repeated at once within one
+/// call (for example because a connection was closed between two uses, or a token has expired), and
+/// a write that is repeated after a conflict with another process. Periodic work has no rule
+/// either: the heartbeats of a lease, the polls of a feed.
 package struct RetryRule: Equatable, Sendable {
     /// The cause of a failure that is retried; the raw value is a label for metrics.
     package enum Cause: String, CaseIterable, Sendable {
@@ -56,13 +56,13 @@ package struct RetryRule: Equatable, Sendable {
     package let longest: TimeInterval
     /// The latest retry that a server may request, in seconds from now, without the margin.
     package let longestAsked: TimeInterval
-    /// The number of failures after which it gives up; nil for no limit.
+    /// The number of failures after which the retries end; nil for no limit.
     package let failures: Int?
-    /// The time, in seconds after the first failure, after which it gives up; nil for no limit.
+    /// The time, in seconds after the first failure, after which the retries end; nil for no limit.
     package let patience: TimeInterval?
 
-    /// The share by which a wait may be longer.
-    private static let spread = 0.25
+    /// The maximum share of a wait by which it is extended.
+    private static let maximumExtension = 0.25
     /// Bounds of the margin added to a server's time: at least `least` seconds, and at most `most`
     /// seconds and a `share` of the wait.
     private static let margin: (least: TimeInterval, most: TimeInterval, share: Double) = (
@@ -108,18 +108,20 @@ package struct RetryRule: Equatable, Sendable {
     }
 
     private func next(in wait: TimeInterval, key: String, asked: Date?, now: Date) -> Date {
-        let ours = now + wait * (1 + Self.position(of: key) * Self.spread)
-        return max(ours, honoured(asked, key: key, now: now) ?? ours)
+        let ownTime = now + wait * (1 + Self.position(of: key) * Self.maximumExtension)
+        return max(ownTime, honoured(asked, key: key, now: now) ?? ownTime)
     }
 
-    /// Returns when to continue after a server named a time: a little later, and not all operations
-    /// at once.
+    /// Returns the time at which to continue after a server named a time: that time and a margin,
+    /// which depends on `key`.
     ///
-    /// At the exact second at which a limit ends all clients return, and clocks differ.
+    /// The margin is needed because all clients return at the exact second at which a limit ends,
+    /// and because clocks differ.
     ///
     /// - Parameter asked: The retry time that the server named.
-    /// - Returns: At least two seconds later, and at most five and a tenth of the wait; nil if the
-    ///   server named no time, a past one, or an implausible one.
+    /// - Returns: A time at least two seconds after the named one, and at most five seconds and a
+    ///   tenth of the wait after it; nil if the server named no time, a past one or an implausible
+    ///   one.
     package func honoured(_ asked: Date?, key: String, now: Date) -> Date? {
         guard let askedWait = asked?.timeIntervalSince(now), askedWait > 0,
             askedWait <= Self.farthestAsked
@@ -141,8 +143,8 @@ package struct RetryRule: Equatable, Sendable {
         return now.timeIntervalSince(first) >= patience
     }
 
-    /// The latest plausible time that a server can name, in seconds from now: no limit lasts longer
-    /// than a month.
+    /// The longest plausible wait that a server can name, in seconds: no limit lasts longer than a
+    /// month.
     package static let farthestAsked: TimeInterval = 32 * day
 
     /// The position of `key` in a uniform distribution: from 0 to less than 1.
@@ -151,14 +153,14 @@ package struct RetryRule: Equatable, Sendable {
     }
 }
 
-/// The rules of the table.
+/// The rules in the table above ``RetryRule``.
 extension RetryRule {
-    /// A pass, and the start of a worker.
+    /// A pass of a worker, and its start.
     package static let work = RetryRule(first: 5, longest: 300, asked: day)
-    /// The database at the start of a process: as often as in a running worker, because a failover
-    /// lasts seconds.
+    /// The connection to the database at the start of a process; the waits are short, because a
+    /// failover lasts seconds.
     package static let opening = RetryRule(first: 2, longest: 4, asked: day, patience: 300)
-    /// A database that refuses a worker which it accepted before.
+    /// The login at a database that accepted the running worker before.
     package static let databaseLogin = RetryRule(first: 5, longest: 300, asked: day, patience: 900)
 
     /// An action after a request that certainly had no effect.

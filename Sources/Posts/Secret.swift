@@ -22,8 +22,8 @@ package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConve
 
     /// `text` with all traces of the secret removed.
     ///
-    /// For messages from outside, such as a server's error text that repeats the request, perhaps
-    /// shortened, in other case or encoded: any eight consecutive characters of the secret, or of
+    /// For messages from outside, such as a server's error text, which may repeat the request
+    /// shortened, in another case or encoded. Any eight consecutive characters of the secret, or of
     /// its Base64, hexadecimal or URL form, are removed. A shorter secret is found only as a whole.
     package func redacted(from text: String) -> String { Self.redacted([self], from: text) }
 
@@ -61,13 +61,13 @@ struct SecretPieces {
         length = min(Self.usualLength, bytes.count)
         add(bytes)
         guard length == Self.usualLength else { return }
-        add(bytes.flatMap(Self.escaped))
-        add(bytes.flatMap(Self.digits))
+        add(bytes.flatMap(Self.percentEncoded))
+        add(bytes.flatMap(Self.hexadecimalDigits))
         for offset in 0..<3 {
             let text = Array(
                 Data(repeatElement(0, count: offset) + bytes).base64EncodedString().utf8)
-            // The outer characters depend on the bytes around the secret, and the last ones may be
-            // padding, so they are no pieces.
+            // The first and last characters depend on the bytes around the secret, and the last
+            // ones may be padding, so they are not used as pieces.
             let inner = Array(text.dropFirst(offset == 0 ? 0 : offset + 1).dropLast(4))
             add(inner)
             add(inner.map(Self.forURLs))
@@ -102,9 +102,9 @@ struct SecretPieces {
     }
 
     private mutating func add(_ bytes: [UInt8]) {
-        var found: Set<UInt64> = []
-        forEachPiece(of: bytes) { piece, _ in found.insert(piece) }
-        pieces.formUnion(found)
+        var newPieces: Set<UInt64> = []
+        forEachPiece(of: bytes) { piece, _ in newPieces.insert(piece) }
+        pieces.formUnion(newPieces)
     }
 
     /// Calls `body` with each run of ``length`` bytes and its end.
@@ -118,17 +118,19 @@ struct SecretPieces {
         }
     }
 
-    private static func digits(_ byte: UInt8) -> [UInt8] {
+    /// The two hexadecimal digits of a byte.
+    private static func hexadecimalDigits(_ byte: UInt8) -> [UInt8] {
         let digits = Array("0123456789abcdef".utf8)
         return [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
     }
 
-    private static func escaped(_ byte: UInt8) -> [UInt8] {
+    /// A byte as in a URL: itself, or `%` and two hexadecimal digits.
+    private static func percentEncoded(_ byte: UInt8) -> [UInt8] {
         let isPlain = byte.isASCIIAlphanumeric || [0x2D, 0x2E, 0x5F, 0x7E].contains(byte)
-        return isPlain ? [byte] : [UInt8(ascii: "%")] + digits(byte)
+        return isPlain ? [byte] : [UInt8(ascii: "%")] + hexadecimalDigits(byte)
     }
 
-    /// The URL-safe alphabet of Base64.
+    /// Converts a character of Base64 to the URL-safe alphabet.
     private static func forURLs(_ byte: UInt8) -> UInt8 {
         switch byte {
         case UInt8(ascii: "+"): UInt8(ascii: "-")

@@ -1,25 +1,26 @@
-/// A digest of an item as a person was shown it.
+/// A digest of an item in the form that a person was shown.
 ///
 /// A report contains it beside the item. A request for a change may include it: the transaction of
-/// the change computes the digest of the stored item, and changes nothing if the two differ. So
-/// nobody changes another item than the one they saw, however long the page was open.
+/// the change computes the digest of the stored item, and changes nothing if the two differ. So a
+/// person cannot change an item that has become different since they saw it.
 package struct Seen: Codable, Hashable, Sendable, CustomStringConvertible {
     /// Sixteen hexadecimal digits.
     private let digest: String
 
     /// The digest of the parts that a person is shown.
     ///
-    /// - Parameter parts: In a fixed order; nil differs from an empty text.
+    /// - Parameter parts: The parts in a fixed order; nil differs from an empty text.
     package init(of parts: String?...) { self.init(of: parts) }
 
     /// The digest of an array of parts.
     package init(of parts: [String?]) {
         // The lengths distinguish `ab`, `c` from `a`, `bc`.
-        let marked = parts.map { part in part.map { "\($0.utf8.count):\($0)" } ?? "-" }
-        digest = StableHash.digest(of: marked).prefix(8).hexadecimal
+        let withLengths = parts.map { part in part.map { "\($0.utf8.count):\($0)" } ?? "-" }
+        digest = StableHash.digest(of: withLengths).prefix(8).hexadecimal
     }
 
-    /// The digest of several items that are shown together; of one item, its own.
+    /// The digest of several items that are shown together; for a single item, the item's own
+    /// digest.
     package init(ofAll all: some Sequence<Seen>) {
         let all = Array(all)
         self = all.count == 1 ? all[0] : Seen(of: all.map(\.digest))
@@ -50,7 +51,7 @@ package struct Seen: Codable, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Seen? {
-    /// Fails if an item differs from what was shown; does nothing without a digest.
+    /// Throws if an item differs from the one that was shown; does nothing if this is nil.
     ///
     /// To be called in the transaction that makes the change, which is isolated from others.
     ///

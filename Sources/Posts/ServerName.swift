@@ -1,8 +1,9 @@
-/// A Mastodon-compatible server, standing for all people on it: `*@host`.
+/// The name `*@host`, which stands for all people on a Mastodon-compatible server.
 ///
-/// The host is the one in people's names, in its ``HostName`` form. As in Mastodon's domain blocks,
-/// subdomains are included: `*@example.com` covers `ann@example.com`, `ann@social.example.com` and
-/// `ann@example.com:8443`, but not `ann@badexample.com`. With a port, only that port is meant.
+/// The host is the part after `@` in people's names, in its ``HostName`` form. As in Mastodon's
+/// domain blocks, subdomains are included: `*@example.com` covers `ann@example.com`,
+/// `ann@social.example.com` and `ann@example.com:8443`, but not `ann@badexample.com`. A name with a
+/// port covers only that port.
 package struct ServerName: Hashable, Codable, Sendable {
     /// The canonical host, with a port if the name has one.
     package let host: String
@@ -50,7 +51,7 @@ package struct ServerName: Hashable, Codable, Sendable {
     /// Whether an account is on this server or on a subdomain.
     package func covers(_ account: AccountID) -> Bool { Self.covering(account).contains(self) }
 
-    /// Whether this server includes all people of the other one.
+    /// Whether this name covers all people of another server.
     package func covers(_ other: ServerName) -> Bool { Self.covering(other.host).contains(self) }
 
     /// The names of servers that include an account, the narrowest first; empty for accounts

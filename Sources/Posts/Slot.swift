@@ -2,8 +2,8 @@ package import Foundation
 
 /// A planned posting time of a local day.
 package struct Slot: Equatable, Sendable {
-    /// The permanent name of a slot: its day and its number on that day, as `2026-11-20#3`; the
-    /// further parts of a thread in the slot are named `2026-11-20#3/2`.
+    /// The permanent name of a slot: its day and its number on that day, as in `2026-11-20#3`.
+    /// The second part of a thread in the slot is named `2026-11-20#3/2`, and so on.
     ///
     /// Formatted and parsed only here; ``TypedSlot`` parses user input.
     package struct Name: Hashable, Sendable, CustomStringConvertible {
@@ -26,11 +26,11 @@ package struct Slot: Equatable, Sendable {
         package init?(_ text: String) {
             let parts = text.split(separator: "#", omittingEmptySubsequences: false)
             guard parts.count == 2, let day = LocalDay(parts[0]) else { return nil }
-            let places = parts[1].split(separator: "/", omittingEmptySubsequences: false).map {
+            let numbers = parts[1].split(separator: "/", omittingEmptySubsequences: false).map {
                 Int($0)
             }
-            guard (1...2).contains(places.count), let number = places[0],
-                let part = places.count > 1 ? places[1] : 1
+            guard (1...2).contains(numbers.count), let number = numbers[0],
+                let part = numbers.count > 1 ? numbers[1] : 1
             else { return nil }
             self.init(day: day, number: number, part: part)
             guard number > 0, part > 0, description == text else { return nil }

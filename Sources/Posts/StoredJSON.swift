@@ -2,7 +2,7 @@ import Foundation
 
 /// JSON in its stored form: keys are sorted, so that equal values have equal texts.
 ///
-/// Digests of what a person saw are computed from such texts.
+/// Digests of the items that a person was shown are computed from such texts.
 package enum StoredJSON {
     /// - Returns: Nil for a value that JSON cannot represent, such as NaN.
     package static func text(of value: some Encodable) -> String? {

@@ -1,9 +1,9 @@
 /// The grammar of links, mentions and hashtags in a plain text.
 ///
-/// Publishing removes the elements that would notify somebody, learning excludes names and
-/// addresses from the words, and comparing ignores them; all three parse a text with this grammar,
-/// so that they agree about the end of every element. A text is read in UTF-8. Each function parses
-/// at one position and takes time in proportion to the element.
+/// Publishing removes the elements that would notify a person, learning excludes names and
+/// addresses from the words, and the comparison of texts ignores them. All three parse a text with
+/// this grammar, so that they agree about the end of every element. A text is read in UTF-8. Each
+/// function parses at one position and takes time in proportion to the element.
 ///
 /// An element is recognised if any of the three networks recognises it; `isCertain` is true if all
 /// of them do.
@@ -57,26 +57,28 @@ package struct TextGrammar {
 
     private let text: UnsafeBufferPointer<UInt8>
 
-    /// - Parameter text: Valid UTF-8, which must stay as long as the grammar is in use.
+    /// - Parameter text: Valid UTF-8, which must stay in memory as long as the grammar is in use.
     package init(_ text: UnsafeBufferPointer<UInt8>) { self.text = text }
 
     // MARK: Links
 
     /// The link whose scheme begins at `position`; nil for none.
     ///
-    /// Letters of scripts with spaces between words belong to a link as they do on X and Mastodon,
-    /// and so does an en dash between two of them. Letters of Japanese and other scripts without
+    /// As on X and Mastodon, letters of scripts with spaces between words belong to a link, and so
+    /// does an en dash between two of them. Letters of Japanese and other scripts without
     /// spaces belong to its host; they belong to its path if a slash, `=` or `&` follows them, or
     /// if its last part consists of them, as in `/wiki/東京`. Elsewhere, and with hiragana or a
     /// Korean particle, they more often continue the sentence.
     package func link(at position: Int) -> Link? {
-        guard let host = schemeEnd(at: position), let first = scalar(at: host), first.isWord else {
-            return nil
-        }
-        let end = withoutClosings(position..<addressEnd(from: hostEnd(at: host)))
+        guard let hostStart = schemeEnd(at: position), let first = scalar(at: hostStart),
+            first.isWord
+        else { return nil }
+        let addressEnd = addressEnd(from: hostEnd(at: hostStart))
+        let end = endWithoutClosings(of: position..<addressEnd)
         let beginsWord =
             scalar(before: position).map { $0.properties.isWhitespace || $0 == "(" } ?? true
-        return Link(range: position..<end, isCertain: beginsWord && hasOrdinaryHost(host..<end))
+        return Link(
+            range: position..<end, isCertain: beginsWord && hasOrdinaryHost(hostStart..<end))
     }
 
     private func schemeEnd(at position: Int) -> Int? {
@@ -95,8 +97,8 @@ package struct TextGrammar {
     }
 
     /// The end of port, path and query after a host.
-    private func addressEnd(from host: Int) -> Int {
-        var end = host
+    private func addressEnd(from hostEnd: Int) -> Int {
+        var end = hostEnd
         var isInPath = false
         while end < text.count {
             if text[end] < 0x80 {
@@ -123,7 +125,8 @@ package struct TextGrammar {
         return end
     }
 
-    /// The end of letters of any script that are followed by a slash, `=` or `&`; nil for others.
+    /// The end of a run of letters of any script that is followed by a slash, `=` or `&`; nil for
+    /// any other run.
     private func segmentEnd(from start: Int) -> Int? {
         var end = start
         while let (scalar, next) = decoded(at: end) {
@@ -140,8 +143,8 @@ package struct TextGrammar {
         return nil
     }
 
-    /// The end of letters of scripts without spaces that form the whole last part of a path; nil if
-    /// the sentence continues.
+    /// The end of a run of letters of scripts without spaces that is the whole last part of a path;
+    /// nil if the letters more likely continue the sentence.
     private func lastPartEnd(from start: Int) -> Int? {
         guard start > 0, Self.isOne(of: "/=", text[start - 1]) else { return nil }
         var end = start
@@ -153,29 +156,29 @@ package struct TextGrammar {
             letters += 1
             end = next
         }
-        let follower = scalar(at: end)
-        let endsThere =
-            follower.map { $0.properties.isWhitespace || Self.closings.contains($0) } ?? true
+        let next = scalar(at: end)
+        let isAtEnd =
+            next.map { $0.properties.isWhitespace || Self.closings.contains($0) } ?? true
         let isParticle = Self.particles.contains(String(decoding: text[start..<end], as: UTF8.self))
-        return endsThere && letters > 1 && !isParticle ? end : nil
+        return isAtEnd && letters > 1 && !isParticle ? end : nil
     }
 
     /// Punctuation and brackets that are no part of an address at its end.
     private static let closings: Set<Unicode.Scalar> = [
         ")", "]", "、", "。", "，", "）", "」", "』", "】", "》",
     ]
-    /// Korean particles that directly follow a word, and so an address.
+    /// Korean particles, which follow a word or an address without a space.
     private static let particles: Set<String> = [
         "에서", "으로", "까지", "부터", "에게", "처럼", "보다", "입니다", "이다", "라는",
     ]
 
     /// The end of a link without the punctuation after it, and without closing brackets that it
     /// does not open.
-    private func withoutClosings(_ link: Range<Int>) -> Int {
+    private func endWithoutClosings(of link: Range<Int>) -> Int {
         let hasParenthesis = text[link].contains(UInt8(ascii: "("))
         let hasBracket = text[link].contains(UInt8(ascii: "["))
         var end = link.upperBound
-        // An opening bracket is no closing one, so the ranges above stay valid.
+        // The loop removes no opening brackets, so both constants stay right.
         while end > link.lowerBound {
             switch text[end - 1] {
             case UInt8(ascii: ")"): if hasParenthesis { return end }
@@ -191,31 +194,32 @@ package struct TextGrammar {
         let host = text[address].prefix {
             $0.isASCIIAlphanumeric || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")
         }
-        let isWhole =
+        let isWholeHost =
             host.endIndex == address.upperBound || Self.isOne(of: "/?#:", text[host.endIndex])
-        return isWhole && host.dropFirst().dropLast().contains(UInt8(ascii: "."))
+        return isWholeHost && host.dropFirst().dropLast().contains(UInt8(ascii: "."))
     }
 
     // MARK: Hosts
 
     /// The end of the host that begins at `start`; `start` for none.
     ///
-    /// Runs of letters, marks, digits and underscores of any script, separated by dots and hyphens.
-    /// A label in ASCII ends the host if letters of a script without spaces follow and no top-level
-    /// domain does, so that `a.exampleです` needs no space.
+    /// A host consists of runs of letters, marks, digits and underscores of any script, separated
+    /// by dots and hyphens. A label in ASCII ends the host if letters of a script without spaces
+    /// follow and no top-level domain does, so that `a.exampleです` needs no space.
     private func hostEnd(at start: Int) -> Int {
         var end = start
-        var run = start
+        var position = start
         var isLabelASCII = true
         var isLabelEmpty = true
-        var sentence: Int?
-        while let (scalar, next) = decoded(at: run) {
+        // The position at which a sentence may continue after the host.
+        var sentenceStart: Int?
+        while let (scalar, next) = decoded(at: position) {
             if scalar == "." {
                 isLabelASCII = true
                 isLabelEmpty = true
             } else if scalar.isWord {
                 if isLabelASCII, !isLabelEmpty, scalar.isWrittenWithoutSpaces {
-                    sentence = sentence ?? end
+                    sentenceStart = sentenceStart ?? end
                 }
                 isLabelASCII = isLabelASCII && scalar.isASCII
                 isLabelEmpty = false
@@ -223,14 +227,14 @@ package struct TextGrammar {
             } else if scalar != "-" {
                 break
             }
-            run = next
+            position = next
         }
-        guard let sentence, !endsInTopLevel(sentence..<end) else { return end }
-        return sentence
+        guard let sentenceStart, !endsInTopLevel(sentenceStart..<end) else { return end }
+        return sentenceStart
     }
 
-    /// Whether the last label of a host is more likely a top-level domain than the sentence going
-    /// on.
+    /// Whether the last label of a host is more likely a top-level domain than the continuation of
+    /// the sentence.
     private func endsInTopLevel(_ host: Range<Int>) -> Bool {
         guard let dot = text[host].lastIndex(of: UInt8(ascii: ".")) else { return false }
         let label = String(decoding: text[(dot + 1)..<host.upperBound], as: UTF8.self)
@@ -257,8 +261,9 @@ package struct TextGrammar {
         let isCertain =
             sign == "@" && start == afterSign && previous != "/" && !(previous?.isWord ?? false)
         let furthest = nameEnd(at: start, longest: true)
-        for name in [furthest, foreignNameEnd(at: start)].compactMap(\.self) where name > start {
-            guard let host = addressEnd(behind: name) else { continue }
+        let candidates = [furthest, foreignNameEnd(at: start)].compactMap(\.self)
+        for name in candidates where name > start {
+            guard let host = hostEnd(afterName: name) else { continue }
             return Mention(name: start..<name, end: host, furthestEnd: host, isCertain: isCertain)
         }
         let name = nameEnd(at: start, longest: false)
@@ -314,14 +319,14 @@ package struct TextGrammar {
             if scalar.isWrittenWithoutSpaces { return nil }
             end = next
         }
-        guard let hostEnd = addressEnd(behind: end),
+        guard let hostEnd = self.hostEnd(afterName: end),
             text[end..<hostEnd].contains(UInt8(ascii: "."))
         else { return nil }
         return end
     }
 
     /// The end of `@`, host and port after a name; nil for none.
-    private func addressEnd(behind nameEnd: Int) -> Int? {
+    private func hostEnd(afterName nameEnd: Int) -> Int? {
         guard let (sign, start) = decoded(at: nameEnd), sign.isAtSign,
             let first = scalar(at: start),
             first.isWord
@@ -344,8 +349,8 @@ package struct TextGrammar {
     package func hashtag(at position: Int) -> Hashtag? {
         guard let (sign, start) = decoded(at: position), sign.isHashSign else { return nil }
         let previous = scalar(before: position)
-        if let previous, previous.keepsTagFromBeginning { return nil }
-        // The sign is on a key, which is an emoji.
+        if let previous, previous.preventsHashtag { return nil }
+        // The sign is part of a keycap emoji, such as `#️⃣`.
         if let first = scalar(at: start), first == "\u{FE0F}" || first == "\u{20E3}" { return nil }
         var end = start
         var run = start
@@ -375,11 +380,11 @@ package struct TextGrammar {
     /// time of day. No ASCII letter or digit is beside the emoji, and no colon except those of
     /// further ones.
     package func emoji(at position: Int) -> [Emoji] {
-        func mayBeBeside(_ scalar: Unicode.Scalar?) -> Bool {
+        func mayAdjoin(_ scalar: Unicode.Scalar?) -> Bool {
             scalar.map { !$0.isASCIIAlphanumeric && $0 != ":" } ?? true
         }
         let previous = scalar(before: position)
-        guard mayBeBeside(previous) else { return [] }
+        guard mayAdjoin(previous) else { return [] }
         var ranges: [Range<Int>] = []
         var end = position
         while let next = emojiEnd(at: end) {
@@ -387,7 +392,7 @@ package struct TextGrammar {
             end = next
         }
         let next = scalar(at: end)
-        guard !ranges.isEmpty, mayBeBeside(next) else { return [] }
+        guard !ranges.isEmpty, mayAdjoin(next) else { return [] }
         let isCertain =
             ranges.count == 1 && !(previous?.isWord ?? false) && !(next?.isWord ?? false)
         return ranges.map { Emoji(range: $0, isCertain: isCertain) }
@@ -410,7 +415,7 @@ package struct TextGrammar {
     package func decoded(at position: Int) -> (scalar: Unicode.Scalar, next: Int)? {
         guard position < text.count else { return nil }
         let first = UInt32(text[position])
-        func continuation(_ place: Int) -> UInt32 { UInt32(text[position + place] & 0x3F) }
+        func continuation(_ index: Int) -> UInt32 { UInt32(text[position + index] & 0x3F) }
         let (value, length): (UInt32, Int) =
             switch first {
             case 0..<0x80: (first, 1)
@@ -450,7 +455,7 @@ extension Unicode.Scalar {
     /// Whether the scalar is a letter of any script.
     package var isLetter: Bool {
         if isASCII { return UInt8(truncatingIfNeeded: value).isASCIILetter }
-        if isUsualJapanese { return true }
+        if isCommonJapanese { return true }
         return switch properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter:
             true
@@ -461,7 +466,7 @@ extension Unicode.Scalar {
     /// Whether the scalar is a letter, digit, combining mark or underscore of any script.
     package var isWord: Bool {
         if isASCII { return isASCIIAlphanumeric || self == "_" }
-        if isUsualJapanese { return true }
+        if isCommonJapanese { return true }
         return switch properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
             .decimalNumber,
@@ -483,7 +488,7 @@ extension Unicode.Scalar {
     /// Whether the scalar is invisible by itself: a joiner, direction mark or variation selector.
     package var isInvisible: Bool { !isASCII && properties.isDefaultIgnorableCodePoint }
 
-    /// Whether the scalar may be in a link as written in ASCII.
+    /// Whether the scalar is ASCII and may be in a link.
     package var isLinkScalar: Bool {
         guard isASCII, value > 0x20, value < 0x7F else { return false }
         return switch self {
@@ -508,9 +513,9 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether the scalar is kana or a usual kanji; for most letters this saves looking into the
+    /// Whether the scalar is kana or a common kanji: a fast check that saves a look-up in the
     /// tables of Unicode.
-    private var isUsualJapanese: Bool {
+    private var isCommonJapanese: Bool {
         switch value {
         case 0x3041...0x3096, 0x30A1...0x30FA, 0x4E00...0x9FEF: true
         default: false
@@ -519,9 +524,9 @@ extension Unicode.Scalar {
 
     /// Whether X recognizes no hashtag directly after it: letters, marks and digits, but not
     /// variation selectors.
-    fileprivate var keepsTagFromBeginning: Bool {
+    fileprivate var preventsHashtag: Bool {
         if self == "\u{FE0E}" || self == "\u{FE0F}" { return false }
-        if isASCII || isUsualJapanese { return isWord }
+        if isASCII || isCommonJapanese { return isWord }
         return switch properties.generalCategory {
         case .letterNumber, .otherNumber, .connectorPunctuation: false
         default: isWord

@@ -7,17 +7,17 @@ package import Foundation
 extension Date {
     /// Parses a timestamp of RFC 3339, such as `2026-11-20T08:15:30.250+09:00`.
     ///
-    /// As the RFC allows, `t` and `z` may be lower case and a space may separate date and time; as
-    /// some programs omit them, seconds are optional. The offset is required. A leap second counts
-    /// as the second before it; digits beyond the millisecond are dropped. Nil for any other text
-    /// and for years outside 1970 through 9999.
+    /// As the RFC allows, `t` and `z` may be lower case and a space may separate date and time.
+    /// Seconds are optional, because some programs omit them. The offset is required. A leap second
+    /// counts as the second before it; digits beyond the millisecond are dropped. Nil for any other
+    /// text and for years outside 1970 through 9999.
     package init?(rfc3339 text: some StringProtocol) {
         var scanner = TimestampScanner(text)
         guard let day = scanner.day(),
             scanner.skip(oneOf: "Tt "),
             let second = scanner.timeOfDay(needsSeconds: false),
             let millisecond = scanner.fraction(),
-            let offset = scanner.offset(colon: true),
+            let offset = scanner.offset(hasColon: true),
             scanner.isAtEnd
         else { return nil }
         self.init(day: day, second: second, millisecond: millisecond, offset: offset)
@@ -29,7 +29,7 @@ extension Date {
     package static func utcOffset(rfc3339 text: some StringProtocol) -> Int? {
         guard Date(rfc3339: text) != nil else { return nil }
         var scanner = TimestampScanner(text.suffix(6))
-        guard let offset = scanner.offset(colon: true), scanner.isAtEnd, offset != 0 else {
+        guard let offset = scanner.offset(hasColon: true), scanner.isAtEnd, offset != 0 else {
             return nil
         }
         return offset / 60
@@ -78,7 +78,7 @@ extension Date {
             let month = scanner.name(from: TimestampScanner.months), scanner.skip(oneOf: " "),
             let dayOfMonth = scanner.number(digits: 2), scanner.skip(oneOf: " "),
             let second = scanner.timeOfDay(), scanner.skip(oneOf: " "),
-            let offset = scanner.offset(colon: false), scanner.skip(oneOf: " "),
+            let offset = scanner.offset(hasColon: false), scanner.skip(oneOf: " "),
             let year = scanner.number(digits: 4), year >= 1970,
             let day = LocalDay(year: year, month: month, day: dayOfMonth),
             scanner.isAtEnd
@@ -90,7 +90,7 @@ extension Date {
         var scanner = TimestampScanner(text)
         guard let day = scanner.day(), scanner.skip(oneOf: " "),
             let second = scanner.timeOfDay(), scanner.skip(oneOf: " "),
-            let offset = scanner.offset(colon: false),
+            let offset = scanner.offset(hasColon: false),
             scanner.isAtEnd
         else { return nil }
         self.init(day: day, second: second, millisecond: 0, offset: offset)
@@ -109,7 +109,7 @@ private struct TimestampScanner {
     static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-    /// The longest text that is parsed, which is longer than any form.
+    /// The longest text that is parsed; every accepted form is shorter.
     static let maximumLength = 64
 
     private let bytes: [UInt8]
@@ -140,7 +140,7 @@ private struct TimestampScanner {
         return value
     }
 
-    /// The 1-based place of a name of three letters.
+    /// Reads a name of three letters; returns its position in `names`, counted from 1.
     mutating func name(from names: [String]) -> Int? {
         guard position + 3 <= bytes.count else { return nil }
         let candidate = String(decoding: bytes[position..<position + 3], as: UTF8.self)
@@ -184,11 +184,11 @@ private struct TimestampScanner {
     }
 
     /// Reads a UTC offset, in seconds east of UTC.
-    mutating func offset(colon: Bool) -> Int? {
+    mutating func offset(hasColon: Bool) -> Int? {
         if skip(oneOf: "Zz") { return 0 }
         guard let sign = current, skip(oneOf: "+-"),
             let hours = number(digits: 2), hours < 24,
-            !colon || skip(oneOf: ":"),
+            !hasColon || skip(oneOf: ":"),
             let minutes = number(digits: 2), minutes < 60
         else { return nil }
         let seconds = hours * 3_600 + minutes * 60

@@ -10,8 +10,8 @@ import Foundation
 /// | `next` | the post that comes next |
 /// | `4`, `#4`, `4.`, `No. 4`, `slot 4` | number 4 of today |
 /// | `2026-11-24#2`, `2026-11-24 2`, `tomorrow#2` | number 2 of that day |
-/// | `2026-11-24#2/3` | the third part of the thread in it |
-/// | `14:05`, `2:05pm`, `2026-11-24 14:05` | the one at that time of the human's clock |
+/// | `2026-11-24#2/3` | the third part of the thread in that slot |
+/// | `14:05`, `2:05pm`, `2026-11-24 14:05` | the slot at that time of the human's clock |
 package enum TypedSlot: Equatable, Sendable {
     case next
     case named(Slot.Name)
@@ -21,7 +21,8 @@ package enum TypedSlot: Equatable, Sendable {
     package static let forms =
         "4 or '#4' for today's, 2026-11-24#2, a time such as 14:05, next, or an id that mirror-bot plan shows"
 
-    /// The most digits of a number without a sign; a longer one is the beginning of an identifier.
+    /// The maximum number of digits of a number without a sign; a longer one is the beginning of an
+    /// identifier.
     private static let longestBareNumber = 4
 
     /// Nil for any other text, which may be an identifier.
@@ -32,7 +33,7 @@ package enum TypedSlot: Equatable, Sendable {
             return
         }
         let (day, rest) = Self.split(text, today: today)
-        if let (number, part) = Self.number(rest, isBare: day == nil) {
+        if let (number, part) = Self.number(rest, hasNoDay: day == nil) {
             self = .named(Slot.Name(day: day ?? today, number: number, part: part))
         } else if let minute = MinuteOfDay(typed: String(rest)) {
             self = .at(day ?? today, minute)
@@ -44,8 +45,8 @@ package enum TypedSlot: Equatable, Sendable {
     /// The day at the beginning of a text, if there is one, and the rest of the text.
     private static func split(_ text: String, today: LocalDay) -> (day: LocalDay?, rest: Substring)
     {
-        for (word, ahead) in [("today", 0), ("tomorrow", 1)] where text.hasPrefix(word) {
-            return (today.advanced(by: ahead), withoutLeadingSpaces(text.dropFirst(word.count)))
+        for (word, days) in [("today", 0), ("tomorrow", 1)] where text.hasPrefix(word) {
+            return (today.advanced(by: days), withoutLeadingSpaces(text.dropFirst(word.count)))
         }
         let date = text.prefix(10)
         guard let day = LocalDay(date), let sign = text[date.endIndex...].first,
@@ -61,7 +62,7 @@ package enum TypedSlot: Equatable, Sendable {
     }
 
     /// The number of a slot and the part of its thread.
-    private static func number(_ text: Substring, isBare: Bool) -> (number: Int, part: Int)? {
+    private static func number(_ text: Substring, hasNoDay: Bool) -> (number: Int, part: Int)? {
         var digits = text
         for mark in ["slot", "no.", "no", "#"] where digits.hasPrefix(mark) {
             digits = withoutLeadingSpaces(digits.dropFirst(mark.count))
@@ -69,7 +70,7 @@ package enum TypedSlot: Equatable, Sendable {
         for mark in ["番目", "番", ".", ")"] where digits.hasSuffix(mark) {
             digits = digits.dropLast(mark.count)
         }
-        if isBare, digits.count == text.count, digits.count > longestBareNumber { return nil }
+        if hasNoDay, digits.count == text.count, digits.count > longestBareNumber { return nil }
         let numbers = digits.split(separator: "/", omittingEmptySubsequences: false).map { part in
             part.utf8.allSatisfy(\.isASCIIDigit) ? Int(part) ?? 0 : 0
         }
@@ -99,10 +100,10 @@ extension String {
     /// surrounding quotes, backslashes and spaces.
     package var plainlyTyped: String {
         precomposedStringWithCompatibilityMapping
-            .trimmingCharacters(in: Self.wrapping)
+            .trimmingCharacters(in: Self.surroundingSigns)
     }
 
     /// The quotes and other signs that shells, editors and keyboards put around a word.
-    private static let wrapping = CharacterSet(charactersIn: "'\"`‘’“”„「」『』\\").union(
+    private static let surroundingSigns = CharacterSet(charactersIn: "'\"`‘’“”„「」『』\\").union(
         .whitespacesAndNewlines)
 }

@@ -23,11 +23,12 @@ package enum XLink {
         guard let run = Run(at: position, in: scalars) else { return nil }
         if run.isCertain { return (XWeightedText.linkWeight, pathEnd(after: run.end, in: scalars)) }
         let textWeight = weight(of: scalars[position..<run.end])
-        guard let shortest = run.shortest else { return (textWeight, run.end) }
+        guard let shortestLink = run.shortestLink else { return (textWeight, run.end) }
         // X may end the link after any label that can be a top-level domain; the rest is then
         // counted as text.
         return (
-            max(textWeight, textWeight - weight(of: shortest) + XWeightedText.linkWeight), run.end
+            max(textWeight, textWeight - weight(of: shortestLink) + XWeightedText.linkWeight),
+            run.end
         )
     }
 
@@ -36,14 +37,14 @@ package enum XLink {
     }
 
     /// The end of a link's port, path and query, without the characters that X excludes at the end.
-    private static func pathEnd(after host: Int, in scalars: [Unicode.Scalar]) -> Int {
+    private static func pathEnd(after hostEnd: Int, in scalars: [Unicode.Scalar]) -> Int {
         func end(
             _ start: Int, _ isInside: (Unicode.Scalar) -> Bool, _ isLast: (Unicode.Scalar) -> Bool
         ) -> Int {
             let inside = scalars[start...].prefix { $0.isASCII && isInside($0) }
             return inside.lastIndex(where: isLast).map { $0 + 1 } ?? start
         }
-        var position = host
+        var position = hostEnd
         if position < scalars.count, scalars[position] == ":" {
             let digits = scalars[(position + 1)...].prefix { ("0"..."9").contains($0) }
             if !digits.isEmpty { position = digits.endIndex }
@@ -73,9 +74,9 @@ package enum XLink {
         /// Whether X certainly recognizes the link up to `end`.
         let isCertain: Bool
         /// The shortest part that X could read as a link; nil for none.
-        let shortest: ArraySlice<Unicode.Scalar>?
+        let shortestLink: ArraySlice<Unicode.Scalar>?
 
-        var mayBeLink: Bool { shortest != nil }
+        var mayBeLink: Bool { shortestLink != nil }
 
         init?(at position: Int, in scalars: [Unicode.Scalar]) {
             let schemeEnd = Self.schemeEnd(at: position, in: scalars)
@@ -90,11 +91,13 @@ package enum XLink {
                 schemeEnd != nil && mayBegin && follower != "@"
                 && Self.isKnownHost(scalars[start..<end])
             if mayBegin || schemeEnd != nil {
-                shortest = Self.shortest(scalars[start..<end], from: position, in: scalars)
+                shortestLink = Self.shortestLink(
+                    in: scalars[start..<end], from: position, scalars)
             } else {
                 // Within the run, X can begin a link only after a letter with an accent.
                 let afterAccent = scalars[start..<end].drop(while: \.isASCII).dropFirst()
-                shortest = Self.shortest(afterAccent, from: afterAccent.startIndex, in: scalars)
+                shortestLink = Self.shortestLink(
+                    in: afterAccent, from: afterAccent.startIndex, scalars)
             }
         }
 
@@ -109,10 +112,10 @@ package enum XLink {
                 }
                 end += 1
             }
-            // The digit of a key is an emoji.
-            let isKey =
+            // The last digit is part of a keycap emoji.
+            let endsInKeycap =
                 end < scalars.count && (scalars[end] == "\u{FE0F}" || scalars[end] == "\u{20E3}")
-            return isKey && end > start ? end - 1 : end
+            return endsInKeycap && end > start ? end - 1 : end
         }
 
         private static func schemeEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
@@ -149,8 +152,8 @@ package enum XLink {
 
         /// Returns the part up to the end of the first label in `host` that may be a top-level
         /// domain.
-        private static func shortest(
-            _ host: ArraySlice<Unicode.Scalar>, from start: Int, in scalars: [Unicode.Scalar]
+        private static func shortestLink(
+            in host: ArraySlice<Unicode.Scalar>, from start: Int, _ scalars: [Unicode.Scalar]
         ) -> ArraySlice<Unicode.Scalar>? {
             let labels = host.split(separator: ".", omittingEmptySubsequences: false)
             for (name, top) in zip(labels, labels.dropFirst()) where !name.isEmpty {
@@ -216,7 +219,8 @@ enum TopLevelDomains {
         "ws", "za",
     ]
 
-    /// The domains in other scripts, which no space need follow: `Vol.みんなで` contains one.
+    /// The domains in other scripts. X recognizes them even without a space after them: `Vol.みんなで`
+    /// contains one.
     private static let foreign: Set<String> = [
         "みんな", "アマゾン", "クラウド", "グーグル", "コム", "ストア", "セール", "ファッション", "ポイント", "家電", "食品", "通販",
         "世界", "中国", "中國", "中文网", "中信", "企业", "佛山", "信息", "健康", "八卦", "公司", "公益", "台湾", "台灣", "商城",
@@ -232,16 +236,16 @@ enum TopLevelDomains {
 
     private static let foreignLengths = 2...7
 
-    /// Whether a host's last label is certainly known.
+    /// Whether a label is a known top-level domain in ASCII.
     static func contains(_ label: String) -> Bool {
         let name = label.lowercased()
         return generic.contains(name) || countries.contains(name)
     }
 
-    /// Whether a label is a known one in another script.
+    /// Whether a label is a known top-level domain in another script.
     static func isForeign(_ label: String) -> Bool { foreign.contains(label.lowercased()) }
 
-    /// The end of the shortest known domain in another script that begins at `position`.
+    /// The end of the shortest known top-level domain in another script that begins at `position`.
     static func foreignEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
         guard position < scalars.count, !scalars[position].isASCII else { return nil }
         let candidate = scalars[position...].prefix(foreignLengths.upperBound)

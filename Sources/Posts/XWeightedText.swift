@@ -47,9 +47,9 @@ package enum XWeightedText {
 
 /// Emoji that consist of several code points.
 enum EmojiSequence {
-    /// The most emoji that a sequence joins: four people, or two with a heart and a kiss between
-    /// them.
-    private static let mostJoined = 4
+    /// The maximum number of emoji that a sequence joins: four people, or two with a heart and a
+    /// kiss between them.
+    private static let maximumJoined = 4
 
     /// The end of the emoji that starts at `position`; nil for none.
     static func end(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
@@ -57,7 +57,7 @@ enum EmojiSequence {
             return end
         }
         guard var end = elementEnd(at: position, in: scalars) else { return nil }
-        for _ in 1..<mostJoined where end < scalars.count && scalars[end] == "\u{200D}" {
+        for _ in 1..<maximumJoined where end < scalars.count && scalars[end] == "\u{200D}" {
             guard let next = elementEnd(at: end + 1, in: scalars) else { break }
             end = next
         }
@@ -73,7 +73,7 @@ enum EmojiSequence {
         return position + 2
     }
 
-    /// The end of a digit, `#` or `*` on a key.
+    /// The end of a keycap emoji: a digit, `#` or `*` with the sign for a key.
     private static func keycapEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
         let scalar = scalars[position]
         guard scalar == "#" || scalar == "*" || ("0"..."9").contains(scalar) else { return nil }

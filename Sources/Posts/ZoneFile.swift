@@ -4,15 +4,15 @@ import Foundation
 ///
 /// Parsed once, so that looking up an instant costs a binary search.
 struct ZoneFile: Equatable, Sendable {
-    /// The largest distance from UTC, in seconds; no zone has ever been farther.
-    private static let farthest = 16 * 3_600
+    /// The largest accepted UTC offset, in seconds; no zone has ever had a larger one.
+    private static let maximumOffset = 16 * 3_600
 
-    /// Instants at which the distance from UTC changes, ascending, in seconds since 1970.
+    /// Instants at which the UTC offset changes, ascending, in seconds since 1970.
     private let transitions: [Int]
-    /// The distance from UTC from each transition on, in seconds.
+    /// The UTC offset from each transition on, in seconds.
     private let offsets: [Int]
-    /// The UTC offset before the first transition.
-    private let first: Int
+    /// The UTC offset before the first transition, in seconds.
+    private let firstOffset: Int
     /// The rule after the last transition; `nil` if the last offset stays.
     private let rule: ZoneRule?
 
@@ -20,37 +20,37 @@ struct ZoneFile: Equatable, Sendable {
     init?(_ bytes: [UInt8]) {
         var reader = Reader(bytes)
         guard var counts = reader.header() else { return nil }
-        var isLong = false
+        var hasLongTimes = false
         if counts.version >= UInt8(ascii: "2") {
             reader.position += counts.size(timeWidth: 4)
             guard let second = reader.header() else { return nil }
             counts = second
-            isLong = true
+            hasLongTimes = true
         }
         guard counts.leaps == 0, counts.types > 0,
-            reader.position + counts.size(timeWidth: isLong ? 8 : 4) <= bytes.count
+            reader.position + counts.size(timeWidth: hasLongTimes ? 8 : 4) <= bytes.count
         else { return nil }
-        let times = (0..<counts.times).compactMap { _ in reader.integer(isLong ? 8 : 4) }
+        let times = (0..<counts.times).compactMap { _ in reader.integer(hasLongTimes ? 8 : 4) }
         let indices = (0..<counts.times).compactMap { _ in reader.integer(1).map { $0 & 0xFF } }
         let types = (0..<counts.types).compactMap { _ -> Int? in
             let offset = reader.integer(4)
             reader.position += 2
             return offset
         }
-        guard types.count == counts.types, types.allSatisfy({ abs($0) <= Self.farthest }),
+        guard types.count == counts.types, types.allSatisfy({ abs($0) <= Self.maximumOffset }),
             indices.allSatisfy(types.indices.contains),
             zip(times, times.dropFirst()).allSatisfy({ $0 < $1 })
         else { return nil }
         reader.position += counts.characters + counts.standards + counts.universals
         transitions = times
         offsets = indices.map { types[$0] }
-        first = types[0]
-        rule = isLong ? reader.footer().flatMap(ZoneRule.init) : nil
+        firstOffset = types[0]
+        rule = hasLongTimes ? reader.footer().flatMap(ZoneRule.init) : nil
     }
 
-    /// The distance from UTC at an instant, in seconds: positive east of Greenwich.
+    /// The UTC offset at an instant, in seconds: positive east of Greenwich.
     func offset(at second: Int) -> Int {
-        guard let last = transitions.last else { return rule?.offset(at: second) ?? first }
+        guard let last = transitions.last else { return rule?.offset(at: second) ?? firstOffset }
         if second >= last { return rule?.offset(at: second) ?? offsets[offsets.count - 1] }
         var low = 0
         var high = transitions.count
@@ -58,7 +58,7 @@ struct ZoneFile: Equatable, Sendable {
             let middle = (low + high) / 2
             if transitions[middle] <= second { low = middle + 1 } else { high = middle }
         }
-        return low == 0 ? first : offsets[low - 1]
+        return low == 0 ? firstOffset : offsets[low - 1]
     }
 
     /// The counts of a header.
@@ -83,7 +83,7 @@ struct ZoneFile: Equatable, Sendable {
 
         init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-        /// A signed number of some bytes, the highest first.
+        /// Reads a signed number of `width` bytes, the highest byte first.
         mutating func integer(_ width: Int) -> Int? {
             guard position + width <= bytes.count else { return nil }
             defer { position += width }
@@ -103,7 +103,7 @@ struct ZoneFile: Equatable, Sendable {
             let version = bytes[position + 4]
             position += 20
             let numbers = (0..<6).compactMap { _ in integer(4) }
-            // A file has at most some hundred of each.
+            // A real file has at most some hundreds of transitions and types.
             guard numbers.count == 6, numbers.allSatisfy({ (0...100_000).contains($0) }) else {
                 return nil
             }
@@ -167,7 +167,9 @@ struct ZoneRule: Equatable, Sendable {
         }
     }
 
+    /// The UTC offset outside summer time, in seconds.
     private let standard: Int
+    /// The UTC offset in summer time, in seconds.
     private let summer: Int
     /// The begin and the end of summer time; nil without it.
     private let changes: (begin: Change, end: Change)?
@@ -178,7 +180,7 @@ struct ZoneRule: Equatable, Sendable {
             && left.changes?.end == right.changes?.end
     }
 
-    /// Nil if the text is no such rule.
+    /// Parses a rule in the form of POSIX; nil for any other text.
     init?(_ text: String) {
         var parser = Parser(text)
         guard parser.skipName(), let west = parser.time(hours: 24) else { return nil }
@@ -202,13 +204,13 @@ struct ZoneRule: Equatable, Sendable {
         changes = (begin, end)
     }
 
-    /// The distance from UTC at an instant, in seconds.
+    /// The UTC offset at an instant, in seconds.
     func offset(at second: Int) -> Int {
         guard let changes else { return standard }
         let year = LocalTime(Date(timeIntervalSince1970: Double(second + standard)), in: .gmt).day
             .components.year
-        // If summer time begins before the year does, the end in the neighbouring year may be the
-        // relevant one.
+        // On the southern hemisphere summer time begins late in the year and ends early in the next
+        // one: then the time between the end and the begin of one year is standard time.
         let begin = changes.begin.localSecond(in: year) - standard
         let end = changes.end.localSecond(in: year) - summer
         let isSummer =

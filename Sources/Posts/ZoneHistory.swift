@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Days during which the human lived in another zone than usual.
+/// Days during which the human lived in another zone than ``ZoneHistory/home``.
 package struct ZoneSpan: Hashable, Sendable {
     /// The first and the last day, by that zone's own calendar; ``LocalDay/earliest`` and
     /// ``LocalDay/latest`` stand for no beginning and no end.
@@ -18,7 +18,7 @@ package struct ZoneSpan: Hashable, Sendable {
 /// A zone that a person noted has precedence, then the UTC offset in the post itself, then the
 /// usual zone.
 package struct ZoneHistory: Equatable, Sendable {
-    /// The zone of all times for which no other is noted.
+    /// The zone of all times for which no other zone is noted.
     package let home: TimeZone
     /// The other zones, in order of time, without overlaps.
     package let spans: [ZoneSpan]
@@ -34,8 +34,8 @@ package struct ZoneHistory: Equatable, Sendable {
     /// The zone that a person noted for an instant; nil for none.
     ///
     /// A span begins when its own zone's clock shows its first day. If two spans are adjacent on
-    /// the calendar, the earlier one lasts until then, so that each instant has one zone, whatever
-    /// the distance.
+    /// the calendar, the earlier one lasts until the later one begins. So each instant has one
+    /// zone, whatever the difference between the two clocks.
     package func named(at date: Date) -> TimeZone? {
         var next: ZoneSpan?
         for span in spans.reversed() {
@@ -56,7 +56,7 @@ package struct ZoneHistory: Equatable, Sendable {
     ///   - date: The instant.
     ///   - utcOffset: The minutes by which their clock was ahead of UTC, if the post contains that;
     ///     else nil.
-    /// - Returns: Its local day and minute.
+    /// - Returns: The local day and minute.
     package func time(of date: Date, utcOffset: Int?) -> LocalTime {
         if let zone = named(at: date) { return LocalTime(date, in: zone) }
         return utcOffset.map { LocalTime(date, utcOffset: $0) } ?? LocalTime(date, in: home)

@@ -1,10 +1,10 @@
 package import Foundation
 
-/// The distance of each time zone from UTC, by the zone files of the system.
+/// The UTC offset of each time zone, according to the zone files of the system.
 ///
-/// Foundation contains the rules known at the time of its toolchain. Governments change them every
-/// year, and the system's zone files follow. The built-in rules are used if there are no files, for
-/// zones without a file, and if the files are older.
+/// Foundation contains the rules known when its toolchain was built. Governments change the rules
+/// every year, and the system's zone files are updated. The built-in rules are used if there are no
+/// files, for zones without a file, and if the files are older.
 ///
 ///     ZoneRules.current.offset(of: zone, at: date)
 package final class ZoneRules: @unchecked Sendable {
@@ -37,10 +37,10 @@ package final class ZoneRules: @unchecked Sendable {
     package static var builtInVersion: String { TimeZone.timeZoneDataVersion }
 
     private static var systemFolder: String? {
-        let named = getenv("TZDIR").map { String(cString: $0) }.flatMap {
+        let folderFromEnvironment = getenv("TZDIR").map { String(cString: $0) }.flatMap {
             $0.hasPrefix("/") ? $0 : nil
         }
-        return ([named].compactMap(\.self) + folders).first { isFolder($0) }
+        return ([folderFromEnvironment].compactMap(\.self) + folders).first { isFolder($0) }
     }
 
     private static func isFolder(_ path: String) -> Bool {
@@ -62,8 +62,10 @@ package final class ZoneRules: @unchecked Sendable {
         let table =
             folder.flatMap { try? String(contentsOfFile: $0 + "/" + Self.table, encoding: .utf8) }
             ?? ""
-        let first = table.prefix { $0 != "\n" }
-        let version = first.hasPrefix("# version ") ? String(first.dropFirst(10).prefix(12)) : nil
+        let firstLine = table.prefix { $0 != "\n" }
+        let mark = "# version "
+        let version =
+            firstLine.hasPrefix(mark) ? String(firstLine.dropFirst(mark.count).prefix(12)) : nil
         self.version = version
         isOutdated = version.map { $0 < builtIn } ?? false
         var names: [String: String] = [:]
@@ -74,7 +76,7 @@ package final class ZoneRules: @unchecked Sendable {
         self.names = names
     }
 
-    /// The version of the rules as a number that grows: `2026f` is 202606; 0 if unknown.
+    /// The version of the rules in use as a number: `2026f` is 202606; 0 if unknown.
     package var number: Int64 {
         let text = folder == nil || isOutdated ? Self.builtInVersion : version ?? ""
         guard let year = Int64(text.prefix(4)), let letter = text.dropFirst(4).first?.asciiValue,
@@ -99,15 +101,15 @@ package final class ZoneRules: @unchecked Sendable {
         return lock.withLock {
             if let file = files[name] { return file }
             let file = read(name) ?? names[name].flatMap(read)
-            // An existing file that cannot be read now, as when too many files are open, is tried
-            // again later.
-            if file != nil || !isThere(name) { files[name] = .some(file) }
+            // An existing file that cannot be read now, for example because too many files are
+            // open, is tried again at the next call.
+            if file != nil || !fileExists(name) { files[name] = .some(file) }
             return file
         }
     }
 
-    /// Whether a name is that of a file.
-    private func isThere(_ name: String) -> Bool {
+    /// Whether a zone has a file.
+    private func fileExists(_ name: String) -> Bool {
         var isFolder: ObjCBool = false
         let path = (folder ?? "") + "/" + (names[name] ?? name)
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
@@ -137,6 +139,6 @@ package final class ZoneRules: @unchecked Sendable {
 extension TimeZone {
     /// The UTC offset of the zone in seconds, by the newest rules on this machine.
     ///
-    /// `secondsFromGMT(for:)` uses the rules known at the time of the toolchain.
+    /// `secondsFromGMT(for:)` uses the rules known when the toolchain was built.
     package func offset(at date: Date) -> Int { ZoneRules.current.offset(of: self, at: date) }
 }

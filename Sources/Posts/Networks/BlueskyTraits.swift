@@ -10,7 +10,7 @@ extension NetworkTraits {
                     "https://bsky.app/profile/\($0.repository)/post/\($0.key)"
                 }
             },
-            // Those of a post's record.
+            // The limits of a post's record.
             limits: PublishingLimits(
                 maximumCharacters: 300, charactersPerURL: nil, maximumBytes: 3_000),
             longestAlt: 2_000,
@@ -50,7 +50,7 @@ private enum DomainHandle {
     static func isHandle(_ text: String) -> Bool {
         let labels = text.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count > 1, text.utf8.count <= 253, text.lowercased() != "handle.invalid",
-            let top = labels.last?.first, !("0"..."9").contains(top)
+            let lastLabelStart = labels.last?.first, !("0"..."9").contains(lastLabelStart)
         else { return false }
         return labels.allSatisfy { label in
             (1...63).contains(label.count) && label.first != "-" && label.last != "-"

@@ -9,7 +9,7 @@ extension NetworkTraits {
                 return parts.count == 2 ? "https://\(parts[1])/@\(parts[0])" : nil
             },
             postPage: { $0.hasPrefix("https://") || $0.hasPrefix("http://") ? $0 : nil },
-            // Those of a server that does not publish its own.
+            // The limits of a server that does not publish its own.
             limits: PublishingLimits(maximumCharacters: 500, charactersPerURL: 23),
             longestAlt: 1_500, warnings: .words)
         traits.hidesPictures = true

@@ -3,9 +3,9 @@ import Synchronization
 /// A social network, or kind of servers, from which mirror-bot can read and to which it can
 /// publish.
 ///
-/// The raw value is used by the `NETWORK` variables and the database. Differences between networks
-/// are in ``traits``, which all code uses that is not written for one network. Such code has the
-/// names from the target NetworkNames, on which no other target depends.
+/// The raw value is used by the `NETWORK` variables and the database. Code for all networks uses
+/// ``traits``, which holds the differences between them. Code that is written for one network uses
+/// the names in the target NetworkNames, on which no other code depends.
 package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, CustomStringConvertible {
     /// One instance for each network, so that names are compared by identity.
     private final class Entry: Sendable {
@@ -18,7 +18,7 @@ package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, Custo
 
     private init(_ traits: NetworkTraits) { entry = Entry(traits) }
 
-    /// The default network of an account, and that of `user@host`.
+    /// The default network of an account, and the network of `user@host`.
     package static let usual = allCases[0]
 
     private static let registered = Mutex(allCases)
@@ -28,7 +28,7 @@ package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, Custo
 
     /// Registers a network permanently in this process.
     ///
-    /// - Returns: Its name; the earlier one if the raw value is registered already.
+    /// - Returns: The network's name; the name registered before if the raw value is the same.
     package static func register(_ traits: NetworkTraits) -> NetworkName {
         registered.withLock { networks in
             if let earlier = networks.first(where: { $0.rawValue == traits.name }) {

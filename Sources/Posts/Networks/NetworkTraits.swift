@@ -1,16 +1,17 @@
 /// The facts about a network that need no request: the forms of accounts, posts and texts, and the
 /// options of authors.
 ///
-/// One value for each network, in a file of its own beside this one. Requests, prices and logins
-/// are in `NetworkDescriptor`.
+/// Each network's value is in a separate file of this folder. Requests, prices and logins are in
+/// `NetworkDescriptor`.
 package struct NetworkTraits: Sendable {
     /// The form of an account's identity.
     package enum AccountForm: Sendable, Equatable {
         /// `user@host`, which people also type.
         case address
-        /// A number, which people do not know: they type a name, which may change hands.
+        /// A number. People do not know it: they type a name, which another account may take over.
         case number
-        /// A text with this prefix, such as `did:`; people type a name, which may change hands.
+        /// A text with this prefix, such as `did:`. People type a name, which another account may
+        /// take over.
         case identifier(beginning: String)
     }
 
@@ -59,8 +60,8 @@ package struct NetworkTraits: Sendable {
     package var warnings: WarningForm
     /// Whether a picture may be marked as sensitive without a warning text.
     package var hidesPictures = false
-    /// Whether hashtags, and cashtags after the first, are unwelcome in automated posts, so that
-    /// their signs are removed.
+    /// Whether the network dislikes hashtags, and cashtags after the first, in automated posts, so
+    /// that their signs are removed.
     package var resentsTags = false
     /// Whether the network turns host names that match ``XLink`` into links, which cost more.
     package var chargesForHosts = false
@@ -68,7 +69,8 @@ package struct NetworkTraits: Sendable {
     package var hasThreads = true
     /// Whether `:name:` in a text stands for a custom picture of a server.
     package var hasCustomEmoji = false
-    /// Whether the network's API returns the pictures of posts; else an archive may have them.
+    /// Whether the network's API returns the pictures of posts; otherwise they can only come from
+    /// an archive.
     package var tellsPictures = true
     /// The place in the human's texts at which people's names are found, if identities do not
     /// contain them.

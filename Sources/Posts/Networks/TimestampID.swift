@@ -2,17 +2,17 @@ import Cryptography
 package import Foundation
 
 /// A record key in the form that Bluesky requires for posts and likes: a time, and bits that
-/// distinguish keys of that time.
+/// distinguish several keys of the same time.
 ///
-/// The text form has 13 characters, whose order is that of the numbers: a zero bit, 53 bits of
-/// microseconds since 1970 and ten bits of clock identifier (AT Protocol, "TID").
+/// The number has a zero bit, 53 bits of microseconds since 1970 and ten bits of clock identifier
+/// (AT Protocol, "TID"). Its text form has 13 characters; texts sort in the order of their numbers.
 package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConvertible {
     private static let alphabet = Array("234567abcdefghijklmnopqrstuvwxyz".utf8)
     private static let length = 13
     private static let clockBits: UInt64 = 10
     private static let timeBits: UInt64 = 53
     /// The latest time, in milliseconds since 1970, whose microseconds certainly fit.
-    private static let latest: Int64 = 9_000_000_000_000
+    private static let latestMilliseconds: Int64 = 9_000_000_000_000
 
     private let bits: UInt64
 
@@ -39,9 +39,9 @@ package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConverti
 
     /// The key of a draft, always the same for the same draft.
     ///
-    /// The millisecond is the draft's; the other bits are derived from the draft's key, so that two
-    /// drafts of one millisecond get the same record key only with a probability of one in a
-    /// million.
+    /// The milliseconds are those of `createdAt`. The other bits are derived from `key`, so that
+    /// two drafts of the same millisecond get the same record key only with a probability of one in
+    /// a million.
     ///
     /// - Parameters:
     ///   - createdAt: The time at which the draft was made final; clamped to the years 1970 through
@@ -50,7 +50,7 @@ package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConverti
     package init(createdAt: Date, key: String) {
         let digest = HashFunction.sha256.digest(of: key.utf8)
         let number = digest.prefix(7).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        let milliseconds = UInt64(min(max(createdAt.milliseconds, 0), Self.latest))
+        let milliseconds = UInt64(min(max(createdAt.milliseconds, 0), Self.latestMilliseconds))
         let time = milliseconds * 1_000 + (number >> Self.clockBits) % 1_000
         bits = time << Self.clockBits | number & (1 << Self.clockBits - 1)
     }

@@ -9,12 +9,12 @@ extension NetworkTraits {
             },
             profilePage: { "https://x.com/\($0)" },
             postPage: { $0.utf8.allSatisfy(\.isASCIIDigit) ? "https://x.com/i/status/\($0)" : nil },
-            // Those of accounts without a subscription.
+            // The limits of accounts without a subscription.
             limits: PublishingLimits(maximumCharacters: 280, charactersPerURL: 23, unit: .xWeight),
             longestAlt: 1_000)
         traits.resentsTags = true
         traits.chargesForHosts = true
-        // The rules of X are not known to allow it.
+        // X's rules are not known to allow a program to continue its own posts.
         traits.hasThreads = false
         traits.tellsPictures = false
         traits.namesStand = .beforeAnswers
