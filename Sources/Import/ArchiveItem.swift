@@ -17,16 +17,16 @@ package enum ArchiveItem: Equatable, Sendable {
     /// A post by the human, including reposts and restricted posts: the archive of posts decides
     /// which to keep.
     case post(Post)
-    /// The file of a picture of a post that was passed before, by its position among the post's
-    /// pictures from 0.
+    /// The file of a picture. The post was passed before; `place` is the position among its
+    /// pictures, from 0.
     case picture(PostID, place: Int, [UInt8])
-    /// A post of somebody else that the human favorited.
+    /// Another person's post that the human favorited.
     case favorite(ImportedExample)
-    /// A post of somebody else that the human saw and did not favorite.
+    /// Another person's post that the human saw and did not favorite.
     case normal(ImportedExample)
 }
 
-/// A labelled post of somebody else.
+/// Another person's post, labelled as a favorite or not.
 package struct ImportedExample: Equatable, Sendable {
     package var id: PostID
     /// The author's name without `@`, in lower case; nil for likes of an X archive, which do not
@@ -34,7 +34,7 @@ package struct ImportedExample: Equatable, Sendable {
     package var author: String?
     /// Plain text, not empty.
     package var text: String
-    /// When the post was made, if the archive contains it.
+    /// The time of the post, if the archive contains it.
     package var createdAt: Date?
     /// Whether the human chose the post from a timeline; the favorites of an archive may come from
     /// anywhere.

@@ -3,13 +3,14 @@ import Posts
 
 /// The wanted picture files of an archive, and their posts.
 ///
-/// They are read in a separate pass after the posts, and only those of posts: an archive also holds
-/// the pictures of private messages.
+/// The files are read in a separate pass after the posts. Only pictures of posts are read: an
+/// archive also holds the pictures of private messages.
 final class ArchivePictures {
-    /// The most files that are tracked.
-    private static let filesAtMost = 100_000
+    /// The maximum number of files that are tracked.
+    private static let maximumFiles = 100_000
 
     private let isWanted: (@Sendable (Post) -> Bool)?
+    /// For each wanted file, the post and the position of the picture in it.
     private var places: [String: (post: PostID, place: Int)] = [:]
 
     /// - Parameter isWanted: Whether to read the pictures of a post; nil to read none.
@@ -19,11 +20,12 @@ final class ArchivePictures {
     ///
     /// - Parameters:
     ///   - names: For each picture, the possible names of its file.
-    ///   - post: The post, with as many pictures.
+    ///   - post: The post; files are only noted if it has as many pictures as there are lists of
+    ///     names.
     func noteFiles(_ names: [[String]], of post: Post) {
         guard let isWanted, names.count == post.pictures.count, !names.isEmpty, isWanted(post)
         else { return }
-        for (place, alternatives) in names.enumerated() where places.count < Self.filesAtMost {
+        for (place, alternatives) in names.enumerated() where places.count < Self.maximumFiles {
             for name in alternatives where !MemberName.isUnsafe(name) {
                 places[name] = (post.id, place)
             }
@@ -33,7 +35,7 @@ final class ArchivePictures {
     /// Reads the wanted files.
     ///
     /// - Parameters:
-    ///   - source: The archive; pictures that it lacks are fetched from their network later.
+    ///   - source: The archive; pictures that are not in it are fetched from their network later.
     /// - Throws: ``ImportError``, or what `body` throws.
     func read(_ source: any MemberSource, _ body: @escaping (ArchiveItem) throws -> Void) throws {
         guard !places.isEmpty else { return }
@@ -63,13 +65,13 @@ private final class PictureSink: MemberSink {
     }
 }
 
-// MARK: What archives tell of pictures
+// MARK: Pictures in archives
 
 /// Reads the media of a post in an X archive.
 ///
 /// `extended_entities` has all media, `entities` only the first.
 enum XArchivePictures {
-    /// The still pictures, if all media are some.
+    /// The pictures, if all media are still pictures; else none.
     static func pictures(_ media: [JSON]) -> [Picture] {
         Picture.all(
             distinct(media).map { medium in
@@ -83,7 +85,8 @@ enum XArchivePictures {
             })
     }
 
-    /// The possible names of the files: the folder had another name until 2020.
+    /// The possible names of the files; there are several, because the folder had another name
+    /// until 2020.
     static func files(_ media: [JSON], of id: UInt64) -> [[String]] {
         distinct(media).map { medium in
             guard let file = address(medium)?.split(separator: "/").last, file.utf8.count < 200
@@ -98,11 +101,12 @@ enum XArchivePictures {
         medium["media_url_https"]?.text ?? medium["media_url"]?.text
     }
 
-    /// The first is in both lists.
+    /// The media without repetitions: the first medium is in both lists.
     private static func distinct(_ media: [JSON]) -> [JSON] {
-        var seen: Set<String> = []
+        var includedKeys: Set<String> = []
         return media.filter { medium in
-            (medium["id_str"]?.text ?? address(medium)).map { seen.insert($0).inserted } ?? true
+            (medium["id_str"]?.text ?? address(medium)).map { includedKeys.insert($0).inserted }
+                ?? true
         }
     }
 
@@ -117,10 +121,11 @@ struct WireAttachment {
     let picture: Picture?
     /// The possible names of its file.
     let files: [String]
-    /// Whether it is only the card of a link in the text, which Mastodon attaches since 4.5.
+    /// Whether the attachment is only the preview card of a link in the text, which Mastodon
+    /// attaches since version 4.5.
     let isCard: Bool
 
-    private static let pictures: Set = ["image/jpeg", "image/png", "image/webp"]
+    private static let pictureTypes: Set = ["image/jpeg", "image/png", "image/webp"]
     private static let folder = "media_attachments/"
 
     init(_ fields: JSON) {
@@ -128,7 +133,7 @@ struct WireAttachment {
         let type = fields["mediaType"]?.text
         let isMedia = ["image/", "video/", "audio/"].contains { type?.hasPrefix($0) == true }
         isCard = fields["type"]?.text == "Link" && !isMedia
-        guard let url, let type, Self.pictures.contains(type) else {
+        guard let url, let type, Self.pictureTypes.contains(type) else {
             picture = nil
             files = []
             return
@@ -143,8 +148,8 @@ struct WireAttachment {
             files = []
             return
         }
-        // Names are also tried without the outermost folder, which is dropped if no folder is
-        // around the archive; see `MemberName`.
+        // The second name lacks the outermost folder: `MemberName` drops it if the archive is not
+        // inside a folder.
         files = [String(url[start.lowerBound...]), String(url[start.upperBound...])]
     }
 }

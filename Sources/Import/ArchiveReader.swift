@@ -22,12 +22,11 @@ package struct ArchiveReader: Sendable {
     private let purpose: ImportPurpose
 
     /// - Parameters:
-    ///   - path: The zip, the tar, the folder or the file; `-` is any of the files on standard
-    ///     input.
+    ///   - path: The zip, the tar, the folder or the file; `-` reads a file from standard input.
     ///   - network: The network of the ids and names in JSON Lines; other archives imply it.
     ///   - localHost: The host of names without one in JSON Lines. In an archive of the Mastodon
-    ///     family, the host of the owner's name if the server is at a subdomain, as
-    ///     `social.example.org` for `example.org`.
+    ///     family, the host of the owner's name if the server has another host: for example,
+    ///     `example.org` for the server `social.example.org`.
     ///   - owner: The assumed owner of an archive that does not name one, such as a part of an
     ///     archive or an export of Misskey.
     ///   - includesCommunities: Whether to read posts that the human made in communities of X.
@@ -74,7 +73,7 @@ package struct ArchiveReader: Sendable {
         let head = try stream.next(FileContents.headBytes)
         switch FileContents(head: head) {
         case .lines: return try lines.read(stream, after: head, body)
-        // No later bytes can make it readable.
+        // Whatever follows, such a stream cannot be read: the error is thrown now.
         case .empty where head.count == FileContents.headBytes, .unknown, .foreign, .partOfX:
             return try readFile(size: head.count, head, body)
         default: break
@@ -106,7 +105,8 @@ package struct ArchiveReader: Sendable {
             return try readMembers(source, body)
         case .mastodonList:
             return try readMembers(
-                single(MastodonArchive.list(for: request.purpose), besides: MastodonArchive.actor),
+                single(
+                    MastodonArchive.list(for: request.purpose), besides: MastodonArchive.actorFile),
                 body)
         case .statuses(let isBackup):
             return try readMembers(
@@ -138,14 +138,14 @@ package struct ArchiveReader: Sendable {
             limits: request.limits, now: request.now)
     }
 
-    /// Returns one file as a part of an archive, under a certain name, with the neighbouring file
-    /// that names the owner, if there is one.
+    /// Returns a source with this one file, under the name that it has in an archive. The source
+    /// also has the file `neighbour` of the same folder, which names the owner, if it exists.
     private func single(_ name: String, besides neighbour: String? = nil) -> FileSource {
         var files = [(name: name, path: request.path)]
         if let neighbour {
             let path = URL(fileURLWithPath: request.path).deletingLastPathComponent()
                 .appendingPathComponent(neighbour)
-            // A neighbour that does not exist is left out.
+            // The `try?` is nil for a neighbour that does not exist, which is left out.
             if case .file? = try? FileReader.kind(of: path.path) {
                 files.insert((neighbour, path.path), at: 0)
             }
@@ -171,7 +171,7 @@ package struct ArchiveReader: Sendable {
                 "several archives are in it; unpack it, and give the folder of one of them")
         }
         var summary = try format.init(request, parts: parts).read(source, body)
-        if !(files is FileSource) { source.tell(&summary) }
+        if !(files is FileSource) { source.addFiles(to: &summary) }
         return summary
     }
 
@@ -185,10 +185,10 @@ package struct ImportLimits: Equatable, Sendable {
     /// Bytes that one pass over an archive may unpack or read; JSON Lines, which are not packed,
     /// have no such limit.
     package var totalBytes = 16 << 30
-    /// How many times larger than the zip or tar the content may be, once it exceeds
-    /// `ratioFreeBytes`.
+    /// The maximum ratio of the size of the content to the size of the zip or tar, for content
+    /// larger than `ratioFreeBytes`.
     ///
-    /// Posts as JSON shrink to a tenth or a twentieth; a bomb to less than a five-hundredth.
+    /// Posts as JSON are compressed by a factor of 10 or 20, a zip bomb by more than 500.
     package var ratio = 200
     /// Content up to this size is never treated as a bomb.
     package var ratioFreeBytes = 64 << 20
@@ -196,13 +196,13 @@ package struct ImportLimits: Equatable, Sendable {
     package var elementBytes = 1 << 20
     /// The largest line of JSON Lines.
     package var lineBytes = 1 << 20
-    /// How deeply an item may be nested.
+    /// The maximum depth of lists and objects in an item.
     package var nesting = 64
     /// The number of problems that are kept in detail; further ones are only counted.
     package var problems = 100
     /// The memory for full texts of long posts that are waiting for their posts.
     package var noteBytes = 32 << 20
-    /// Ids of deleted posts, which are remembered while posts are read.
+    /// The number of ids of deleted posts that are remembered while posts are read.
     package var deletedPosts = 1_000_000
     /// The number of posts of an archive of the Mastodon family that are remembered, to recognize
     /// replies to them.
@@ -211,7 +211,7 @@ package struct ImportLimits: Equatable, Sendable {
     package init() {}
 }
 
-/// A request to a reader.
+/// The parameters of one reading of an archive.
 struct ImportRequest: Sendable {
     /// The path as it was given, or `-`.
     var path: String

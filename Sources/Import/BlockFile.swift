@@ -18,19 +18,19 @@ final class BlockFile {
     /// The largest header: a map with a version and some links.
     private static let largestHeader: UInt64 = 65_536
     /// The maximum size, in bytes, of the prefix of a block: its length and its CID.
-    private static let headBytes = 10 + 4 * 10 + 128
+    private static let prefixBytes = 10 + 4 * 10 + 128
 
     private let path: String
     private let handle: FileHandle
     private let size: UInt64
     private let limits: ImportLimits
     private var places: [[UInt8]: Place] = [:]
-    /// Bytes of blocks read so far: limited, because a file in which everything points to one block
-    /// would never end.
-    private var total = 0
+    /// The bytes of blocks read until now; limited, because a file whose links all lead to one
+    /// block would be read without end.
+    private var bytesRead = 0
     /// The root blocks, as the header names them.
     private(set) var roots: [ContentID] = []
-    /// Why the rest of the file could not be read; nil if it was read to its end.
+    /// The reason why the rest of the file could not be read; nil if it was read to its end.
     private(set) var fault: ItemFault?
 
     /// Reads the header and notes the blocks.
@@ -72,8 +72,8 @@ final class BlockFile {
             throw ItemFault("its block is missing")
         }
         guard place.count <= Self.largestBlock else { throw ItemFault("its block is too large") }
-        total += place.count
-        guard total <= max(limits.ratioFreeBytes, 4 * Int(size)) else {
+        bytesRead += place.count
+        guard bytesRead <= max(limits.ratioFreeBytes, 4 * Int(size)) else {
             throw ImportError(
                 .bomb, path: path, "its records are said to be far more than the file holds")
         }
@@ -107,10 +107,11 @@ final class BlockFile {
         return begin + length
     }
 
+    /// Records the position of each block.
     private func noteBlocks(from begin: UInt64) throws {
         var offset = begin
         while offset < size {
-            let head = try read(at: offset, count: Self.headBytes)
+            let head = try read(at: offset, count: Self.prefixBytes)
             var reader = ByteReader(head[...])
             let length = try reader.variableNumber()
             let start = offset + UInt64(head.count - reader.rest.count)
@@ -131,7 +132,7 @@ final class BlockFile {
 
     // MARK: The file
 
-    /// A cache of the last bytes read, because consecutive blocks are read one after the other.
+    /// A cache of the bytes that were read last; the next block is often among them.
     private var window: (offset: UInt64, bytes: [UInt8]) = (0, [])
     private static let windowBytes = 1 << 18
 

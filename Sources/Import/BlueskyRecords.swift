@@ -25,7 +25,7 @@ struct BlueskyRecords {
             }
             try sink.finish()
             let summary = run.summary
-            guard summary.items > 0 || run.seen > 0 else {
+            guard summary.items > 0 || run.relevantCount > 0 else {
                 throw ImportError(.nothingToRead, path: request.path, run.causeOfNothing)
             }
             return summary
@@ -42,8 +42,9 @@ final class BlueskyRun {
     private let request: ImportRequest
     private let body: (ArchiveItem) throws -> Void
     var summary: ImportSummary
-    /// Records of the right kind, whether or not they were passed on.
-    private(set) var seen = 0
+    /// The number of records of the kind that the purpose needs, whether or not they were passed
+    /// on.
+    private(set) var relevantCount = 0
 
     init(_ request: ImportRequest, format: String, body: @escaping (ArchiveItem) throws -> Void) {
         self.request = request
@@ -80,7 +81,7 @@ final class BlueskyRun {
     func count(_ address: RecordAddress) {
         switch (address.collection, request.purpose) {
         case (Self.likes, .classifier):
-            seen += 1
+            relevantCount += 1
             summary.likesWithoutPost += 1
         case (Self.reposts, _): summary.reposts += 1
         default: summary.unrelated += 1
@@ -101,7 +102,7 @@ final class BlueskyRun {
         guard wants(address) else { return count(address) }
         guard let value = record.child("value") else { throw ItemFault("value is missing") }
         let post = try BlueskyPostRecord(value).post(at: address, by: owner, now: request.now)
-        seen += 1
+        relevantCount += 1
         guard post.isOpen else {
             summary.notOpen += 1
             return

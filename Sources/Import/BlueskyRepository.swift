@@ -27,7 +27,7 @@ struct BlueskyRepository {
             if let fault = file.fault { run.report(.wholeFile, fault.reason) }
             var walk = TreeWalk(file: file, owner: owner, run: run, nesting: request.limits.nesting)
             try walk.visit(tree)
-            guard run.summary.items > 0 || run.seen > 0 else {
+            guard run.summary.items > 0 || run.relevantCount > 0 else {
                 throw ImportError(.nothingToRead, path: request.path, run.causeOfNothing)
             }
             return run.summary
@@ -62,16 +62,16 @@ struct BlueskyRepository {
 
 /// Walks through the tree of a repository, in the order of its keys.
 private struct TreeWalk {
-    /// A key is a collection, `/` and the name of a record.
+    /// The maximum length, in bytes, of a key: a collection, `/` and the name of a record.
     private static let longestKey = 1_024
 
     let file: BlockFile
     let owner: String
     let run: BlueskyRun
     let nesting: Int
-    /// The visited parts: each occurs once, and a file with a cycle would never end.
-    private var seen: Set<ContentID> = []
-    private var records = 0
+    /// The visited parts: a part may occur only once, because a cycle would be read without end.
+    private var visited: Set<ContentID> = []
+    private var recordCount = 0
 
     init(file: BlockFile, owner: String, run: BlueskyRun, nesting: Int) {
         self.file = file
@@ -84,7 +84,7 @@ private struct TreeWalk {
     mutating func visit(_ name: ContentID, depth: Int = 0) throws {
         do {
             guard depth < nesting else { throw ItemFault("the tree of records is too deep") }
-            guard seen.insert(name).inserted else {
+            guard visited.insert(name).inserted else {
                 throw ItemFault("a part of the tree of records is there twice")
             }
             let node = try DAGCBOR(try file.block(name), nesting: nesting)
@@ -94,26 +94,27 @@ private struct TreeWalk {
             if let leftSubtree = node["l"]?.link { try visit(leftSubtree, depth: depth + 1) }
             var key: [UInt8] = []
             for entry in entries {
-                guard let shared = entry["p"]?.integer, (0...Int64(key.count)).contains(shared),
+                guard let prefixCount = entry["p"]?.integer,
+                    (0...Int64(key.count)).contains(prefixCount),
                     let keySuffix = entry["k"]?.bytes,
-                    keySuffix.count <= Self.longestKey - Int(shared),
+                    keySuffix.count <= Self.longestKey - Int(prefixCount),
                     let record = entry["v"]?.link
                 else { throw ItemFault("an entry of the tree is none") }
-                key = Array(key.prefix(Int(shared))) + keySuffix
+                key = Array(key.prefix(Int(prefixCount))) + keySuffix
                 try take(key, record)
                 if let rightSubtree = entry["t"]?.link { try visit(rightSubtree, depth: depth + 1) }
             }
         } catch let fault as ItemFault {
             run.report(
-                .element(records, byte: file.offset(of: name)),
+                .element(recordCount, byte: file.offset(of: name)),
                 "a part of the tree of records: \(fault.reason)")
         }
     }
 
-    /// Passes on a record, if it is of the right kind.
+    /// Passes on a record of the kind that the purpose needs; counts any other record.
     private mutating func take(_ key: [UInt8], _ record: ContentID) throws {
-        let index = records
-        records += 1
+        let index = recordCount
+        recordCount += 1
         do {
             guard let name = String(validating: key, as: UTF8.self),
                 let address = RecordAddress("at://\(owner)/\(name)")

@@ -4,7 +4,8 @@ import Foundation
 /// A value of DAG-CBOR, the binary form in which Bluesky keeps records.
 ///
 /// Accepts only what the format allows: definite lengths, unique text keys, links (tag 42), finite
-/// numbers. So a value is never larger than its bytes, and never deeper than the limit.
+/// numbers. So a value never takes more memory than its bytes allow, and is never nested deeper
+/// than the limit.
 indirect enum DAGCBOR: Equatable {
     case null
     case truth(Bool)
@@ -17,7 +18,7 @@ indirect enum DAGCBOR: Equatable {
     case link(ContentID)
 
     /// - Parameters:
-    ///   - bytes: Exactly one value.
+    ///   - bytes: The bytes of exactly one value.
     ///   - nesting: The deepest nesting of lists and maps.
     /// - Throws: ``ItemFault`` for anything else.
     init(_ bytes: [UInt8], nesting: Int) throws(ItemFault) {
@@ -54,7 +55,7 @@ indirect enum DAGCBOR: Equatable {
         case 3: return .text(try text(argument, &reader))
         case 4, 5:
             guard nesting > 0 else { throw ItemFault("it is nested too deeply") }
-            // Each entry takes at least a byte, so a larger number cannot be right.
+            // Each entry takes at least a byte, so the data is cut off if there are fewer bytes.
             guard argument <= UInt64(reader.rest.count) else { throw ItemFault("it ends early") }
             return major == 4
                 ? .list(try list(argument, &reader, nesting - 1))
@@ -124,14 +125,14 @@ indirect enum DAGCBOR: Equatable {
         return members
     }
 
-    /// A zero byte, the prefix for binary CIDs, and then the CID.
+    /// Reads a link: a zero byte, which is the prefix of binary CIDs, and the CID.
     private static func link(_ reader: inout ByteReader) throws(ItemFault) -> ContentID {
         guard case .bytes(let bytes) = try value(&reader, 0), bytes.first == 0 else {
             throw ItemFault("a link is no CID")
         }
-        var inner = ByteReader(bytes.dropFirst())
-        let link = try ContentID(&inner)
-        guard inner.rest.isEmpty else { throw ItemFault("a link is no CID") }
+        var linkReader = ByteReader(bytes.dropFirst())
+        let link = try ContentID(&linkReader)
+        guard linkReader.rest.isEmpty else { throw ItemFault("a link is no CID") }
         return link
     }
 
@@ -185,15 +186,16 @@ indirect enum DAGCBOR: Equatable {
 
 /// The identifier of a block, made from its contents: a CID of version 1.
 struct ContentID: Hashable {
-    /// The code of the only kind that Bluesky uses: DAG-CBOR, hashed with SHA-256.
+    // The codes of the only kind that Bluesky uses: DAG-CBOR, hashed with SHA-256.
     private static let cbor: UInt64 = 0x71
     private static let sha256: UInt64 = 0x12
     private static let digestBytes: UInt64 = 32
 
-    /// The hash; nil for a kind that Bluesky does not use, which is never looked up.
+    /// The hash; nil for a kind of CID that Bluesky does not use, because such a block is never
+    /// read.
     let digest: [UInt8]?
 
-    /// - Parameter reader: Is moved behind the CID.
+    /// - Parameter reader: The reader, which is advanced to the end of the CID.
     /// - Throws: ``ItemFault`` if the bytes are no CID.
     init(_ reader: inout ByteReader) throws(ItemFault) {
         // Version 0 has no version number before its hash, and does not occur in repositories.
@@ -211,7 +213,7 @@ struct ContentID: Hashable {
     }
 }
 
-/// Reads bytes from the front.
+/// Reads numbers and bytes from the front of a slice.
 struct ByteReader {
     private(set) var rest: ArraySlice<UInt8>
 
@@ -228,12 +230,12 @@ struct ByteReader {
         return rest.prefix(Int(count))
     }
 
-    /// A number of this many bytes, the most significant first.
+    /// Reads a number of `count` bytes, the most significant byte first.
     mutating func number(_ count: UInt64) throws(ItemFault) -> UInt64 {
         try bytes(count).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// A number of seven bits a byte, the least significant first (LEB128).
+    /// Reads a number with seven bits in each byte, the least significant first (LEB128).
     mutating func variableNumber() throws(ItemFault) -> UInt64 {
         var value: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 63, by: 7) {

@@ -17,16 +17,17 @@ struct DocumentSplitter: ItemSplitter {
         case inside
     }
 
-    /// The position within a key of an item's outermost object.
+    /// The progress in reading a key of an item's outermost object; `read` and `colon` only for the
+    /// key of a list.
     private enum Key { case none, expected, reading, read, colon }
 
-    /// How much of the start of a line was read.
+    /// The progress in reading `{"` at the start of a line.
     private enum Line { case other, began, brace }
 
     private static let maximumKeyBytes = 32
 
     private let lists: [[UInt8]]
-    private let isForListsAlone: Bool
+    private let acceptsListsOnly: Bool
 
     /// The key of the last list that was found.
     private(set) var list: String?
@@ -36,8 +37,9 @@ struct DocumentSplitter: ItemSplitter {
     private var isInPage = false
     /// Whether the current document is a list itself.
     private var isInList = false
-    /// Whether the current bytes belong to an item; false in the rest of a document after its list.
+    /// Whether the current bytes belong to an item; false in the part of a document after its list.
     private var isItem = true
+    /// The number of bytes of the file before the current chunk.
     private var consumed = 0
     private var item: ItemBuffer
     private var key = Key.none
@@ -49,7 +51,7 @@ struct DocumentSplitter: ItemSplitter {
     ///   - isForListsAlone: Whether only the entries of these lists are items.
     init(lists: [String], isForListsAlone: Bool = false, limits: ImportLimits) {
         self.lists = lists.map { Array($0.utf8) }
-        self.isForListsAlone = isForListsAlone
+        self.acceptsListsOnly = isForListsAlone
         item = ItemBuffer(limits: limits)
     }
 
@@ -67,7 +69,7 @@ struct DocumentSplitter: ItemSplitter {
     }
 
     mutating func finish(_ body: (SplitElement) throws -> Void) throws -> ItemFault? {
-        let isCut = isInPage || isInList || (state == .inside && !isItem)
+        let isCutOff = isInPage || isInList || (state == .inside && !isItem)
         if state == .inside, isItem {
             let isWhole = item.depth == 0 && !item.inString
             if !isWhole { item.blame("the file ends inside it") }
@@ -75,7 +77,7 @@ struct DocumentSplitter: ItemSplitter {
         } else if item.index == 0, list == nil {
             return ItemFault("holds no list")
         }
-        return isCut ? ItemFault("the list is not closed; the file may have been cut off") : nil
+        return isCutOff ? ItemFault("the list is not closed; the file may have been cut off") : nil
     }
 
     // MARK: Between items
@@ -84,14 +86,14 @@ struct DocumentSplitter: ItemSplitter {
         for position in start..<chunk.count {
             let byte = chunk[position]
             switch byte {
-            // A bracket or brace too many is passed over as well.
+            // Surplus brackets and braces are skipped too.
             case Byte.space, Byte.tab, Byte.lineFeed, Byte.carriageReturn, Byte.comma,
                 Byte.closeBrace:
                 continue
             // A byte order mark.
             case 0xEF, 0xBB, 0xBF: if consumed + position < 3 { continue }
             case Byte.closeBracket:
-                if isInPage { return endList(behind: position) }
+                if isInPage { return endList(at: position) }
                 isInList = false
                 continue
             case Byte.openBracket where !isInPage && !isInList:
@@ -105,8 +107,8 @@ struct DocumentSplitter: ItemSplitter {
         return chunk.count
     }
 
-    /// Continues with the rest of a document after its list.
-    private mutating func endList(behind position: Int) -> Int {
+    /// Continues with the part of a document after its list.
+    private mutating func endList(at position: Int) -> Int {
         isInPage = false
         begin(at: consumed + position, depth: 1)
         isItem = false
@@ -118,7 +120,7 @@ struct DocumentSplitter: ItemSplitter {
     ) {
         state = .inside
         item.begin(at: offset, with: opening, depth: depth, inString: inString)
-        isItem = isInPage || !isForListsAlone
+        isItem = isInPage || !acceptsListsOnly
         key = .none
         line = .other
     }
@@ -160,6 +162,7 @@ struct DocumentSplitter: ItemSplitter {
         return chunk.count
     }
 
+    /// Skips bytes that change neither the item's structure nor the key or line being read.
     private func skipPlain(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Int {
         guard !item.escaped, item.depth > 0, key == .none || key == .expected, line == .other else {
             return start
@@ -180,13 +183,14 @@ struct DocumentSplitter: ItemSplitter {
         return false
     }
 
-    /// Begins a document of which the brace and the quote have just been seen.
+    /// Begins a document whose first brace and quote have just been read.
     private mutating func beginDocument(quoteAt position: Int) {
         isInPage = false
         begin(at: position - 1, with: [Byte.openBrace, Byte.quote], depth: 1, inString: true)
         beginKey()
     }
 
+    /// The effect of a byte: the item goes on, a list begins, or the item ends after or before it.
     private enum Step { case inside, list, endsAfter, endsBefore }
 
     private mutating func step(_ byte: UInt8) -> Step {
@@ -236,7 +240,7 @@ struct DocumentSplitter: ItemSplitter {
         if isItem { item.append(chunk, range) }
     }
 
-    /// Ends an item, or the rest of a document after its list.
+    /// Ends an item, or the part of a document after its list.
     private mutating func emit(_ body: (SplitElement) throws -> Void) throws {
         state = .between
         guard isItem else { return }

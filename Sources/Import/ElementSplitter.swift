@@ -10,10 +10,10 @@ import Formats
 struct ElementSplitter: ItemSplitter {
     private enum State { case preface, between, inside, after }
 
-    /// How much of an item's start, `{`, key, `:`, was read.
+    /// The progress in reading the start of an item: `{`, the wrapper key and `:`.
     private enum Match { case none, brace, key(Int), colon }
 
-    /// Longer than every declaration before a list.
+    /// The maximum length of the text before a list, in bytes; every real declaration is shorter.
     private static let maximumPreface = 4_096
 
     private let wrapper: [UInt8]
@@ -23,6 +23,7 @@ struct ElementSplitter: ItemSplitter {
     private var consumed = 0
     private var item: ItemBuffer
     private var match = Match.none
+    /// The position in the file of the brace with which the match began.
     private var matchOffset = 0
 
     /// - Parameters:
@@ -90,7 +91,8 @@ struct ElementSplitter: ItemSplitter {
         return chunk.count
     }
 
-    /// After the list only another item matters: a stray bracket may have ended the list too early.
+    /// Looks for another item after the list, because a stray bracket may have ended the list too
+    /// early.
     private mutating func skipRest(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Int {
         for position in start..<chunk.count
         where advanceMatch(chunk[position], at: consumed + position) {
@@ -108,7 +110,7 @@ struct ElementSplitter: ItemSplitter {
         match = .none
     }
 
-    /// Begins an item of which the brace, the key and the colon have just been seen.
+    /// Begins an item whose first brace, key and colon have just been read.
     private mutating func beginMatched() {
         begin(at: matchOffset, with: [Byte.openBrace] + wrapper + [Byte.colon], depth: 1)
     }
@@ -148,6 +150,7 @@ struct ElementSplitter: ItemSplitter {
         return item.skipPlain(chunk, from: start)
     }
 
+    /// The effect of a byte: the item goes on, or ends after or before the byte.
     private enum Step { case inside, endsAfter, endsBefore }
 
     private mutating func step(_ byte: UInt8) -> Step {

@@ -1,9 +1,9 @@
 package import Foundation
 package import Posts
 
-/// The time of a post, as one line of a table of events.
+/// The author and time of a post, from one line of a table of events.
 package struct PostingEvent: Equatable, Sendable {
-    /// The name as it is written in the table.
+    /// The author's name in the spelling of the table.
     package var author: String
     /// The instant.
     package var date: Date
@@ -49,7 +49,8 @@ package struct EventTableReader: Sendable {
         return names.map { folder.appendingPathComponent($0).path }
     }
 
-    /// Reads to the end, in the order of the file; blocks the thread while it waits for input.
+    /// Reads the table to its end, in the order of the lines; blocks the thread while it waits for
+    /// input.
     ///
     /// - Parameter body: Called with each event; an error that it throws ends the reading.
     /// - Throws: ``ImportError`` with the line at fault, or what `body` throws.
@@ -158,10 +159,10 @@ private struct EventColumns {
 
     /// The local date and time of a valid timestamp, without applying its offset.
     private static func time(asWrittenIn text: String) -> LocalTime? {
-        let digits = Array(text.utf8.prefix(16))
-        guard digits.count == 16, let day = LocalDay(text.prefix(10)),
-            let hour = Int(String(decoding: digits[11..<13], as: UTF8.self)),
-            let minute = Int(String(decoding: digits[14..<16], as: UTF8.self))
+        let dateAndTime = Array(text.utf8.prefix(16))
+        guard dateAndTime.count == 16, let day = LocalDay(text.prefix(10)),
+            let hour = Int(String(decoding: dateAndTime[11..<13], as: UTF8.self)),
+            let minute = Int(String(decoding: dateAndTime[14..<16], as: UTF8.self))
         else { return nil }
         return LocalTime(day: day, minute: MinuteOfDay(hour: hour, minute: minute))
     }
@@ -169,9 +170,10 @@ private struct EventColumns {
 
 /// One record of a table: its fields without their quotes.
 struct CSVRecord {
-    /// The line on which it begins, from 1.
+    /// The line on which the record begins, from 1.
     let line: Int
     fileprivate let bytes: [UInt8]
+    /// The end of each field in ``bytes``.
     fileprivate let ends: [Int]
 
     /// The number of fields, at least 1.
@@ -183,15 +185,15 @@ struct CSVRecord {
     }
 }
 
-/// Why a table cannot be read any further.
+/// The reason why a table cannot be read any further.
 struct CSVFault: Error, Equatable {
     /// The line on which the record begins, from 1.
     var line: Int
     var reason: String
 }
 
-/// Cuts a stream of bytes into records of comma-separated values as RFC 4180 describes them; holds
-/// one at a time.
+/// Splits a stream of bytes into records of comma-separated values (RFC 4180); holds one record at
+/// a time.
 ///
 /// Lines end in LF, CR LF or CR; empty ones are skipped. The first line may begin with a byte order
 /// mark.
@@ -242,11 +244,11 @@ struct CSVSplitter {
     }
 
     private mutating func take(_ byte: UInt8, _ body: (CSVRecord) throws -> Void) throws {
-        let isSecondOfBreak = isAfterCarriageReturn && byte == Byte.lineFeed
+        let isSecondByteOfBreak = isAfterCarriageReturn && byte == Byte.lineFeed
         isAfterCarriageReturn = byte == Byte.carriageReturn
-        if !isSecondOfBreak, byte == Byte.lineFeed || byte == Byte.carriageReturn { line += 1 }
+        if !isSecondByteOfBreak, byte == Byte.lineFeed || byte == Byte.carriageReturn { line += 1 }
         if state != .quoted, byte == Byte.lineFeed || byte == Byte.carriageReturn {
-            if !isSecondOfBreak { try endRecord(body) }
+            if !isSecondByteOfBreak { try endRecord(body) }
             return
         }
         size += 1

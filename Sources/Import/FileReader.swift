@@ -13,21 +13,21 @@ final class FileReader {
 
     let path: String
     private let descriptor: Int32
-    private let isOwner: Bool
+    private let closesDescriptor: Bool
 
     /// Opens a path; `-` is standard input.
     ///
     /// - Throws: ``ImportError`` `.notFound` or `.unreadable`.
     init(path: String) throws {
         self.path = path
-        isOwner = path != "-"
-        descriptor = isOwner ? open(path, O_RDONLY | O_CLOEXEC) : 0
+        closesDescriptor = path != "-"
+        descriptor = closesDescriptor ? open(path, O_RDONLY | O_CLOEXEC) : 0
         guard descriptor >= 0 else { throw Self.error(path, number: errno) }
     }
 
-    deinit { if isOwner { close(descriptor) } }
+    deinit { if closesDescriptor { close(descriptor) } }
 
-    /// Returns the kind of file at `path`, links followed.
+    /// Returns the kind of file at `path`; follows links.
     static func kind(of path: String) throws -> Kind {
         guard path != "-" else { return .stream }
         var information = stat()
@@ -49,7 +49,7 @@ final class FileReader {
     /// - Parameters:
     ///   - path: A path, or `-` for standard input.
     ///   - noun: The expected format, such as `JSON Lines`.
-    /// - Returns: The rest of the text, and its first bytes.
+    /// - Returns: The reader of the remaining text, and the first bytes.
     /// - Throws: ``ImportError``; `.notAnArchive` if it is not text.
     static func text(at path: String, expecting noun: String) throws -> (
         stream: FileReader, head: [UInt8]
@@ -65,14 +65,16 @@ final class FileReader {
     /// Reads the next bytes, fewer only at the end.
     func next(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        var done = 0
-        while done < count {
-            let read = bytes[done...].withUnsafeMutableBytes { Self.readRetrying(descriptor, $0) }
-            guard read >= 0 else { throw Self.error(path, number: errno) }
-            guard read > 0 else { break }
-            done += read
+        var readCount = 0
+        while readCount < count {
+            let newCount = bytes[readCount...].withUnsafeMutableBytes { buffer in
+                Self.readRetrying(descriptor, buffer)
+            }
+            guard newCount >= 0 else { throw Self.error(path, number: errno) }
+            guard newCount > 0 else { break }
+            readCount += newCount
         }
-        return Array(bytes.prefix(done))
+        return Array(bytes.prefix(readCount))
     }
 
     /// Passes on the remaining bytes, in order, until the end or until `body` returns false.
@@ -82,10 +84,10 @@ final class FileReader {
             let count = buffer.withUnsafeMutableBytes { Self.readRetrying(descriptor, $0) }
             guard count >= 0 else { throw Self.error(path, number: errno) }
             guard count > 0 else { return }
-            let goesOn = try buffer.withUnsafeBytes {
+            let wantsMore = try buffer.withUnsafeBytes {
                 try body(UnsafeRawBufferPointer(rebasing: $0[..<count]))
             }
-            guard goesOn else { return }
+            guard wantsMore else { return }
         }
     }
 
@@ -139,7 +141,7 @@ enum FileContents: Equatable {
     case lines
     case unknown
 
-    /// The number of first bytes that are read.
+    /// The number of bytes at the start of a file by which its format is recognized.
     static let headBytes = 1 << 16
 
     init(head: [UInt8]) {
@@ -169,7 +171,7 @@ enum FileContents: Equatable {
         }
     }
 
-    /// Why the first bytes are not text, and what to do about it; nil if they may be text.
+    /// The reason why the first bytes are not text, and the remedy; nil if they may be text.
     ///
     /// - Parameter noun: The expected format, such as `JSON Lines`.
     func problem(expecting noun: String) -> String? {
@@ -231,7 +233,8 @@ enum FileContents: Equatable {
     /// Whether an object spans several lines, or is the only line and contains lists of objects
     /// instead of a post.
     private static func isOneObject(_ lines: [ArraySlice<UInt8>], _ beginnings: [UInt8]) -> Bool {
-        // A first line that is no JSON may be the beginning of a longer object.
+        // The `try?` is nil if the first line is no JSON: it may be the beginning of an object on
+        // several lines.
         let firstObject = try? JSON(Array(lines[0]))
         guard let firstObject else {
             return beginnings.count > 1 && beginnings[1] != Byte.openBrace
@@ -247,18 +250,18 @@ enum FileContents: Equatable {
             limits: ImportLimits())
         var item: [UInt8]?
         func take(_ element: SplitElement) throws {
-            // The kind of an item that is too long is unknown.
+            // The `try?` is nil for an item that is too long, whose kind stays unknown.
             item = try? element.content.get()
-            throw FirstItem()
+            throw FirstItemFound()
         }
         do {
             try text.withUnsafeBytes { try splitter.feed($0, take) }
             // The data ends here because only the first bytes were read.
-        } catch is FirstItem {
+        } catch is FirstItemFound {
         } catch {
             return nil
         }
-        // An item that is no JSON has an unknown kind.
+        // The `try?` is nil for an item that is no JSON, whose kind stays unknown.
         let first = item.flatMap { try? JSON($0) }
         guard let list = splitter.list else {
             guard let first else { return nil }
@@ -284,6 +287,6 @@ enum FileContents: Equatable {
             && header.firstRange(of: [0x67] + Array("version".utf8)) != nil
     }
 
-    /// Ends the looking.
-    private struct FirstItem: Error {}
+    /// Thrown at the first item, to end the search.
+    private struct FirstItemFound: Error {}
 }

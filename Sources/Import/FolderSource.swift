@@ -12,14 +12,14 @@ struct FolderSource: MemberSource {
     private static let folders = ["", "data/", "data/js/", "data/js/tweets/"]
 
     private let path: String
-    /// The folder that holds `data/` or `outbox.json`, links resolved.
+    /// The path, without links, of the folder that holds `data/` or `outbox.json`.
     private let root: String
     private let limits: ImportLimits
 
-    /// The most folders around an archive.
-    private static let wrappings = 3
-    /// The most folders that are searched at each depth.
-    private static let foldersAtMost = 1_000
+    /// The maximum number of folders around an archive.
+    private static let maximumWrappings = 3
+    /// The maximum number of folders that are searched at each depth.
+    private static let maximumFolders = 1_000
 
     /// Opens the folder that contains `data` or `outbox.json`, a folder around it, or `data`
     /// itself.
@@ -44,7 +44,8 @@ struct FolderSource: MemberSource {
     }
 
     func read(files names: Set<String>, _ open: (String) throws -> (any MemberSink)?) throws {
-        // Names in an archive are checked: one may be missing, or lead outside the folder.
+        // The names come from the archive: a file may be missing, and a name may lead outside the
+        // folder.
         let files = names.sorted().filter { name in
             guard let resolved = Self.resolved(root + "/" + name),
                 case .file? = try? FileReader.kind(of: resolved)
@@ -55,12 +56,12 @@ struct FolderSource: MemberSource {
     }
 
     private func read(_ names: [String], _ open: (String) throws -> (any MemberSink)?) throws {
-        var total = 0
+        var totalBytes = 0
         for name in names {
             guard let sink = try open(name) else { continue }
             try FileReader(path: try safePath(of: name)).forEachChunk { chunk in
-                total += chunk.count
-                guard total <= limits.totalBytes else {
+                totalBytes += chunk.count
+                guard totalBytes <= limits.totalBytes else {
                     throw ImportError(
                         .bomb, path: path,
                         "it holds more than \(limits.totalBytes >> 20) MiB to read")
@@ -99,13 +100,13 @@ struct FolderSource: MemberSource {
         let parts = resolved.split(separator: "/")
         if parts.last == "data" { return "/" + parts.dropLast().joined(separator: "/") }
         var folders = [resolved]
-        for _ in 0..<wrappings {
-            folders = folders.flatMap { folder in
-                // A folder that cannot be read holds no archive.
-                ((try? entries(of: folder, path: path)) ?? []).map { "\(folder)/\($0)" }.filter(
-                    isFolder)
+        for _ in 0..<maximumWrappings {
+            folders = folders.flatMap { folder -> [String] in
+                // The `try?` is nil for a folder that cannot be read: it holds no archive.
+                let names = (try? entries(of: folder, path: path)) ?? []
+                return names.map { "\(folder)/\($0)" }.filter(isFolder)
             }
-            folders = Array(folders.prefix(foldersAtMost))
+            folders = Array(folders.prefix(maximumFolders))
             let archives = folders.filter(isArchive)
             guard archives.isEmpty else { return archives.count == 1 ? archives[0] : resolved }
         }
@@ -113,7 +114,7 @@ struct FolderSource: MemberSource {
     }
 
     private static func isArchive(_ path: String) -> Bool {
-        // A folder without such a file is not an archive.
+        // The `try?` is nil for a file that does not exist.
         isFolder(path + "/data")
             || ["outbox.json", XTable.name].contains {
                 (try? FileReader.kind(of: "\(path)/\($0)")) != nil
@@ -121,7 +122,7 @@ struct FolderSource: MemberSource {
     }
 
     private static func isFolder(_ path: String) -> Bool {
-        // A path that cannot be read is not a folder.
+        // The `try?` is nil for a path that cannot be read, which is not a folder.
         if case .folder? = try? FileReader.kind(of: path) { true } else { false }
     }
 

@@ -1,4 +1,4 @@
-/// The reason why nothing, or nothing more, could be read from an archive.
+/// The reason why an archive could not be read at all, or not to its end.
 ///
 /// The data is at fault in every case, so a command ends with exit code 65. Single items that
 /// cannot be read are not errors but ``ImportProblem``s.
@@ -10,7 +10,7 @@ package struct ImportError: Error, Equatable, Sendable, CustomStringConvertible 
 
         /// There is nothing at the path.
         package static let notFound = Code(rawValue: "not-found")
-        /// The system refused to open or read it.
+        /// The system refused to open or read the file.
         package static let unreadable = Code(rawValue: "unreadable")
         /// Neither an archive nor JSON Lines.
         package static let notAnArchive = Code(rawValue: "not-an-archive")

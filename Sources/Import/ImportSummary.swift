@@ -6,7 +6,7 @@ package struct ImportSummary: Equatable, Sendable {
     package var format: String
     /// The files of the archive that were read, in their order; empty for a single file.
     package var filesRead: [String] = []
-    /// The first of the files that were not read, and the number of all of them.
+    /// The names of the first files that were not read, and the number of all such files.
     package var filesLeft: [String] = []
     package var filesLeftCount = 0
     /// The archive's owner, if it names one.
@@ -15,31 +15,31 @@ package struct ImportSummary: Equatable, Sendable {
     /// The time zone of the account's settings, an IANA name: a suggestion for `TIME_ZONE`.
     package var timeZone: String?
 
-    /// Items handed over.
+    /// The number of items passed on, of each kind.
     package var posts = 0
     package var favorites = 0
     package var normals = 0
 
-    /// Posts left out because they are on the archive's list of deleted posts.
+    /// The number of posts left out because they are on the archive's list of deleted posts.
     package var deleted = 0
-    /// Posts left out because they are earlier versions of an edited post.
+    /// The number of posts left out because they are earlier versions of an edited post.
     package var replaced = 0
-    /// Favorites that are posts of the human's own.
+    /// The number of favorites that are the human's own posts.
     package var own = 0
-    /// Likes whose text is not in the archive.
+    /// The number of likes whose text is not in the archive.
     package var withoutText = 0
-    /// Lines without the field `favorite`.
+    /// The number of lines without the field `favorite`.
     package var unlabelled = 0
-    /// Posts that not everybody may read.
+    /// The number of posts left out because not everybody may read them.
     package var notOpen = 0
     /// Whether only followers may read the account's posts, as far as an X archive shows: during
     /// its last six months.
     package var isProtected = false
-    /// Reposts by the human.
+    /// The number of reposts by the human.
     package var reposts = 0
-    /// Entries that are neither a post nor a favorite.
+    /// The number of entries that are neither a post nor a favorite.
     package var unrelated = 0
-    /// Likes with an address only: their text must be fetched from the network.
+    /// The number of likes with an address only: their text must be fetched from the network.
     package var likesWithoutPost = 0
 
     /// Whether the archive names further parts that were downloaded separately, or lists files that
@@ -48,9 +48,9 @@ package struct ImportSummary: Equatable, Sendable {
     /// Whether the archive has posts in communities that were not requested.
     package var hasMoreCommunityPosts = false
 
-    /// Items that could not be read.
+    /// The number of items that could not be read.
     package var problemCount = 0
-    /// The first of these.
+    /// The first problems, in detail; the other ones are only counted.
     package var problems: [ImportProblem] = []
 
     /// The format of files whose lines name their author.
@@ -58,10 +58,10 @@ package struct ImportSummary: Equatable, Sendable {
 
     package init(format: String) { self.format = format }
 
-    /// All items handed over.
+    /// The number of all items passed on.
     package var items: Int { posts + favorites + normals }
 
-    /// Advice on how to get more items, a sentence each without a full stop.
+    /// Advice on how to get more items: sentences without a full stop.
     package var hints: [String] {
         if isProtected {
             return ["the account hides its posts from the public, so that none of them is mirrored"]
@@ -84,7 +84,7 @@ package struct ImportSummary: Equatable, Sendable {
         return hints
     }
 
-    /// The account and the files that were read, a sentence each without a full stop.
+    /// The account and the files that were read: sentences without a full stop.
     package var account: [String] {
         guard format != Self.lines else { return [] }
         var sentences = [
@@ -101,10 +101,10 @@ package struct ImportSummary: Equatable, Sendable {
     /// `3 files: a, b, c`.
     private static func list(_ names: [String], of count: Int) -> String {
         let shown = names.prefix(8).map(MemberName.shown)
-        let unlisted = count - shown.count
+        let unlistedCount = count - shown.count
         let list =
             shown.joined(separator: ", ")
-            + (unlisted > 0 ? "\(shown.isEmpty ? "" : " and ")\(unlisted) more" : "")
+            + (unlistedCount > 0 ? "\(shown.isEmpty ? "" : " and ")\(unlistedCount) more" : "")
         return "\(count == 1 ? "1 file" : "\(count) files"): \(list)"
     }
 

@@ -47,10 +47,10 @@ struct ItemBuffer {
     /// Begins an item.
     ///
     /// - Parameters:
-    ///   - offset: Its position in the file.
-    ///   - opening: The part of it that was read already.
-    ///   - depth: The number of brackets and braces that are open after it.
-    ///   - inString: Whether a string is open after it.
+    ///   - offset: The item's position in the file.
+    ///   - opening: The first bytes of the item, which were read before.
+    ///   - depth: The number of brackets and braces that are open after `opening`.
+    ///   - inString: Whether a string is open after `opening`.
     mutating func begin(
         at offset: Int, with opening: [UInt8] = [], depth: Int = 0, inString: Bool = false
     ) {
@@ -80,7 +80,7 @@ struct ItemBuffer {
         } else if byte == Byte.quote {
             inString = false
         } else if byte == Byte.lineFeed {
-            // No string of JSON spans lines: a quote is missing or too many.
+            // A string in JSON cannot span lines, so there is a missing or a surplus quote.
             blame("a string is not closed")
             inString = false
         }
@@ -115,7 +115,8 @@ struct ItemBuffer {
 
     /// For each byte, whether it leaves the structure unchanged.
     ///
-    /// An instance property, because a static one would be checked at each use.
+    /// An instance property, because the initialization of a static one is checked at each use,
+    /// which takes time.
     private let isPlain: [Bool] = (0...UInt8.max).map { byte in
         ![
             Byte.quote, Byte.backslash, Byte.lineFeed, Byte.comma, Byte.openBrace, Byte.closeBrace,

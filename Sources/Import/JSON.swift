@@ -3,7 +3,7 @@ import Posts
 
 /// A value of a JSON text.
 ///
-/// Accepts what Foundation's decoder does, at a small part of its cost: the text is scanned once,
+/// Accepts the same texts as Foundation's decoder, but is much faster: the text is scanned once,
 /// and strings are made only on demand. A value that is missing or of another type is nil, because
 /// nearly every field of an archive may be missing.
 struct JSON {
@@ -97,7 +97,8 @@ struct JSON {
         return entries
     }
 
-    /// The keys of an object, repeated ones included, with their values; empty for any other value.
+    /// The keys of an object, including repeated ones, with their values; empty for any other
+    /// value.
     var members: [(key: String, value: JSON)] {
         guard isObject else { return [] }
         var members: [(key: String, value: JSON)] = []
@@ -112,7 +113,8 @@ struct JSON {
         return members
     }
 
-    /// The value of a key, the first one of a repeated key; nil also for any value but an object.
+    /// The value of a key, or the first value of a repeated key; nil if there is none, or if this
+    /// is not an object.
     subscript(name: StaticString) -> JSON? {
         guard isObject else { return nil }
         return document.nodes.withUnsafeBufferPointer { nodes in
@@ -147,7 +149,7 @@ struct JSON {
     /// The value of a key, which must have a certain type if it is present and not null.
     ///
     /// - Parameters:
-    ///   - path: The keys that led here, for the message.
+    ///   - path: The keys that lead to this object, for the message.
     ///   - read: Reads a value of that type, such as `\.text`.
     /// - Returns: The value; nil if it is missing or null.
     /// - Throws: ``ItemFault`` for a value of another type.
@@ -180,9 +182,9 @@ struct JSON {
     }
 
     private func string(_ node: Node) -> String? {
-        let inside = document.bytes[node.range]
+        let contents = document.bytes[node.range]
         return node.isEscaped
-            ? JSONScanner.unescaped(inside) : String(decoding: inside, as: UTF8.self)
+            ? JSONScanner.unescaped(contents) : String(decoding: contents, as: UTF8.self)
     }
 }
 
@@ -209,8 +211,8 @@ extension JSON: WireFields {
 
 /// Scans a JSON text once and finds its values.
 ///
-/// As lenient as Foundation's: a comma may follow the last entry, and numbers and escapes are
-/// checked only when they are read.
+/// As lenient as Foundation's decoder: a comma may follow the last entry, and numbers and escapes
+/// are checked only when they are read.
 private struct JSONScanner {
     private struct NotJSON: Error {}
 
@@ -228,21 +230,21 @@ private struct JSONScanner {
 
     mutating func scan() throws {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
-        try value()
+        try scanValue()
         guard next() == 0, position == bytes.count else { throw NotJSON() }
     }
 
-    private mutating func value() throws(NotJSON) {
+    private mutating func scanValue() throws(NotJSON) {
         let sign = next()
         let node = nodes.count
         nodes.append(JSON.Node(sign: sign, start: Int32(position), end: Int32(position)))
         switch sign {
-        case Byte.quote: try string(node)
-        case Byte.openBrace: try entries(until: Byte.closeBrace)
-        case Byte.openBracket: try entries(until: Byte.closeBracket)
-        case UInt8(ascii: "t"): try word("true")
-        case UInt8(ascii: "f"): try word("false")
-        case UInt8(ascii: "n"): try word("null")
+        case Byte.quote: try scanString(node)
+        case Byte.openBrace: try scanEntries(until: Byte.closeBrace)
+        case Byte.openBracket: try scanEntries(until: Byte.closeBracket)
+        case UInt8(ascii: "t"): try scanWord("true")
+        case UInt8(ascii: "f"): try scanWord("false")
+        case UInt8(ascii: "n"): try scanWord("null")
         case UInt8(ascii: "-"), 0x30...0x39:
             nodes[node].sign = 0
             while position < bytes.count, Self.isNumeric(bytes[position]) { position += 1 }
@@ -252,13 +254,13 @@ private struct JSONScanner {
         nodes[node].next = Int32(nodes.count)
     }
 
-    private mutating func entries(until end: UInt8) throws(NotJSON) {
+    private mutating func scanEntries(until end: UInt8) throws(NotJSON) {
         depth += 1
         guard depth <= Self.maximumNesting else { throw NotJSON() }
         position += 1
         while next() != end {
-            if end == Byte.closeBrace { try key() }
-            try value()
+            if end == Byte.closeBrace { try scanKey() }
+            try scanValue()
             let sign = next()
             guard sign == Byte.comma || sign == end else { throw NotJSON() }
             if sign == Byte.comma { position += 1 }
@@ -267,15 +269,15 @@ private struct JSONScanner {
         depth -= 1
     }
 
-    private mutating func key() throws(NotJSON) {
+    private mutating func scanKey() throws(NotJSON) {
         guard next() == Byte.quote else { throw NotJSON() }
         nodes.append(JSON.Node(sign: Byte.quote, start: 0, end: 0))
-        try string(nodes.count - 1)
+        try scanString(nodes.count - 1)
         guard next() == Byte.colon else { throw NotJSON() }
         position += 1
     }
 
-    private mutating func string(_ node: Int) throws(NotJSON) {
+    private mutating func scanString(_ node: Int) throws(NotJSON) {
         position += 1
         let start = position
         var isEscaped = false
@@ -294,7 +296,7 @@ private struct JSONScanner {
         position += 1
     }
 
-    private mutating func word(_ word: StaticString) throws(NotJSON) {
+    private mutating func scanWord(_ word: StaticString) throws(NotJSON) {
         for offset in 0..<word.utf8CodeUnitCount {
             guard position < bytes.count, bytes[position] == word.utf8Start[offset] else {
                 throw NotJSON()
@@ -355,23 +357,23 @@ private struct JSONScanner {
         }
     }
 
-    /// The character of a `\u` escape; one outside the first plane takes two escapes.
+    /// The character of a `\u` escape; a character outside the first plane takes two escapes.
     ///
-    /// A single surrogate becomes U+FFFD, as in an emoji that was cut in two: RFC 8259, section
-    /// 8.2, leaves that open, and the readers of the networks' answers do the same.
+    /// A lone surrogate, as in an emoji that was cut in two, becomes U+FFFD. RFC 8259, section 8.2,
+    /// does not define its meaning; the readers of the networks' answers do the same.
     private static func scalar(_ remaining: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
-        guard let first = unit(&remaining) else { return nil }
+        guard let first = codeUnit(&remaining) else { return nil }
         guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) ?? "\u{FFFD}" }
-        var ahead = remaining
-        guard ahead.popFirst() == Byte.backslash, ahead.popFirst() == UInt8(ascii: "u"),
-            let second = unit(&ahead),
+        var lookahead = remaining
+        guard lookahead.popFirst() == Byte.backslash, lookahead.popFirst() == UInt8(ascii: "u"),
+            let second = codeUnit(&lookahead),
             UTF16.isTrailSurrogate(second)
         else { return "\u{FFFD}" }
-        remaining = ahead
+        remaining = lookahead
         return UTF16.decode(UTF16.EncodedScalar([first, second]))
     }
 
-    private static func unit(_ remaining: inout ArraySlice<UInt8>) -> UInt16? {
+    private static func codeUnit(_ remaining: inout ArraySlice<UInt8>) -> UInt16? {
         let digits = remaining.prefix(4)
         guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
         else { return nil }

@@ -2,7 +2,7 @@ import Formats
 package import Foundation
 package import Posts
 
-/// Reads JSON Lines, one object a line, from a file, a pipe or standard input.
+/// Reads JSON Lines, one object on each line, from a file, a pipe or standard input.
 ///
 /// `id`, `author`, `text` and `created_at` (RFC 3339) are the fields of every line; `favorite`,
 /// `reply_to_author`, `reply_to_post`, `visibility`, `language` and `source` may follow. Unknown
@@ -35,12 +35,12 @@ package struct JSONLinesReader: Sendable {
         self.now = now
     }
 
-    /// Reads to the end; blocks the thread while it waits for input.
+    /// Reads the input to its end; blocks the thread while it waits for more.
     ///
     /// - Parameter body: Called with each item; an error that it throws ends the reading.
     /// - Throws: ``ImportError`` if the input cannot be opened or read, or has no usable line.
     package func read(_ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
-        try read { try hand(over: try JSONLine($0), to: body, &$1) }
+        try read { line, summary in try passOn(try JSONLine(line), to: body, &summary) }
     }
 
     /// Reads labels of texts: `id`, `fit` (true or false) and `reason`, the name of a rule.
@@ -64,7 +64,9 @@ package struct JSONLinesReader: Sendable {
     func read(
         _ stream: FileReader, after head: [UInt8], _ body: (ArchiveItem) throws -> Void
     ) throws -> ImportSummary {
-        try read(stream, after: head) { try hand(over: try JSONLine($0), to: body, &$1) }
+        try read(stream, after: head) { line, summary in
+            try passOn(try JSONLine(line), to: body, &summary)
+        }
     }
 
     private func read(_ take: (JSON, inout ImportSummary) throws -> Void) throws -> ImportSummary {
@@ -95,25 +97,25 @@ package struct JSONLinesReader: Sendable {
             return true
         }
         try splitter.finish(use)
-        guard lines > 0 else { throw nothing(summary) }
+        guard lines > 0 else { throw nothingToRead(summary) }
         return summary
     }
 
-    private func nothing(_ summary: ImportSummary) -> ImportError {
+    private func nothingToRead(_ summary: ImportSummary) -> ImportError {
         let reason =
             summary.problems.first.map { "no line of it can be read: \($0)" } ?? "it holds no lines"
         return ImportError(.nothingToRead, path: path, reason)
     }
 
-    /// The bytes of a line; nil for a blank one; the first line may begin with a byte order mark.
+    /// The bytes of a line, without a byte order mark before the first line; nil for a blank line.
     private static func json(of line: SplitLine) throws(ItemFault) -> [UInt8]? {
         var bytes = try line.content.get()
         if line.number == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         return bytes.allSatisfy(Byte.isWhitespace) ? nil : bytes
     }
 
-    private func hand(
-        over line: JSONLine, to body: (ArchiveItem) throws -> Void, _ summary: inout ImportSummary
+    private func passOn(
+        _ line: JSONLine, to body: (ArchiveItem) throws -> Void, _ summary: inout ImportSummary
     ) throws {
         switch purpose {
         case .scheduler, .texts:
@@ -168,18 +170,18 @@ package struct JSONLinesReader: Sendable {
     }
 
     private func account(_ name: String) throws(ItemFault) -> AccountID {
-        let bare = name.drop { $0 == "@" }.lowercased()
-        guard !bare.isEmpty else { throw ItemFault("the name of a person is empty") }
-        // A name without a host stays as it is. It equals no account's name, so nobody is answered
-        // by mistake.
+        let withoutSign = name.drop { $0 == "@" }.lowercased()
+        guard !withoutSign.isEmpty else { throw ItemFault("the name of a person is empty") }
+        // A name stays without a host if the host is unknown. It is then different from the name of
+        // every account, so nobody is answered by mistake.
         guard network.traits.namesAreIdentities, let localHost else {
-            return AccountID(network: network, value: bare)
+            return AccountID(network: network, value: withoutSign)
         }
-        return AccountID(name: bare, localHost: localHost, on: network)
+        return AccountID(name: withoutSign, localHost: localHost, on: network)
     }
 }
 
-/// A person's label of a text: whether it can be understood by itself, and if not, why.
+/// A person's label of a text: whether the text can be understood by itself, and if not, why.
 package struct TextLabel: Equatable, Sendable {
     package let id: String
     package let isFit: Bool
@@ -188,12 +190,12 @@ package struct TextLabel: Equatable, Sendable {
 
 /// A validated line of JSON Lines.
 private struct JSONLine {
-    /// Longer texts are no posts.
+    /// The longest text of a post, in bytes; a longer text is an error.
     private static let maximumTextBytes = 100_000
 
     let id: String
     let author: String?
-    /// The text as it is in the file, control characters included.
+    /// The text in the file, including control characters.
     private let original: String
     let createdAt: Date?
     /// Whether the line says that the time is unknown.
@@ -215,13 +217,13 @@ private struct JSONLine {
             throw ItemFault("text is longer than \(Self.maximumTextBytes) bytes")
         }
         let time = try fields.optional("created_at", \.text)
-        let written = time.flatMap { Date(rfc3339: $0) }
+        let date = time.flatMap { Date(rfc3339: $0) }
         // Some programs write these values for an unknown time.
         let isUnknown = time.map { $0.isEmpty || $0.hasPrefix("0001-") } ?? false
-        createdAt = written
+        createdAt = date
         isTimeUnknown = isUnknown
         utcOffset = time.flatMap { Date.utcOffset(rfc3339: $0) }
-        guard time == nil || isUnknown || written != nil else {
+        guard time == nil || isUnknown || date != nil else {
             throw ItemFault("created_at is not a time such as 2026-11-20T08:15:30+09:00")
         }
         favorite = try fields.optional("favorite", \.truth)
@@ -229,7 +231,7 @@ private struct JSONLine {
         replyToPost = try Self.name(fields, "reply_to_post")
         _ = try fields.optional("visibility", \.text)
         var audience = PostAudience(note: fields)
-        // Without an audience, a line is public.
+        // A line that names no audience is public.
         audience.narrow(to: .public)
         self.audience = audience
         language = try fields.optional("language", \.text).flatMap(LanguageTag.naming)
@@ -262,7 +264,7 @@ private struct JSONLine {
         return try checked(text, key)
     }
 
-    /// An id, an address or a person's name: one word.
+    /// Checks an id, an address or a person's name, which must be one word.
     private static func checked(_ text: String, _ field: StaticString) throws(ItemFault) -> String {
         guard ActorAddress.isOneWord(text) else {
             throw ItemFault("\(field) is empty, too long or not one word")
@@ -305,7 +307,7 @@ struct LineSplitter {
     }
 
     private mutating func append(_ bytes: Slice<UnsafeRawBufferPointer>) {
-        // One byte more, for a CR, which does not count.
+        // A CR at the end does not count, so one more byte is allowed here.
         if line.count + bytes.count > maximumBytes + 1 { isTooLong = true }
         if isTooLong {
             line.removeAll(keepingCapacity: true)

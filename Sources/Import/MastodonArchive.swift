@@ -7,7 +7,7 @@ import Posts
 /// file, which in old archives comes after the posts: then it is read in a first pass. Of likes,
 /// the archive contains only the addresses.
 struct MastodonArchive: ArchiveFormat {
-    static let actor = "actor.json"
+    static let actorFile = "actor.json"
     private static let outbox = "outbox.json"
     private static let likes = "likes.json"
     /// The keys of the lists in these files; `items` is used for unordered ones.
@@ -21,7 +21,7 @@ struct MastodonArchive: ArchiveFormat {
         purpose == .scheduler ? outbox : likes
     }
 
-    static func isPart(_ name: String) -> Bool { [actor, outbox, likes].contains(name) }
+    static func isPart(_ name: String) -> Bool { [actorFile, outbox, likes].contains(name) }
 
     static func recognizes(_ parts: [String]) -> Bool {
         parts.contains(outbox) || parts.contains(likes)
@@ -36,20 +36,20 @@ struct MastodonArchive: ArchiveFormat {
         -> ImportSummary
     {
         let listName = Self.list(for: request.purpose)
-        guard let place = parts.firstIndex(of: listName) else {
-            throw nothing(
+        guard let listIndex = parts.firstIndex(of: listName) else {
+            throw nothingToRead(
                 "it holds no \(request.purpose == .scheduler ? "posts" : "likes") (\(listName))")
         }
         // The sinks live only during this call, but the compiler cannot see that.
         return try withoutActuallyEscaping(body) { body in
             let pictures = ArchivePictures(request.wantsPictures)
             let run = MastodonArchiveRun(request, pictures: pictures, body: body)
-            if let actor = parts.firstIndex(of: Self.actor), actor > place {
-                try source.read { $0 == Self.actor ? run.actorSink() : nil }
+            if let actorIndex = parts.firstIndex(of: Self.actorFile), actorIndex > listIndex {
+                try source.read { $0 == Self.actorFile ? run.actorSink() : nil }
             }
             try source.read { name in
                 switch name {
-                case Self.actor: run.knowsOwner ? nil : run.actorSink()
+                case Self.actorFile: run.knowsOwner ? nil : run.actorSink()
                 case listName:
                     request.purpose == .scheduler ? run.postSink(name) : run.likeSink(name)
                 default: nil
@@ -57,12 +57,14 @@ struct MastodonArchive: ArchiveFormat {
             }
             try pictures.read(source, body)
             let summary = run.finished()
-            guard summary.items > 0 || run.seen > 0 else { throw nothing(summary.causeOfNothing) }
+            guard summary.items > 0 || run.readCount > 0 else {
+                throw nothingToRead(summary.causeOfNothing)
+            }
             return summary
         }
     }
 
-    private func nothing(_ reason: String) -> ImportError {
+    private func nothingToRead(_ reason: String) -> ImportError {
         ImportError(.nothingToRead, path: request.path, reason)
     }
 }
@@ -74,8 +76,8 @@ private final class MastodonArchiveRun {
     private let body: (ArchiveItem) throws -> Void
     private var converter: MastodonPostConverter
     private var summary = ImportSummary(format: "Mastodon archive")
-    /// Entries that were read, whether or not they were passed on.
-    private(set) var seen = 0
+    /// The number of entries that were read, whether or not they were passed on.
+    private(set) var readCount = 0
 
     init(
         _ request: ImportRequest, pictures: ArchivePictures,
@@ -114,20 +116,20 @@ private final class MastodonArchiveRun {
             guard let address = wire.text, ActorAddress.isOneWord(address) else {
                 throw ItemFault("not the address of a post")
             }
-            seen += 1
+            readCount += 1
             summary.likesWithoutPost += 1
         }
     }
 
     private func take(_ wire: WireActivity) throws {
         guard wire.type != "Announce" else {
-            seen += 1
+            readCount += 1
             summary.reposts += 1
             return
         }
         guard wire.type == "Create" || WireNote.isPost(wire.type) else {
             guard wire.type != nil else { throw ItemFault("type is missing") }
-            seen += 1
+            readCount += 1
             summary.unrelated += 1
             return
         }
@@ -135,12 +137,12 @@ private final class MastodonArchiveRun {
             throw ItemFault("the post is not in it, only its address")
         }
         guard WireNote.isPost(note.type) else {
-            seen += 1
+            readCount += 1
             summary.unrelated += 1
             return
         }
         let post = try converter.post(note, in: wire)
-        seen += 1
+        readCount += 1
         guard let post else {
             summary.notOpen += 1
             return

@@ -7,12 +7,12 @@ import Posts
 struct MastodonOwner {
     /// The address of the actor, by which posts name their author.
     var actor: String
-    /// The host of that address; names of people there may have another host.
+    /// The host of ``actor``; the names of people on that server may have another host.
     var actorHost: String
     var account: AccountID
     /// The name without its host, in its original case.
     var name: String
-    /// The host of names without one.
+    /// The host to add to names that have none.
     var localHost: String
     /// The address of the collection of followers.
     var followers: String?
@@ -28,20 +28,18 @@ struct MastodonOwner {
         guard let actor = wire["id"]?.nonEmptyText, let address = ActorAddress(actor) else {
             return nil
         }
-        // New servers tell `user@host`.
+        // Recent versions of servers add `user@host` to the actor.
         let webFinger = wire["webfinger"]?.nonEmptyText.flatMap { text in
             ActorAddress.name(text.hasPrefix("acct:") ? String(text.dropFirst(5)) : text)
         }
-        let written = wire["preferredUsername"]?.nonEmptyText
-        guard
-            let name = written.flatMap(ActorAddress.name).flatMap({ $0.host == nil ? $0.user : nil }
-            )
-                ?? webFinger?.user ?? address.user
-        else { return nil }
+        let writtenName = wire["preferredUsername"]?.nonEmptyText
+        let parsedName = writtenName.flatMap(ActorAddress.name)
+        let nameWithoutHost = parsedName?.host == nil ? parsedName?.user : nil
+        guard let name = nameWithoutHost ?? webFinger?.user ?? address.user else { return nil }
         self.init(
             actor: actor, host: address.host, name: name,
-            localHost: webFinger?.host ?? Self.related(localHost, address))
-        self.name = written ?? name
+            localHost: webFinger?.host ?? Self.nameHost(localHost, for: address))
+        self.name = writtenName ?? name
         followers = wire["followers"]?.nonEmptyText
     }
 
@@ -50,7 +48,7 @@ struct MastodonOwner {
         guard let address = ActorAddress(actor), let user = address.user else { return nil }
         self.init(
             actor: actor, host: address.host, name: user,
-            localHost: Self.related(localHost, address))
+            localHost: Self.nameHost(localHost, for: address))
     }
 
     private init(actor: String, host: String, name: String, localHost: String?) {
@@ -61,8 +59,8 @@ struct MastodonOwner {
         account = .mastodon(name, localHost: self.localHost)
     }
 
-    /// `localHost` if the address has that host or a subdomain of it.
-    private static func related(_ localHost: String?, _ address: ActorAddress) -> String? {
+    /// Returns `localHost` if the address has that host or a subdomain of it, else nil.
+    private static func nameHost(_ localHost: String?, for address: ActorAddress) -> String? {
         guard let host = localHost?.lowercased(), !host.isEmpty else { return nil }
         return address.host == host || address.host.hasSuffix("." + host) ? host : nil
     }

@@ -7,7 +7,7 @@ import Posts
 struct MastodonPostConverter {
     /// The owner of the outbox; `nil` while unknown.
     var owner: MastodonOwner?
-    /// The host of the owner's name, if no actor gives it.
+    /// The host of the owner's name, for an archive whose `actor.json` does not contain it.
     let localHost: String?
     /// The number of the owner's posts that are remembered, to recognize replies to them.
     let maximumOwnPosts: Int
@@ -21,7 +21,7 @@ struct MastodonPostConverter {
         self.now = now
     }
 
-    /// Returns the created post; nil for one that not everybody may read.
+    /// Returns the created post; nil for a post that not everybody may read.
     mutating func post(_ note: WireNote, in activity: WireActivity) throws(ItemFault) -> Post? {
         guard let id = FediversePost.identity(among: [note.id, note.url]) else {
             throw ItemFault("id is missing")
@@ -31,11 +31,11 @@ struct MastodonPostConverter {
         var wire = FediversePost(identities: [id], author: owner.account)
         if ownPosts.count < maximumOwnPosts { ownPosts.insert(id.hashValue) }
         wire.audience = note.fields
-        let places = [note.audience, activity.audience].filter { !$0.isEmpty }
-        // Without addresses it is for the mentioned people only, whatever other fields say.
-        if places.isEmpty { wire.audience.narrow(to: .direct) }
-        for place in places {
-            wire.audience.narrow(to: place.to, cc: place.cc, followers: owner.followers)
+        let audiences = [note.audience, activity.audience].filter { !$0.isEmpty }
+        // A post without addresses is for the mentioned people only, whatever other fields contain.
+        if audiences.isEmpty { wire.audience.narrow(to: .direct) }
+        for audience in audiences {
+            wire.audience.narrow(to: audience.to, cc: audience.cc, followers: owner.followers)
         }
         guard wire.audience.isOpen else { return nil }
         wire.written = note.published ?? activity.published
@@ -79,7 +79,7 @@ struct MastodonPostConverter {
         return owner
     }
 
-    /// `user@host` with the case in which the name is written.
+    /// `user@host`, with the user name in its written case.
     private static func fullName(_ mention: WireMention, _ person: AccountID) -> String {
         let written = (mention.name ?? "").drop { $0 == "@" }.prefix { $0 != "@" }
         let userName = person.value.prefix { $0 != "@" }
@@ -91,53 +91,57 @@ struct MastodonPostConverter {
 
     private func replyTarget(_ note: WireNote, _ owner: MastodonOwner) -> ReplyTarget? {
         guard note.isReply else { return nil }
-        guard let answered = note.inReplyTo.flatMap({ ActorAddress.isOneWord($0) ? $0 : nil })
+        guard
+            let answeredAddress = note.inReplyTo.flatMap({ ActorAddress.isOneWord($0) ? $0 : nil })
         else {
             return ReplyTarget(author: note.mentions.first.flatMap(owner.person))
         }
-        let post = PostID(network: .mastodon, value: answered)
-        if answered.hasPrefix(owner.actor + "/") || ownPosts.contains(answered.hashValue) {
+        let post = PostID(network: .mastodon, value: answeredAddress)
+        if answeredAddress.hasPrefix(owner.actor + "/")
+            || ownPosts.contains(answeredAddress.hashValue)
+        {
             return ReplyTarget(author: owner.account, post: post)
         }
         return ReplyTarget(
-            author: person(behind: answered, among: note.mentions, owner), post: post)
+            author: person(answeredAt: answeredAddress, among: note.mentions, owner), post: post)
     }
 
-    /// The mentioned person whose post is answered: usually the address of a post begins like its
-    /// author's.
+    /// The mentioned person whose post is answered: the address of a post usually begins with the
+    /// address of its author.
     private func person(
-        behind answered: String, among mentions: [WireMention], _ owner: MastodonOwner
+        answeredAt postAddress: String, among mentions: [WireMention], _ owner: MastodonOwner
     ) -> AccountID? {
         if let mention = mentions.first(where: {
-            $0.href.map { answered.hasPrefix($0 + "/") } ?? false
+            $0.href.map { postAddress.hasPrefix($0 + "/") } ?? false
         }) {
             return owner.person(mention)
         }
-        let address = ActorAddress(answered)
+        let address = ActorAddress(postAddress)
         if let address, let user = address.user {
             if address.host == owner.actorHost, ActorAddress(owner.actor)?.user == user {
                 return owner.account
             }
-            let same = mentions.first { mention in
-                guard let other = mention.href.flatMap(ActorAddress.init),
-                    other.host == address.host
+            let sameUser = mentions.first { mention in
+                guard let mentioned = mention.href.flatMap(ActorAddress.init),
+                    mentioned.host == address.host
                 else {
                     return false
                 }
-                return other.user == user || mention.name.flatMap(ActorAddress.name)?.user == user
+                return mentioned.user == user
+                    || mention.name.flatMap(ActorAddress.name)?.user == user
             }
-            if let same { return owner.person(same) }
+            if let sameUser { return owner.person(sameUser) }
         }
-        let neighbour = mentions.first {
+        let sameHost = mentions.first {
             $0.href.flatMap(ActorAddress.init)?.host == address?.host && address != nil
         }
-        return (neighbour ?? mentions.first).flatMap(owner.person)
+        return (sameHost ?? mentions.first).flatMap(owner.person)
     }
 }
 
 /// An activity of an outbox of the Mastodon family.
 ///
-/// Nearly every field may be missing; a field of another kind counts as missing.
+/// Nearly every field may be missing; a field with a value of another type counts as missing.
 struct WireActivity {
     let type: String?
     let actor: String?
@@ -180,13 +184,13 @@ struct WireNote {
     let published: String?
     let updated: String?
     let audience: WireAudience
-    /// The audience by all fields except the addresses.
+    /// The audience according to all fields except ``audience``.
     let fields: PostAudience
     let inReplyTo: String?
-    /// Whether it is a reply, even to a post without an address.
+    /// Whether the post is a reply, even to a post without an address.
     let isReply: Bool
     let content: String?
-    /// Whether the content, if present, is text: unreadable content is not the same as none.
+    /// Whether the content is text or missing; false for content of another type.
     let isContentReadable: Bool
     let contentMap: [String: String]
     /// The content warning.
@@ -195,14 +199,16 @@ struct WireNote {
     let attachments: [WireAttachment]
     let isPoll: Bool
     let mentions: [WireMention]
-    /// The addresses of its hashtags.
+    /// The addresses of the post's hashtags.
     let hashtags: [String]
-    /// Whether it names a quoted post.
+    /// Whether the post names a quoted post.
     let isQuote: Bool
 
     /// The fields for the address of a quoted post: FEP-044f; Fedibird; Pleroma and Akkoma;
     /// Misskey.
-    private static let quotes: [StaticString] = ["quote", "quoteUri", "quoteUrl", "_misskey_quote"]
+    private static let quoteFields: [StaticString] = [
+        "quote", "quoteUri", "quoteUrl", "_misskey_quote",
+    ]
 
     /// Nil if it is not an object.
     init?(_ fields: JSON) {
@@ -216,10 +222,10 @@ struct WireNote {
         audience = WireAudience(fields)
         self.fields = PostAudience(note: fields)
         inReplyTo = fields.address("inReplyTo")
-        isReply = fields["inReplyTo"]?.text != nil || fields.namesSomething("inReplyTo")
-        let written = fields["content"]
-        content = written?.text ?? written?.integer.map(String.init)
-        isContentReadable = content != nil || written?.isNull ?? true
+        isReply = fields["inReplyTo"]?.text != nil || fields.holdsReference("inReplyTo")
+        let contentField = fields["content"]
+        content = contentField?.text ?? contentField?.integer.map(String.init)
+        isContentReadable = content != nil || contentField?.isNull ?? true
         let versions = fields["contentMap"]?.members.compactMap { key, value in
             value.text.map { (key, $0) }
         }
@@ -236,7 +242,7 @@ struct WireNote {
         mentions = tags.compactMap(WireMention.init)
         hashtags = tags.compactMap { $0.is("Hashtag") ? $0["href"]?.nonEmptyText : nil }
         isQuote =
-            Self.quotes.contains { fields.namesSomething($0) }
+            Self.quoteFields.contains { fields.holdsReference($0) }
             || tags.contains(where: Self.isPostLink)
     }
 
@@ -257,7 +263,7 @@ struct WireNote {
     }
 }
 
-/// Somebody named in a post.
+/// A person whom a post mentions.
 struct WireMention {
     /// The address of the person's actor.
     let href: String?
@@ -289,14 +295,15 @@ extension JSON {
     }
 
     /// Whether the value is an address, an object, or a list that contains one.
-    fileprivate func namesSomething(_ key: StaticString) -> Bool {
+    fileprivate func holdsReference(_ key: StaticString) -> Bool {
         entries(key).contains { $0.nonEmptyText != nil || $0.isObject }
     }
 
     /// Whether the object has this type, alone or among others.
     fileprivate func `is`(_ type: String) -> Bool { entries("type").contains { $0.text == type } }
 
-    /// `true`, 1, `"true"` or `"1"`, as the client API's flags are read.
+    /// Whether the value is `true`, 1, `"true"` or `"1"`, as for flags in answers of the client
+    /// API.
     fileprivate func flag(_ key: StaticString) -> Bool {
         guard let value = self[key] else { return false }
         return value.truth ?? (value.integer.map { $0 == 1 } ?? ["1", "true"].contains(value.text))

@@ -2,9 +2,9 @@ import Formats
 
 /// Receives the bytes of one file of an archive.
 protocol MemberSink: AnyObject {
-    /// The next bytes; valid only during the call.
+    /// Receives the next bytes; the pointer is valid only during the call.
     func feed(_ chunk: UnsafeRawBufferPointer) throws
-    /// The file has ended.
+    /// Called at the end of the file.
     func finish() throws
 }
 
@@ -24,7 +24,7 @@ protocol MemberSource {
     /// Reads, one after the other, the files for which `open` returns a sink.
     func read(_ open: (String) throws -> (any MemberSink)?) throws
 
-    /// Reads files with these names, wherever in the archive they are; missing ones are skipped.
+    /// Reads the files with these names, in any folder of the archive; missing files are skipped.
     func read(files names: Set<String>, _ open: (String) throws -> (any MemberSink)?) throws
 }
 
@@ -34,15 +34,16 @@ extension MemberSource {
     }
 }
 
-/// Notes which files of an archive are opened, and which stay closed.
+/// Records which files of an archive are opened, and which stay closed.
 final class WatchedSource: MemberSource {
-    /// The most names that are kept; further ones are only counted.
-    private static let namesAtMost = 1_000
+    /// The maximum number of names that are kept; further files are only counted.
+    private static let maximumNames = 1_000
 
     private let source: any MemberSource
     private var parts: [String] = []
     private var opened: [String] = []
-    private var others: [String] = []
+    /// Data files that are not parts of the archive's format.
+    private var otherNames: [String] = []
     private var otherCount = 0
     /// Whether one of the other files is an archive itself.
     private(set) var holdsArchives = false
@@ -55,7 +56,7 @@ final class WatchedSource: MemberSource {
             if name.lowercased().hasSuffix(".zip") { holdsArchives = true }
             guard Self.isData(name) else { return false }
             otherCount += 1
-            if others.count < Self.namesAtMost { others.append(name) }
+            if otherNames.count < Self.maximumNames { otherNames.append(name) }
             return false
         }
         return parts
@@ -70,19 +71,19 @@ final class WatchedSource: MemberSource {
     }
 
     func read(files names: Set<String>, _ open: (String) throws -> (any MemberSink)?) throws {
-        // Pictures are too many to be listed in the summary.
+        // These are pictures: there are too many to list them in the summary.
         try source.read(files: names, open)
     }
 
     /// Adds the files that were read to a summary.
-    func tell(_ summary: inout ImportSummary) {
+    func addFiles(to summary: inout ImportSummary) {
         let closed = parts.filter { !opened.contains($0) }
         summary.filesRead = opened
-        summary.filesLeft = closed + others
+        summary.filesLeft = closed + otherNames
         summary.filesLeftCount = closed.count + otherCount
     }
 
-    /// Whether a file's name is that of data: there may also be thousands of pictures.
+    /// Whether a file contains data, according to its name; other files are mostly pictures.
     private static func isData(_ name: String) -> Bool {
         [".js", ".json", ".csv"].contains { name.hasSuffix($0) } && !name.hasPrefix("assets/")
     }
@@ -97,8 +98,8 @@ enum MemberName {
         return parts.first?.isEmpty == true || isDrive || parts.contains("..")
     }
 
-    /// The files at the top of an archive, which are found inside any number of folders.
-    private static let tops: Set<Substring> = [
+    /// The files at the top of an archive. They are recognized inside any number of folders.
+    private static let topFiles: Set<Substring> = [
         "actor.json", "outbox.json", "likes.json", "tweets.csv",
     ]
 
@@ -108,7 +109,7 @@ enum MemberName {
         guard !parts.contains("__MACOSX"), let last = parts.last, !last.hasPrefix("._") else {
             return nil
         }
-        if tops.contains(last) { return String(last) }
+        if topFiles.contains(last) { return String(last) }
         let start = parts.dropLast().lastIndex(of: "data") ?? (parts.count > 1 ? 1 : 0)
         return parts[start...].joined(separator: "/")
     }
@@ -151,7 +152,7 @@ final class ListSink: MemberSink {
     private var splitter: any ItemSplitter
 
     /// - Parameters:
-    ///   - file: The name for problems.
+    ///   - file: The file's name in reported problems.
     ///   - report: Called with each problem.
     ///   - body: Called with each item. An ``ItemFault`` that it throws becomes a problem, any
     ///     other error ends the reading.
@@ -192,9 +193,9 @@ final class ObjectSink: MemberSink {
     private var bytes: [UInt8] = []
 
     /// - Parameters:
-    ///   - limit: A larger file is passed over.
-    ///   - body: Called with the object, if there is one; such files are optional, so that a broken
-    ///     one is no problem.
+    ///   - limit: The largest file that is read, in bytes; a larger one is skipped.
+    ///   - body: Called with the object, if there is one. Such files are optional, so a broken file
+    ///     is not reported.
     init(limit: Int, body: @escaping (JSON) -> Void) {
         self.limit = limit
         self.body = body
@@ -205,7 +206,7 @@ final class ObjectSink: MemberSink {
     }
 
     func finish() {
-        // Such a file is optional: a broken one is no problem.
+        // The `try?` is nil for a broken file, which is skipped because such files are optional.
         guard bytes.count <= limit, let start = bytes.firstIndex(of: Byte.openBrace),
             let end = bytes.lastIndex(of: Byte.closeBrace), start < end,
             let object = try? JSON(Array(bytes[start...end]))

@@ -1,8 +1,8 @@
 import NetworkNames
 import Posts
 
-/// Converts Misskey's markup, MFM, to plain text as far as needed: functions, tags and links with
-/// words.
+/// Converts the parts of Misskey's markup (MFM) that the bot meets to plain text: functions, tags,
+/// bold text and links with words.
 ///
 /// Its syntax is in `docs/syntax.md` of misskey-dev/mfm.js.
 enum MisskeyMarkup {
@@ -30,13 +30,13 @@ enum MisskeyMarkup {
         private var position = 0
         private var result = String.UnicodeScalarView()
         /// The length of the result in UTF-8.
-        private var bytes = 0
+        private var byteCount = 0
         /// The links with words, by their position in the result.
         private(set) var links: [TextFacet] = []
-        /// From each opening bracket to its closing one.
+        /// For the position of each opening bracket, the position of its closing bracket.
         private var closings: [Int: Int] = [:]
-        /// The ends of the open functions.
-        private var ends: [Int] = []
+        /// The positions at which the open functions end.
+        private var functionEnds: [Int] = []
 
         init(text: [Unicode.Scalar]) {
             self.text = text
@@ -49,10 +49,10 @@ enum MisskeyMarkup {
 
         mutating func read() -> String {
             while position < text.count {
-                if ends.last == position {
-                    ends.removeLast()
+                if functionEnds.last == position {
+                    functionEnds.removeLast()
                     position += 1
-                } else if !(function() || tag() || link() || bold()) {
+                } else if !(readFunction() || readTag() || readLink() || readBold()) {
                     append(text[position...position])
                     position += 1
                 }
@@ -62,7 +62,7 @@ enum MisskeyMarkup {
 
         private mutating func append(_ scalars: ArraySlice<Unicode.Scalar>) {
             result.append(contentsOf: scalars)
-            bytes += scalars.reduce(0) { $0 + Unicode.UTF8.width($1) }
+            byteCount += scalars.reduce(0) { $0 + Unicode.UTF8.width($1) }
         }
 
         private func starts(with word: String, at place: Int) -> Bool {
@@ -70,8 +70,9 @@ enum MisskeyMarkup {
         }
 
         /// Opens a function, `$[name.argument=1 `.
-        private mutating func function() -> Bool {
-            guard starts(with: "$[", at: position), ends.count < MisskeyMarkup.maximumNesting,
+        private mutating func readFunction() -> Bool {
+            guard starts(with: "$[", at: position),
+                functionEnds.count < MisskeyMarkup.maximumNesting,
                 let end = closings[position + 1]
             else { return false }
             let name = text[(position + 2)..<end].prefix(100).prefix {
@@ -79,33 +80,32 @@ enum MisskeyMarkup {
             }
             guard let first = name.first, ("a"..."z").contains(first), text[name.endIndex] == " "
             else { return false }
-            ends.append(end)
+            functionEnds.append(end)
             position = name.endIndex + 1
             return true
         }
 
         /// Skips `<b>`, `</b>` and the like; from `<https://…>` the address is kept.
-        private mutating func tag() -> Bool {
+        private mutating func readTag() -> Bool {
             guard text[position] == "<" else { return false }
-            let inside = text[(position + 1)...].prefix(2_050).prefix {
+            let contents = text[(position + 1)...].prefix(2_050).prefix {
                 $0 != ">" && $0 != "<" && $0 != "\n"
             }
-            guard inside.endIndex < text.count, text[inside.endIndex] == ">" else { return false }
-            let name = String(String.UnicodeScalarView(inside))
+            guard contents.endIndex < text.count, text[contents.endIndex] == ">" else {
+                return false
+            }
+            let name = String(String.UnicodeScalarView(contents))
             let isAddress = name.hasPrefix("https://") || name.hasPrefix("http://")
-            guard
-                isAddress
-                    || MisskeyMarkup.tags.contains(
-                        name.hasPrefix("/") ? String(name.dropFirst()) : name)
-            else { return false }
-            if isAddress { append(inside) }
-            position = inside.endIndex + 1
+            let tagName = name.hasPrefix("/") ? String(name.dropFirst()) : name
+            guard isAddress || MisskeyMarkup.tags.contains(tagName) else { return false }
+            if isAddress { append(contents) }
+            position = contents.endIndex + 1
             return true
         }
 
         /// Keeps words and address of `[words](address)`, or of `?[words](address)`, a link without
         /// a preview.
-        private mutating func link() -> Bool {
+        private mutating func readLink() -> Bool {
             let opening = starts(with: "?[", at: position) ? position + 1 : position
             guard text[opening] == "[" else { return false }
             let words = text[(opening + 1)...].prefix(1_000).prefix {
@@ -116,20 +116,20 @@ enum MisskeyMarkup {
                 $0 != ")" && !$0.properties.isWhitespace
             }
             guard address.endIndex < text.count, text[address.endIndex] == ")" else { return false }
-            let start = bytes
+            let start = byteCount
             append(words)
             let link = String(String.UnicodeScalarView(address))
-            links.append(TextFacet(byteStart: start, byteEnd: bytes, link: link))
+            links.append(TextFacet(byteStart: start, byteEnd: byteCount, link: link))
             position = address.endIndex + 1
             return true
         }
 
         /// Keeps the words of `**words**`.
-        private mutating func bold() -> Bool {
+        private mutating func readBold() -> Bool {
             guard starts(with: "**", at: position) else { return false }
             let words = text[(position + 2)...].prefix(1_000).prefix { $0 != "*" && $0 != "\n" }
-            let ends = [words.first, words.last].compactMap(\.self)
-            guard !ends.isEmpty, !ends.contains(where: \.properties.isWhitespace),
+            let outerScalars = [words.first, words.last].compactMap(\.self)
+            guard !outerScalars.isEmpty, !outerScalars.contains(where: \.properties.isWhitespace),
                 starts(with: "**", at: words.endIndex)
             else { return false }
             append(words)
@@ -141,10 +141,11 @@ enum MisskeyMarkup {
 
 /// The people whom a Misskey text mentions, and the text with their full names.
 ///
-/// An export has no list of them, and omits the host of people on the author's own server.
+/// An export has no list of mentioned people, and omits the host of people on the author's own
+/// server.
 struct MisskeyNames {
     private(set) var text = ""
-    /// Each person once, in the order of the text.
+    /// The mentioned people without repetitions, in the order of the text.
     private(set) var people: [AccountID] = []
 
     init(in text: String, on host: String) {
@@ -167,9 +168,10 @@ struct MisskeyNames {
                     position = end
                     continue
                 }
-                let written = String(
+                let writtenName = String(
                     decoding: bytes[mention.name.lowerBound..<mention.end], as: UTF8.self)
-                let name = mention.end > mention.name.upperBound ? written : "\(written)@\(host)"
+                let name =
+                    mention.end > mention.name.upperBound ? writtenName : "\(writtenName)@\(host)"
                 result.append(contentsOf: "@\(name)".utf8)
                 let person = AccountID.mastodon(name, localHost: host)
                 if !people.contains(person) { people.append(person) }

@@ -8,7 +8,7 @@ import Posts
 /// `notes-2023-01-31-12-00-00.json` is one list, from the oldest note to the newest. It names
 /// neither the owner nor the server, so the caller must provide both.
 struct MisskeyNotes: ArchiveFormat {
-    /// The name given to a single file.
+    /// The name under which a single file is read, whatever its own name.
     static let name = "notes-.json"
 
     private let request: ImportRequest
@@ -35,7 +35,7 @@ struct MisskeyNotes: ArchiveFormat {
         -> ImportSummary
     {
         guard request.purpose == .scheduler else {
-            throw nothing("it holds no favorites; train the classifier from the account")
+            throw nothingToRead("it holds no favorites; train the classifier from the account")
         }
         guard let owner = try owner() else {
             throw ImportError(
@@ -47,8 +47,8 @@ struct MisskeyNotes: ArchiveFormat {
         return try withoutActuallyEscaping(body) { body in
             let run = MisskeyRun(request, owner: owner, body: body)
             try source.read { Self.isPart($0) ? run.sink($0) : nil }
-            guard run.summary.items > 0 || run.seen > 0 else {
-                throw nothing(run.summary.causeOfNothing)
+            guard run.summary.items > 0 || run.readCount > 0 else {
+                throw nothingToRead(run.summary.causeOfNothing)
             }
             return run.summary
         }
@@ -61,7 +61,7 @@ struct MisskeyNotes: ArchiveFormat {
         return host.map { .mastodon("unknown", localHost: $0) }
     }
 
-    private func nothing(_ reason: String) -> ImportError {
+    private func nothingToRead(_ reason: String) -> ImportError {
         ImportError(.nothingToRead, path: request.path, reason)
     }
 }
@@ -72,8 +72,8 @@ private final class MisskeyRun {
     private let body: (ArchiveItem) throws -> Void
     private var converter: MisskeyNoteConverter
     private(set) var summary = ImportSummary(format: "Misskey notes")
-    /// Notes that were read, whether or not they were passed on.
-    private(set) var seen = 0
+    /// The number of notes that were read, whether or not they were passed on.
+    private(set) var readCount = 0
 
     init(_ request: ImportRequest, owner: AccountID, body: @escaping (ArchiveItem) throws -> Void) {
         self.request = request
@@ -96,12 +96,12 @@ private final class MisskeyRun {
 
     private func take(_ wire: JSON) throws {
         guard !MisskeyNoteConverter.isRepost(wire) else {
-            seen += 1
+            readCount += 1
             summary.reposts += 1
             return
         }
         let post = try converter.post(wire)
-        seen += 1
+        readCount += 1
         guard let post else {
             summary.notOpen += 1
             return
@@ -114,7 +114,7 @@ private final class MisskeyRun {
 /// Converts notes to posts.
 ///
 /// The fields are those that `ExportNotesProcessorService` of Misskey writes. Nearly every field
-/// may be missing; one of another type counts as missing.
+/// may be missing; a field with a value of another type counts as missing.
 struct MisskeyNoteConverter {
     let owner: AccountID
     /// The number of the owner's notes that are remembered, to recognize replies to them.
@@ -138,7 +138,7 @@ struct MisskeyNoteConverter {
             && wire["poll"]?.isObject != true && (wire["fileIds"]?.list ?? []).isEmpty
     }
 
-    /// The post; nil for one that not everybody may read.
+    /// The post; nil for a note that not everybody may read.
     ///
     /// - Throws: ``ItemFault`` if it is no note.
     mutating func post(_ wire: JSON) throws(ItemFault) -> Post? {
@@ -150,21 +150,21 @@ struct MisskeyNoteConverter {
         guard audience.isOpen else { return nil }
         let time = PostTime(
             wire["createdAt"]?.nonEmptyText, keyed: PostTime.keyed(misskey: id), noticedAt: now)
-        let read = MisskeyMarkup.read(wire["text"]?.text ?? "")
-        let text = MisskeyNames(in: read.text, on: host)
+        let plain = MisskeyMarkup.read(wire["text"]?.text ?? "")
+        let named = MisskeyNames(in: plain.text, on: host)
         let warning = PlainText.cleaned(wire["cw"]?.text ?? "")
         let files = wire["files"]?.list ?? []
         let hasPoll = wire.child("poll") != nil
-        let isUnknown = (wire["fileIds"]?.list ?? []).count > files.count
+        let hasUnknownFiles = (wire["fileIds"]?.list ?? []).count > files.count
         var post = Post(
-            id: address(of: id), author: owner, text: text.text, createdAt: time.date,
-            isTimeTrusted: time.isTrusted, replyTo: replyTarget(wire, text.text),
-            visibility: audience.visibility, hasMedia: hasPoll || isUnknown || !files.isEmpty,
+            id: address(of: id), author: owner, text: named.text, createdAt: time.date,
+            isTimeTrusted: time.isTrusted, replyTo: replyTarget(wire, named.text),
+            visibility: audience.visibility, hasMedia: hasPoll || hasUnknownFiles || !files.isEmpty,
             isSensitive: !warning.isEmpty || files.contains { $0.flag("isSensitive") == true },
-            mentions: text.people, warning: warning.isEmpty ? nil : warning,
-            pictures: Picture.all(files.map(Self.picture), besides: hasPoll || isUnknown),
+            mentions: named.people, warning: warning.isEmpty ? nil : warning,
+            pictures: Picture.all(files.map(Self.picture), besides: hasPoll || hasUnknownFiles),
             isQuote: wire["renoteId"]?.nonEmptyText != nil)
-        post.linkWords = read.linkWords.map { MisskeyNames(in: $0, on: host).text }
+        post.linkWords = plain.linkWords.map { MisskeyNames(in: $0, on: host).text }
         return post
     }
 
@@ -173,17 +173,17 @@ struct MisskeyNoteConverter {
         PostID(network: .mastodon, value: "https://\(host)/notes/\(id)")
     }
 
-    /// An answered note is given by its id only; its author is the one whose name the reply begins
-    /// with.
+    /// The answered note and its author. The export has only the note's id; the author is the
+    /// person whose name the reply begins with.
     private func replyTarget(_ wire: JSON, _ text: String) -> ReplyTarget? {
-        guard let answered = wire["replyId"]?.nonEmptyText else { return nil }
-        if ownPosts.contains(answered.hashValue) {
-            return ReplyTarget(author: owner, post: address(of: answered))
+        guard let answeredID = wire["replyId"]?.nonEmptyText else { return nil }
+        if ownPosts.contains(answeredID.hashValue) {
+            return ReplyTarget(author: owner, post: address(of: answeredID))
         }
         guard text.hasPrefix("@") else { return ReplyTarget(author: nil) }
-        let word = text.prefix { !$0.isWhitespace }
+        let firstWord = text.prefix { !$0.isWhitespace }
         return ReplyTarget(
-            author: ActorAddress.name(String(word)).map {
+            author: ActorAddress.name(String(firstWord)).map {
                 .mastodon($0.user, localHost: $0.host ?? host)
             })
     }

@@ -3,7 +3,7 @@ internal import CArchive
 /// The packing of an archive's files.
 enum Packing {
     case zip
-    /// A tar, packed with gzip or not.
+    /// A tar, compressed with gzip or not.
     case tar
 
     /// The usual name of the format.
@@ -12,9 +12,9 @@ enum Packing {
 
 /// The files of a zip or a tar.
 ///
-/// The contents of a zip are read from the list at its end, so that a download that was cut off is
-/// noticed before any file is read. A tar has no such list and can only be read sequentially;
-/// listing its files unpacks it once, which also notices that.
+/// The names of the files in a zip are read from the list at its end, so that a download that was
+/// cut off is noticed before any file is read. A tar has no such list and can only be read
+/// sequentially; listing its files unpacks it once, so that a tar that was cut off is noticed too.
 struct PackedSource: MemberSource {
     private let path: String
     private let packing: Packing
@@ -23,7 +23,7 @@ struct PackedSource: MemberSource {
 
     /// - Parameters:
     ///   - path: The path of a regular file.
-    ///   - limits: The limits of its unpacked size.
+    ///   - limits: The limits of the unpacked size.
     init(path: String, packing: Packing, size: Int, limits: ImportLimits) {
         self.path = path
         self.packing = packing
@@ -33,20 +33,20 @@ struct PackedSource: MemberSource {
 
     func names(where isWanted: (String) -> Bool) throws -> [String] {
         var names: [String] = []
-        var declared = 0
+        var declaredBytes = 0
         try forEachFile { name, isRegular, reader in
             guard isWanted(name) else { return }
             guard isRegular else { throw unsafe(name) }
-            let (sum, overflow) = declared.addingReportingOverflow(reader.declaredSize)
-            declared = sum
-            if overflow || declared > allowedBytes { throw bomb(allowedBytes) }
+            let (sum, overflow) = declaredBytes.addingReportingOverflow(reader.declaredSize)
+            declaredBytes = sum
+            if overflow || declaredBytes > allowedBytes { throw bomb(allowedBytes) }
             names.append(name)
         }
         return names
     }
 
     func read(_ open: (String) throws -> (any MemberSink)?) throws {
-        var unpacked = 0
+        var unpackedBytes = 0
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         try forEachFile { name, isRegular, reader in
             guard let sink = try open(name) else { return }
@@ -54,8 +54,8 @@ struct PackedSource: MemberSource {
             while true {
                 let count = try reader.readData(into: &buffer, of: name)
                 guard count > 0 else { break }
-                unpacked += count
-                guard unpacked <= allowedBytes else { throw bomb(allowedBytes) }
+                unpackedBytes += count
+                guard unpackedBytes <= allowedBytes else { throw bomb(allowedBytes) }
                 try buffer.withUnsafeBytes {
                     try sink.feed(UnsafeRawBufferPointer(rebasing: $0[..<count]))
                 }
@@ -64,13 +64,12 @@ struct PackedSource: MemberSource {
         }
     }
 
-    /// Never more than `limits.totalBytes`; proportional to the file's size beyond the free
-    /// allowance.
-    private var allowedBytes: Int { min(limits.totalBytes, allowedPassage) }
+    /// The maximum number of bytes that are read.
+    private var allowedBytes: Int { min(limits.totalBytes, allowedUnpackedBytes) }
 
-    /// The limit of bytes of a tar that are skipped or read: its pictures may be larger than
-    /// everything that is read.
-    private var allowedPassage: Int {
+    /// The maximum number of bytes that are unpacked, read or skipped: proportional to the size of
+    /// the file, but at least ``ImportLimits/ratioFreeBytes``.
+    private var allowedUnpackedBytes: Int {
         let (proportional, overflow) = size.multipliedReportingOverflow(by: limits.ratio)
         return max(limits.ratioFreeBytes, overflow ? .max : proportional)
     }
@@ -101,22 +100,22 @@ struct PackedSource: MemberSource {
                     try body(unwrapped, reader.isRegularFile, reader)
                 }
             }
-            if packing == .tar { try passOver(reader, name: name ?? "") }
+            if packing == .tar { try skipData(of: reader, name: name ?? "") }
         }
     }
 
-    /// Skips the rest of a tar's entry block by block, so that a bomb is noticed in the middle of
-    /// one.
-    private func passOver(_ reader: PackedReader, name: String) throws {
+    /// Skips the remaining data of a tar's entry block by block, so that a bomb is noticed before
+    /// the end of the entry.
+    private func skipData(of reader: PackedReader, name: String) throws {
         func check() throws {
-            if reader.unpackedBytes > allowedPassage { throw bomb(allowedPassage) }
+            if reader.unpackedBytes > allowedUnpackedBytes { throw bomb(allowedUnpackedBytes) }
         }
         try check()
         try reader.skipData(of: name, checkingWith: check)
     }
 }
 
-/// The owner of a `struct archive` for reading.
+/// Reads a zip or a tar with libarchive; owns its `struct archive`.
 final class PackedReader {
     private static let typeMask: UInt32 = 0o170000
     private static let typeRegular: UInt32 = 0o100000
@@ -142,7 +141,7 @@ final class PackedReader {
             archive_read_support_filter_gzip(handle)
         }
         guard archive_read_open_filename(handle, path, 1 << 18) == ARCHIVE_OK else {
-            throw incomplete
+            throw incompleteError
         }
     }
 
@@ -155,14 +154,14 @@ final class PackedReader {
         let status = archive_read_next_header(handle, &entry)
         defer { hasBegun = true }
         switch status {
-        // A warning concerns a name in another character set.
+        // A warning means only that a name is in another character set.
         case ARCHIVE_OK, ARCHIVE_WARN: return true
         case ARCHIVE_EOF: return false
-        default: throw incomplete
+        default: throw incompleteError
         }
     }
 
-    private var incomplete: ImportError {
+    private var incompleteError: ImportError {
         if packing == .tar, !hasBegun, archive_format(handle) & ARCHIVE_FORMAT_BASE_MASK == 0 {
             return ImportError(
                 .notAnArchive, path: path,
@@ -208,7 +207,7 @@ final class PackedReader {
         }
     }
 
-    /// Passes over the rest of the entry.
+    /// Skips the remaining data of the entry.
     ///
     /// - Parameters:
     ///   - name: The entry's name, for the error.

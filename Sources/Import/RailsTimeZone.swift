@@ -2,16 +2,16 @@ import Foundation
 
 /// The names of time zones in X's settings, which are those of Ruby on Rails.
 enum RailsTimeZone {
-    /// The IANA name for a name of the settings.
+    /// The IANA name for a name in the settings; nil for any other text.
     ///
-    /// Returns the IANA name of a zone; IANA names are returned unchanged; nil for any other text.
+    /// An IANA name is returned unchanged.
     static func identifier(_ name: String) -> String? {
         if let identifier = identifiers[name] { return identifier }
         // Abbreviations such as `EST` are valid zones too, but never occur in the settings.
         return name.contains("/") && TimeZone(identifier: name) != nil ? name : nil
     }
 
-    /// From each name to the zone; one `name = zone` a line.
+    /// The IANA name by the name in the settings; ``table`` has one `name = zone` on each line.
     private static let identifiers: [String: String] = {
         var identifiers: [String: String] = [:]
         for line in table.split(separator: "\n") {

@@ -14,7 +14,7 @@ struct SavedStatuses: ArchiveFormat {
     private static let ownList = "statuses"
     private static let favoriteList = "favourites"
 
-    /// The names given to single files.
+    /// The names under which single files are read, whatever their own names.
     static let backupName = "mastodon.user.json"
     static let listName = "statuses.json"
 
@@ -47,9 +47,9 @@ struct SavedStatuses: ArchiveFormat {
     func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws
         -> ImportSummary
     {
-        let isPosts = request.purpose == .scheduler
-        guard isPosts || parts.contains(where: Self.isBackup) else {
-            throw nothing(
+        let wantsPosts = request.purpose == .scheduler
+        guard wantsPosts || parts.contains(where: Self.isBackup) else {
+            throw nothingToRead(
                 "it holds no favorites; Pixelfed exports none, so train the classifier from the account"
             )
         }
@@ -57,7 +57,7 @@ struct SavedStatuses: ArchiveFormat {
         return try withoutActuallyEscaping(body) { body in
             let run = SavedStatusesRun(
                 request, isBackup: parts.contains(where: Self.isBackup), body: body)
-            if isPosts {
+            if wantsPosts {
                 try source.read { name in
                     guard Self.isPart(name) else { return nil }
                     return run.postSink(name, list: Self.isBackup(name) ? Self.ownList : nil)
@@ -69,14 +69,14 @@ struct SavedStatuses: ArchiveFormat {
                     Self.isBackup($0) ? run.favoriteSink($0, list: Self.favoriteList) : nil
                 }
             }
-            guard run.summary.items > 0 || run.seen > 0 else {
-                throw nothing(run.summary.causeOfNothing)
+            guard run.summary.items > 0 || run.readCount > 0 else {
+                throw nothingToRead(run.summary.causeOfNothing)
             }
             return run.summary
         }
     }
 
-    private func nothing(_ reason: String) -> ImportError {
+    private func nothingToRead(_ reason: String) -> ImportError {
         ImportError(.nothingToRead, path: request.path, reason)
     }
 }
@@ -87,8 +87,8 @@ private final class SavedStatusesRun {
     private let body: (ArchiveItem) throws -> Void
     private var converter: SavedStatusConverter
     private var counts: ImportSummary
-    /// Entries that were read, whether or not they were passed on.
-    private(set) var seen = 0
+    /// The number of entries that were read, whether or not they were passed on.
+    private(set) var readCount = 0
 
     init(_ request: ImportRequest, isBackup: Bool, body: @escaping (ArchiveItem) throws -> Void) {
         self.request = request
@@ -109,12 +109,12 @@ private final class SavedStatusesRun {
         sink(name, list: list) { [self] wire in
             let status = try MastodonStatus(try wire.object())
             guard !status.isReblog else {
-                seen += 1
+                readCount += 1
                 counts.reposts += 1
                 return
             }
             let post = try converter.post(status)
-            seen += 1
+            readCount += 1
             guard let post else {
                 counts.notOpen += 1
                 return
@@ -127,7 +127,7 @@ private final class SavedStatusesRun {
     func ownerSink(_ name: String, list: String) -> any MemberSink {
         sink(name, list: list) { [self] wire in
             guard converter.owner == nil else { return }
-            // The owner is read from the next post instead; favorites lose nothing.
+            // The `try?` is nil for an unreadable post; the owner is then read from the next one.
             guard let status = try? MastodonStatus(wire) else { return }
             converter.learnOwner(from: status)
         }
@@ -138,7 +138,7 @@ private final class SavedStatusesRun {
             let status = try wire.object()
             let favorite = try converter.favorite(
                 try MastodonStatus(status.child("reblog") ?? status))
-            seen += 1
+            readCount += 1
             switch favorite {
             case .example(let example):
                 counts.favorites += 1
@@ -150,7 +150,7 @@ private final class SavedStatusesRun {
         }
     }
 
-    /// Reads one list of a file, or the file if it is a list.
+    /// Reads one list of a file, or the whole file if `list` is nil.
     private func sink(_ name: String, list: String?, _ body: @escaping (JSON) throws -> Void)
         -> any MemberSink
     {
@@ -174,7 +174,7 @@ struct SavedStatusConverter {
         case withoutText
     }
 
-    /// The author of the first post; nil before that.
+    /// The author of the first post; nil before it was read.
     private(set) var owner: AccountID?
 
     private let reader: MastodonStatusReader
@@ -188,14 +188,14 @@ struct SavedStatusConverter {
         self.now = now
     }
 
-    /// Learns the owner from one of their posts; only the first one counts.
+    /// Takes the author of the first post as the owner; later posts change nothing.
     mutating func learnOwner(from status: MastodonStatus) {
         owner = owner ?? status.account.flatMap { reader.person($0) }
     }
 
-    /// The post; nil for one that not everybody may read.
+    /// The post; nil for a post that not everybody may read.
     ///
-    /// - Throws: ``ItemFault`` if it is no post, or by another author.
+    /// - Throws: ``ItemFault`` if the status is no post, or is by another author.
     mutating func post(_ status: MastodonStatus) throws(ItemFault) -> Post? {
         learnOwner(from: status)
         let post = try read(status)

@@ -11,16 +11,16 @@ final class StreamCopy {
     let path: String
     let size: Int
     private let descriptor: Int32
-    /// The name of the file on systems that cannot open an unnamed one.
+    /// The name of the file, on systems that cannot open an unnamed file.
     private let name: String?
 
     /// Reads the rest of a stream.
     ///
     /// - Parameters:
-    ///   - stream: Read from its position to its end.
-    ///   - head: The bytes that were read of it before.
-    ///   - bytes: The most bytes that are copied.
-    /// - Throws: ``ImportError`` `.bomb` for a longer one, `.unreadable` if the disk is full.
+    ///   - stream: The stream, which is read from its position to its end.
+    ///   - head: The first bytes of the stream, which were read before.
+    ///   - bytes: The maximum number of bytes that are copied.
+    /// - Throws: ``ImportError`` `.bomb` for a longer stream, `.unreadable` if the disk is full.
     init(of stream: FileReader, after head: [UInt8], atMost bytes: Int) throws {
         let folder = NSTemporaryDirectory()
         func failure(_ cause: String) -> ImportError {
@@ -39,16 +39,16 @@ final class StreamCopy {
         }
         #if os(Linux)
             unlink(name)
-            let place: String = "/proc/self/fd/\(descriptor)"
+            let copyPath: String = "/proc/self/fd/\(descriptor)"
             let linkedName: String? = nil
         #else
-            let place: String = name
+            let copyPath: String = name
             let linkedName: String? = name
         #endif
-        path = place
+        path = copyPath
         self.name = linkedName
         var size = 0
-        func keep(_ chunk: UnsafeRawBufferPointer) throws -> Bool {
+        func copy(_ chunk: UnsafeRawBufferPointer) throws -> Bool {
             size += chunk.count
             guard size <= bytes else {
                 throw ImportError(
@@ -70,7 +70,7 @@ final class StreamCopy {
             return true
         }
         do {
-            try stream.forEachChunk(after: head, keep)
+            try stream.forEachChunk(after: head, copy)
         } catch {
             close(descriptor)
             if let linkedName { unlink(linkedName) }

@@ -24,7 +24,7 @@ struct XArchive: ArchiveFormat {
     {
         let neededKinds = neededKinds
         guard !neededKinds.isEmpty else {
-            throw nothing(
+            throw nothingToRead(
                 "it holds no \(request.purpose == .scheduler ? "posts (data/tweets.js)" : "likes (data/like.js)")"
             )
         }
@@ -39,8 +39,8 @@ struct XArchive: ArchiveFormat {
             run.reportMissing(parts: parts)
             try source.read { run.itemSink($0) }
             try pictures.read(source, body)
-            guard run.summary.items > 0 || run.seen > 0 else {
-                throw nothing(run.summary.causeOfNothing)
+            guard run.summary.items > 0 || run.readCount > 0 else {
+                throw nothingToRead(run.summary.causeOfNothing)
             }
             return run.summary
         }
@@ -58,7 +58,7 @@ struct XArchive: ArchiveFormat {
         return posts.isEmpty ? members.intersection([.table]) : posts
     }
 
-    private func nothing(_ reason: String) -> ImportError {
+    private func nothingToRead(_ reason: String) -> ImportError {
         ImportError(.nothingToRead, path: request.path, reason)
     }
 }
@@ -70,14 +70,15 @@ private final class XArchiveRun {
     private let neededKinds: Set<XMember>
     private let pictures: ArchivePictures
     private let body: (ArchiveItem) throws -> Void
-    private var deleted: Set<UInt64> = []
-    /// Posts for a circle, which are not marked in the list of posts.
-    private var forCircle: Set<UInt64> = []
-    /// Posts of which a later version was read.
-    private var replaced: Set<UInt64> = []
-    private var listed: [String] = []
-    /// When the account was last made protected or public, as written in the archive.
-    private var lastProtection = ""
+    private var deletedIDs: Set<UInt64> = []
+    /// The ids of posts for a circle; the list of posts does not mark them.
+    private var circleIDs: Set<UInt64> = []
+    /// The ids of earlier versions of edited posts.
+    private var replacedIDs: Set<UInt64> = []
+    /// The files that the archive's own list names.
+    private var listedFiles: [String] = []
+    /// The time, in the archive's spelling, at which the account was last made protected or public.
+    private var lastProtectionChange = ""
     private var converter: XPostConverter
 
     private(set) var summary = ImportSummary(format: "X archive")
@@ -86,8 +87,8 @@ private final class XArchiveRun {
         get { summary.hasMoreCommunityPosts }
         set { summary.hasMoreCommunityPosts = newValue }
     }
-    /// Items that were read, whether or not they were passed on.
-    private(set) var seen = 0
+    /// The number of items that were read, whether or not they were passed on.
+    private(set) var readCount = 0
 
     init(
         _ request: ImportRequest, neededKinds: Set<XMember>, pictures: ArchivePictures,
@@ -131,7 +132,7 @@ private final class XArchiveRun {
                 if wire["archiveInfo"]?["isPartialArchive"]?.truth == true { summary.isPart = true }
                 let files =
                     wire["dataTypes"]?.members.flatMap { $0.value["files"]?.list ?? [] } ?? []
-                listed = files.compactMap { $0["fileName"]?.text }.sorted()
+                listedFiles = files.compactMap { $0["fileName"]?.text }.sorted()
             }
         case (.monthlyAccount, _):
             return ObjectSink(limit: limits.elementBytes) { [self] wire in
@@ -140,19 +141,22 @@ private final class XArchiveRun {
         case (.deletedPosts, .scheduler):
             return list(name, wrapper: "tweet") { [self] wire in
                 let id = try XPostConverter.id(ofPost: wire)
-                if deleted.count < limits.deletedPosts { deleted.insert(id) }
+                if deletedIDs.count < limits.deletedPosts { deletedIDs.insert(id) }
             }
         case (.circlePosts, .scheduler):
             return list(name, wrapper: "tweet") { [self] wire in
-                // An entry without an id must fail, or its post would be taken for an open one.
-                forCircle.insert(try XPostConverter.id(ofPost: wire))
+                // An entry without an id throws, because its post would otherwise be read as
+                // public.
+                circleIDs.insert(try XPostConverter.id(ofPost: wire))
             }
         case (.protectedHistory, .scheduler):
             return list(name, wrapper: "protectedHistory") { [self] wire in
                 let change = try wire.object("protectedHistory")
                 let time = change["protectedAt"]?.text ?? ""
-                guard let action = change["action"]?.text, time >= lastProtection else { return }
-                lastProtection = time
+                guard let action = change["action"]?.text, time >= lastProtectionChange else {
+                    return
+                }
+                lastProtectionChange = time
                 summary.isProtected = action == "Protect"
             }
         case (.longTexts, .scheduler):
@@ -163,11 +167,11 @@ private final class XArchiveRun {
         }
     }
 
-    /// Notes files of the archive's own list that are missing: then a part of the download is
-    /// missing.
+    /// Reports files that the archive's own list names but that are missing, because a part of the
+    /// download is then missing.
     func reportMissing(parts: [String]) {
         let present = Set(parts)
-        for name in listed where !present.contains(name) {
+        for name in listedFiles where !present.contains(name) {
             guard let member = XMember(name: name),
                 member == (purpose == .scheduler ? .posts : .likes)
             else {
@@ -203,8 +207,8 @@ private final class XArchiveRun {
             ) {
                 [self] row in
                 let post = try converter.post(row)
-                seen += 1
-                try hand(over: post)
+                readCount += 1
+                try passOn(post)
             }
         default: return nil
         }
@@ -214,26 +218,28 @@ private final class XArchiveRun {
         let post = try converter.post(wire)
         let files = post.pictures.isEmpty ? [] : try XPostConverter.pictureFiles(wire)
         let hasLaterVersion = isReplaced(post, by: try XPostConverter.versions(wire))
-        seen += 1
-        if hasLaterVersion { summary.replaced += 1 } else { try hand(over: post, files) }
+        readCount += 1
+        if hasLaterVersion { summary.replaced += 1 } else { try passOn(post, files) }
     }
 
-    /// Whether a later version of the post exists; notes its earlier versions.
+    /// Returns whether a later version of the post exists, and records its earlier versions.
     private func isReplaced(_ post: Post, by versions: [UInt64]) -> Bool {
         guard let id = UInt64(post.id.value) else { return false }
-        if replaced.count < limits.deletedPosts { replaced.formUnion(versions.filter { $0 < id }) }
-        return versions.contains { $0 > id } || replaced.contains(id)
+        if replacedIDs.count < limits.deletedPosts {
+            replacedIDs.formUnion(versions.filter { $0 < id })
+        }
+        return versions.contains { $0 > id } || replacedIDs.contains(id)
     }
 
-    private func hand(over post: Post, _ files: [[String]] = []) throws {
+    private func passOn(_ post: Post, _ files: [[String]] = []) throws {
         var post = post
-        // An account is protected or public as a whole.
+        // If the account is protected, so are all of its posts.
         if summary.isProtected { post.visibility = .private }
-        if let id = UInt64(post.id.value), deleted.contains(id) {
+        if let id = UInt64(post.id.value), deletedIDs.contains(id) {
             summary.deleted += 1
             return
         }
-        if let id = UInt64(post.id.value), forCircle.contains(id) { post.visibility = .direct }
+        if let id = UInt64(post.id.value), circleIDs.contains(id) { post.visibility = .direct }
         guard summary.isProtected || post.isOpen else {
             summary.notOpen += 1
             return
@@ -248,14 +254,14 @@ private final class XArchiveRun {
         let like = try wire.object("like")
         let id = try XPostConverter.id(
             try like.optional("tweetId", in: "like.", \.text), field: "tweetId")
-        seen += 1
+        readCount += 1
         let text = PlainText.fromX(like["fullText"]?.text ?? "")
         guard !text.isEmpty, !XNotice.isNotice(text) else {
             summary.withoutText += 1
             return
         }
         summary.favorites += 1
-        // If the id contains no time, the favorite has none.
+        // The `try?` is nil if the id contains no time; the favorite then has no time.
         let time = try? XPostConverter.time(id: id, written: nil)
         try body(
             .favorite(
@@ -285,7 +291,8 @@ enum XMember: Hashable {
         likes
     /// Posts that the human made in communities, which are read only on request.
     case communityPosts
-    /// Archives until 2018: one file a month, the account, and the same posts in a table.
+    /// Files of archives until 2018: one file for each month, the account, and the same posts in a
+    /// table.
     case monthlyPosts, monthlyAccount, table
 
     init?(name: String) {
@@ -323,7 +330,7 @@ enum XMember: Hashable {
         }
     }
 
-    /// `tweets` of `tweets-part12`.
+    /// The stem without the number of a part: `tweets` for `tweets-part12`.
     private static func withoutPart(_ stem: String) -> String {
         guard let range = stem.range(of: "-part") else { return stem }
         let number = stem[range.upperBound...]

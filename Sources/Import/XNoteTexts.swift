@@ -5,19 +5,20 @@ import Posts
 /// The full texts of long posts.
 ///
 /// An archive shortens a long post in its list of posts (`tweets.js`) and keeps the text in
-/// `note-tweet.js`, without the id of the post. Text and post are created in the same second, and
-/// one begins like the other, except that the list of posts writes `&`, `<` and `>` as entities and
+/// `note-tweet.js`, without the id of the post. Text and post are created in the same second and
+/// have the same beginning, except that the list of posts writes `&`, `<` and `>` as entities and
 /// the long texts do not.
 struct XNoteTexts {
     private struct Note {
-        /// With shortened addresses, as a post's text begins.
+        /// The text with shortened addresses, like the beginning of the post's text.
         var comparable: String
+        /// The text with full addresses.
         var plain: String
     }
 
-    /// Shorter beginnings agree by chance.
+    /// The minimum length of an equal beginning, in code points; shorter ones are equal by chance.
     private static let minimumPrefix = 12
-    /// Limited, because each post is compared with all texts of its second.
+    /// The maximum number of texts of one second, because each post is compared with all of them.
     private static let maximumPerSecond = 16
 
     private var notes: [Int64: [Note]] = [:]
@@ -32,12 +33,12 @@ struct XNoteTexts {
     /// - Throws: ``ItemFault`` if it is no such text, or if there are too many.
     mutating func insert(_ wire: JSON) throws(ItemFault) {
         let core = try wire.object("noteTweet", "core")
-        guard let raw = core["text"]?.nonEmptyText else { throw ItemFault("text is missing") }
+        guard let original = core["text"]?.nonEmptyText else { throw ItemFault("text is missing") }
         guard let written = wire["noteTweet"]?["createdAt"]?.nonEmptyText,
             let date = Date(rfc3339: written) ?? Date(xTimestamp: written)
         else { throw ItemFault("createdAt is not a date") }
-        // An `&` here is literal, even if it looks like an entity.
-        let text = raw.replacing("&", with: "&amp;")
+        // `note-tweet.js` has no entities, so an `&` is literal even if it looks like one.
+        let text = original.replacing("&", with: "&amp;")
         let note = Note(
             comparable: PlainText.fromX(text),
             plain: PlainText.fromX(
@@ -55,22 +56,22 @@ struct XNoteTexts {
         notes[second, default: []].append(note)
     }
 
-    /// The full text of a post, or nil if the post is whole.
+    /// The full text of a post; nil if the post was not shortened.
     ///
     /// - Parameters:
-    ///   - cut: The post's text in the archive's list.
-    ///   - createdAt: When the post was made, to the second or more precisely.
-    func text(of cut: String, createdAt: Date) -> String? {
+    ///   - shortened: The post's text in the archive's list.
+    ///   - createdAt: The time of the post, to the second or more precisely.
+    func text(of shortened: String, createdAt: Date) -> String? {
         guard !notes.isEmpty else { return nil }
         let second = Self.second(createdAt)
         let candidates = [second, second - 1, second + 1].flatMap { notes[$0] ?? [] }
         guard !candidates.isEmpty else { return nil }
-        let text = PlainText.fromX(cut)
+        let text = PlainText.fromX(shortened)
         let beginnings = [text, Self.withoutNames(text)].flatMap(Self.beginnings)
             .filter { $0.unicodeScalars.count >= Self.minimumPrefix }
         return candidates.first { note in
-            // Compared by bytes: the last character of a shortened text may be the first half of
-            // one in the full text.
+            // The texts are compared by bytes, because the last character of a shortened text may
+            // be the first part of a character in the full text.
             beginnings.contains { note.comparable.utf8.starts(with: $0.utf8) }
         }?.plain
     }
@@ -79,23 +80,23 @@ struct XNoteTexts {
         Int64(date.timeIntervalSince1970.rounded(.down))
     }
 
-    /// The parts of a shortened text that the full one may begin with: all up to the ellipsis and
-    /// the post's own address after it, and all up to the first address.
-    private static func beginnings(of cut: String) -> [String] {
-        var withoutAddress = cut[...]
+    /// The parts of a shortened text that the full text may begin with: the whole text, the text
+    /// before the post's own address at its end, and the text before the first address.
+    private static func beginnings(of shortened: String) -> [String] {
+        var withoutAddress = shortened[...]
         if let last = withoutAddress.split(whereSeparator: \.isWhitespace).last,
             last.hasPrefix("https://t.co/")
         {
             withoutAddress = withoutAddress[..<last.startIndex]
         }
-        let first = cut.range(of: "http").map { cut[..<$0.lowerBound] }
-        return [cut[...], withoutAddress, first].compactMap { $0.map(withoutEnd) }
+        let beforeAddress = shortened.range(of: "http").map { shortened[..<$0.lowerBound] }
+        return [shortened[...], withoutAddress, beforeAddress].compactMap { $0.map(withoutEnd) }
     }
 
     /// The text without an ellipsis at its end and without an incomplete character or entity before
     /// it.
-    private static func withoutEnd(_ cut: Substring) -> String {
-        var scalars = cut.unicodeScalars
+    private static func withoutEnd(_ shortened: Substring) -> String {
+        var scalars = shortened.unicodeScalars
         func trim() {
             while let last = scalars.last,
                 last.properties.isWhitespace || last == "…" || last == "\u{FFFD}"
@@ -114,8 +115,8 @@ struct XNoteTexts {
     }
 
     /// The text without the names at the start of a reply, which the full text may lack.
-    private static func withoutNames(_ cut: String) -> String {
-        var text = Substring(cut)
+    private static func withoutNames(_ shortened: String) -> String {
+        var text = Substring(shortened)
         while text.first == "@", let space = text.firstIndex(of: " ") {
             text = text[text.index(after: space)...]
         }

@@ -3,8 +3,8 @@ import Posts
 /// The sentences that X shows instead of a post that is no longer available.
 ///
 /// An archive contains such a sentence as the text of a like: "This Post is from a suspended
-/// account. {learnmore}". X writes it in the language of the account, but the placeholder of the
-/// link after it is the same in all of them, by which a notice is recognized. If X has filled in
+/// account. {learnmore}". X writes it in the language of the account. It is recognized by the
+/// placeholder of the link after it, which is the same in all languages. If X has filled in
 /// the link, the text ends with the link's words, while a person's text would contain an address
 /// there.
 enum XNotice {
@@ -21,7 +21,7 @@ enum XNotice {
     ]
 
     /// The characters that end a sentence.
-    private static let ends: Set<Character> = [
+    private static let sentenceEnds: Set<Character> = [
         ".", "!", "?", "。", "．", "！", "？", "।", "؟", "۔", "…",
     ]
 
@@ -36,10 +36,10 @@ enum XNotice {
         ]
     }
 
-    /// Longer texts are no notices, in bytes.
+    /// The longest notice, in bytes.
     private static let maximumBytes = 1_000
 
-    /// Whether `text` is such a notice.
+    /// Whether `text` is such a sentence of X.
     ///
     /// - Parameter text: Plain text without white space around it.
     /// - Returns: True for a notice; in doubt false.
@@ -62,11 +62,11 @@ enum XNotice {
     }
 
     private static func endsInLink(_ text: String) -> Bool {
-        let bare = text.trimmingSuffix { ends.contains($0) || $0.isWhitespace }
+        let withoutEnd = text.trimmingSuffix { sentenceEnds.contains($0) || $0.isWhitespace }
         return linkWords.contains { words in
-            guard bare.hasSuffix(words) else { return false }
-            let sentence = bare.dropLast(words.count).trimmingSuffix(while: \.isWhitespace)
-            return sentence.last.map(ends.contains) ?? false
+            guard withoutEnd.hasSuffix(words) else { return false }
+            let sentence = withoutEnd.dropLast(words.count).trimmingSuffix(while: \.isWhitespace)
+            return sentence.last.map(sentenceEnds.contains) ?? false
         }
     }
 
@@ -74,7 +74,8 @@ enum XNotice {
     /// with a space at its end may be followed by anything.
     private static func isBeginning(_ beginning: String, of text: String) -> Bool {
         guard text.hasPrefix(beginning) else { return false }
-        return beginning.hasSuffix(" ") || text.dropFirst(beginning.count).allSatisfy(ends.contains)
+        return beginning.hasSuffix(" ")
+            || text.dropFirst(beginning.count).allSatisfy(sentenceEnds.contains)
     }
 }
 

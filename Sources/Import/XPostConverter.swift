@@ -5,7 +5,7 @@ import Posts
 
 /// Converts entries of an X archive to posts.
 ///
-/// Nearly every field may be missing; one of another type counts as missing.
+/// Nearly every field may be missing; a field with a value of another type counts as missing.
 struct XPostConverter {
     /// The account that the archive belongs to.
     var owner: AccountID
@@ -32,11 +32,11 @@ struct XPostConverter {
         let replacements = XLinkEntity.replacements(
             of: links, quoting: Set([quoted].compactMap(\.self)))
         let replyTo = isRepost ? nil : Self.replyTarget(fields, text: text, mentions)
-        var named: Set<String> = []
+        var mentionedIDs: Set<String> = []
         return Post(
             id: PostID(network: .x, value: String(id)), author: owner,
-            // The names before a reply are kept, because an archive contains the person's name
-            // nowhere else.
+            // The names at the start of a reply are kept, because an archive contains the answered
+            // person's name nowhere else.
             text: note ?? PlainText.fromX(text, links: replacements),
             createdAt: time.date, isTimeTrusted: time.isTrusted, replyTo: replyTo,
             isRepost: isRepost,
@@ -44,16 +44,15 @@ struct XPostConverter {
             language: XText.language(fields["lang"]?.nonEmptyText),
             hasMedia: links.contains(where: \.isMedia),
             isSensitive: fields.flag("possibly_sensitive") ?? false,
-            mentions: mentions.compactMap(Self.idText).filter { named.insert($0).inserted }
+            mentions: mentions.compactMap(Self.idText).filter { mentionedIDs.insert($0).inserted }
                 .map { AccountID(network: .x, value: $0) },
-            // On X a post is requested by its id, so that posts from an archive can be requested
-            // too.
+            // On X a post is requested by its id, so posts from an archive can be requested too.
             address: String(id), client: Self.client(fields["source"]?.text),
             pictures: XArchivePictures.pictures(media), isQuote: quoted != nil)
     }
 
-    /// The id of the quoted post: in an archive it is found by the last link of the text, apart
-    /// from those of pictures.
+    /// The id of the quoted post, from the last link of the text that does not lead to media; nil
+    /// if that link does not lead to another post.
     static func quoted(by text: String, _ links: [XLinkEntity], of id: UInt64) -> String? {
         var words = text.split(whereSeparator: \.isWhitespace)[...]
         while let last = words.last, links.contains(where: { $0.isMedia && $0.short == last }) {
@@ -66,8 +65,8 @@ struct XPostConverter {
         return link.expanded.flatMap(XLinkEntity.postID).flatMap { $0 == String(id) ? nil : $0 }
     }
 
-    /// A post's scope says whether it is for followers; the field is known only from
-    /// advertisements, where it is false.
+    /// The audience of a post, from its field `scopes`, which has been seen only in advertisements,
+    /// with the value false for `followers`.
     private static func visibility(_ fields: JSON) -> Visibility {
         guard let scopes = fields["scopes"], !scopes.isNull else { return .public }
         switch scopes["followers"]?.truth {
@@ -106,7 +105,7 @@ struct XPostConverter {
         wire["tweet"] == nil ? try wire.object() : try wire.object("tweet")
     }
 
-    /// The ids of all versions of a post that the archive names: each edit is a post of its own.
+    /// The ids of all versions of a post that the archive names: on X each edit makes a new post.
     ///
     /// The first version has them in `edit_info.initial.editTweetIds`, the others in
     /// `edit_info.edit.editControlInitial.editTweetIds`.
@@ -140,11 +139,11 @@ struct XPostConverter {
 
     // MARK: Time
 
-    /// When the post was made.
+    /// The time of a post, and whether its time of day is reliable.
     ///
     /// The id is more reliable than `created_at`, which is off by up to a day in some archives.
-    /// Before November 2010 ids contain no time, and some archives have midnight for every post of
-    /// those years.
+    /// Before November 2010 ids contain no time, and some archives have the time 00:00 for every
+    /// post of those years.
     static func time(
         id: UInt64, written: String?, field: StaticString = "created_at"
     ) throws(ItemFault) -> (date: Date, isTrusted: Bool) {
@@ -153,7 +152,7 @@ struct XPostConverter {
         if let date = Date(xTimestamp: written) {
             return (date, date.milliseconds % 86_400_000 != 0)
         }
-        // Without a zone it is taken as UTC, which is right to about a day.
+        // A time without a zone is read as UTC, which is wrong by at most about a day.
         guard let date = Date(xTimestamp: written + " +0000") else {
             throw ItemFault("\(field) is not a date")
         }
@@ -162,7 +161,8 @@ struct XPostConverter {
 
     // MARK: Text
 
-    /// The archive marks reposts by the text alone: its field `retweeted` is always false.
+    /// Whether a text is that of a repost. The archive marks reposts only so: its field `retweeted`
+    /// is always false.
     static func isRepost(_ text: String) -> Bool {
         guard text.hasPrefix("RT @") else { return false }
         let name = text.utf8.dropFirst(4).prefix {
@@ -201,7 +201,7 @@ struct XPostConverter {
         // The fields are missing if the answered post or account is gone; the leading name still
         // shows that it is a reply.
         guard beginsWithName(text) else { return nil }
-        // The archive writes positions as strings, others as numbers.
+        // Archives of X have positions as strings, other files of the same form as numbers.
         let first = mentions.first { mention in
             mention["indices"]?.list.first.map { $0.text == "0" || $0.integer == 0 } ?? false
         }

@@ -8,7 +8,7 @@ import Posts
 /// Its columns are `tweet_id`, `in_reply_to_status_id`, `in_reply_to_user_id`, `timestamp`,
 /// `source`, `text`, `retweeted_status_id`, `retweeted_status_user_id`,
 /// `retweeted_status_timestamp` and `expanded_urls`. The same archives contain the same posts as
-/// JSON with more fields, so that the table is read only if it is alone.
+/// JSON with more fields, so the table is read only if that JSON is missing.
 enum XTable {
     static let name = "tweets.csv"
     private static let required = ["tweet_id", "timestamp", "text"]
@@ -28,10 +28,10 @@ enum XTable {
         fileprivate let columns: [String: Int]
         fileprivate let record: CSVRecord
 
-        /// A field that is not empty; nil also for one that is not valid UTF-8.
+        /// A field that is not empty; nil for an empty field, and for one that is not valid UTF-8.
         subscript(column: String) -> String? {
-            guard let place = columns[column], place < record.count else { return nil }
-            let text = String(validating: record[place], as: UTF8.self)
+            guard let index = columns[column], index < record.count else { return nil }
+            let text = String(validating: record[index], as: UTF8.self)
             return text.flatMap { $0.isEmpty ? nil : $0 }
         }
     }
@@ -46,7 +46,7 @@ enum XTable {
         private var isBroken = false
 
         /// - Parameters:
-        ///   - file: The name for problems.
+        ///   - file: The file's name in reported problems.
         ///   - limits: The length of a line.
         ///   - report: Called with each problem.
         ///   - body: Called with each line. An ``ItemFault`` that it throws becomes a problem, any
@@ -62,13 +62,13 @@ enum XTable {
         }
 
         func feed(_ chunk: UnsafeRawBufferPointer) throws {
-            try guarded { try splitter.feed(chunk, take) }
+            try readUnlessBroken { try splitter.feed(chunk, take) }
         }
 
-        func finish() throws { try guarded { try splitter.finish(take) } }
+        func finish() throws { try readUnlessBroken { try splitter.finish(take) } }
 
-        /// If a table is broken somewhere, the lines before are used.
-        private func guarded(_ read: () throws -> Void) throws {
+        /// Reads a part of the table; reports the first broken line and ignores all that follows.
+        private func readUnlessBroken(_ read: () throws -> Void) throws {
             guard !isBroken else { return }
             do {
                 try read()
@@ -80,7 +80,7 @@ enum XTable {
         }
 
         private func take(_ record: CSVRecord) throws {
-            guard let columns else { return try begin(record) }
+            guard let columns else { return try readColumns(record) }
             do {
                 guard record.count == columns.count else {
                     throw ItemFault(
@@ -94,9 +94,9 @@ enum XTable {
             }
         }
 
-        private func begin(_ header: CSVRecord) throws {
-            let names = (0..<header.count).map { place in
-                String(decoding: header[place], as: UTF8.self).trimmingCharacters(in: .whitespaces)
+        private func readColumns(_ header: CSVRecord) throws {
+            let names = (0..<header.count).map { index in
+                String(decoding: header[index], as: UTF8.self).trimmingCharacters(in: .whitespaces)
                     .lowercased()
             }
             let columns = Dictionary(zip(names, names.indices)) { first, _ in first }
@@ -146,10 +146,11 @@ extension XPostConverter {
             ? nil : ReplyTarget(author: author, post: post)
     }
 
-    /// The shortened addresses of a text, if it has as many as there are full ones.
+    /// The links of a text: its shortened addresses with the full addresses in the same order; none
+    /// if the numbers differ.
     private static func links(in text: String, to addresses: [String]) -> [XLinkEntity] {
-        var seen: Set<String> = []
-        let full = addresses.filter { seen.insert($0).inserted }
+        var distinct: Set<String> = []
+        let full = addresses.filter { distinct.insert($0).inserted }
         let short = text.split(whereSeparator: \.isWhitespace).flatMap { word in
             ["https://t.co/", "http://t.co/"].compactMap { start in
                 word.range(of: start).map { place in
