@@ -1,14 +1,16 @@
 import Foundation
 package import Posts
 
-/// How well a stranger who is shown days of posts could distinguish the bot's from the human's.
+/// A measure of how well a stranger could distinguish days of posts by the bot from days by the
+/// human.
 ///
-/// A classifier learns the days of some people and their bots, and is tested on other people, of
-/// whom it has seen nothing. Its features of a day are the number of posts, the first and the last
-/// time, the gaps, and the hours with posts. If there is only one person, it learns some stretches
-/// of days and is tested on the others.
+/// A classifier learns the days of some people and their bots, and is tested on the days of other
+/// people. Its features of a day are the number of posts, the first and the last
+/// time, the gaps, and the hours with posts. If there is only one person, the classifier learns
+/// some stretches of days and is tested on the other stretches.
 package struct BotOrHuman: Equatable, Sendable {
-    /// Days of one person, and of their bot on the same dates: the minutes of each, ascending.
+    /// Days of one person, and of their bot on the same dates: for each day, the minutes of the
+    /// posts, ascending.
     package struct Days: Equatable, Sendable {
         package var human: [[MinuteOfDay]]
         package var bot: [[MinuteOfDay]]
@@ -19,8 +21,8 @@ package struct BotOrHuman: Equatable, Sendable {
         }
     }
 
-    /// The fewest days of the human, and of the bot, for a measure; with fewer every figure is
-    /// chance.
+    /// The minimum number of days of the human, and of the bot; with fewer days the measure depends
+    /// on chance.
     package static let fewestDays = 30
     /// The number of parts of the days; each part is tested by a classifier that learned the
     /// others.
@@ -117,11 +119,12 @@ private struct DayFeatures {
     /// the share of gaps of at most half an hour, the number of hours with a post, and how evenly
     /// the posts spread over these hours.
     let shape: [Double]
+    /// The number of posts, and the minutes of the first and the last post.
     private let countAndEnds: [Double]
 
     init(_ minutes: [MinuteOfDay]) {
-        // A plan has no two slots in one minute, so posts in one minute, which only a human has,
-        // are spread apart.
+        // Only a human has several posts in one minute, because a plan has one slot in a minute.
+        // Such posts are moved to consecutive minutes, so that they do not give the human away.
         let distinctMinutes = minutes.reduce(into: [Int]()) {
             $0.append(max($1.value, ($0.last ?? -1) + 1))
         }
@@ -150,11 +153,11 @@ private struct DayFeatures {
     var all: [Double] { shape + countAndEnds }
 }
 
-/// A table of numbers, each replaced by its class: a column has at most 32 classes, with about as
-/// many rows in each class.
+/// A table in which each number is replaced by the class of its size: a column has at most 32
+/// classes, with about the same number of rows in each class.
 struct ClassedRows {
-    /// The most classes of a column.
-    static let mostClasses = 32
+    /// The maximum number of classes of a column.
+    static let maximumClasses = 32
 
     /// For each column, the class of each row.
     let columns: [[UInt8]]
@@ -165,8 +168,8 @@ struct ClassedRows {
             let sorted = values.sorted()
             // The lower bound of each class but the lowest.
             var lowerBounds: [Double] = []
-            for part in 1..<Self.mostClasses {
-                let bound = sorted[part * sorted.count / Self.mostClasses]
+            for part in 1..<Self.maximumClasses {
+                let bound = sorted[part * sorted.count / Self.maximumClasses]
                 if bound > lowerBounds.last ?? sorted[0] { lowerBounds.append(bound) }
             }
             return values.map { value in UInt8(lowerBounds.prefix { $0 <= value }.count) }
@@ -180,8 +183,8 @@ struct ClassedRows {
 /// This is gradient boosting of the log loss (Friedman 2001) with trees of one split each; it is
 /// deterministic.
 struct BoostedStumps {
-    private static let mostStumps = 60
-    /// The share of the best score that each stump adds.
+    private static let maximumStumps = 60
+    /// The share of the best score that a stump adds.
     private static let learningRate = 0.2
     /// The regularization, which keeps the effect of few rows small.
     private static let ridge = 1.0
@@ -190,14 +193,14 @@ struct BoostedStumps {
     private struct Stump {
         var column = 0
         /// The highest class of the lower rows.
-        var highestLower = UInt8(0)
+        var highestLowerClass = UInt8(0)
         var lowerScore = 0.0
         var upperScore = 0.0
-        /// How much the stump reduces the loss.
+        /// The amount by which the stump reduces the loss.
         var gain = 0.0
 
         func score(ofClass number: UInt8) -> Double {
-            number <= highestLower ? lowerScore : upperScore
+            number <= highestLowerClass ? lowerScore : upperScore
         }
     }
 
@@ -207,13 +210,13 @@ struct BoostedStumps {
     ///
     /// - Parameters:
     ///   - rows: All rows.
-    ///   - learned: The indices of the rows to learn from.
+    ///   - learnedRows: The indices of the rows to learn from.
     ///   - labels: For each row, whether it is positive.
-    init(_ rows: ClassedRows, _ learned: [Int], _ labels: [Bool]) {
-        let columns = rows.columns.map { column in learned.map { column[$0] } }
-        let targets = learned.map { labels[$0] ? 1.0 : 0 }
-        var scores = Array(repeating: 0.0, count: learned.count)
-        for _ in 0..<Self.mostStumps {
+    init(_ rows: ClassedRows, _ learnedRows: [Int], _ labels: [Bool]) {
+        let columns = rows.columns.map { column in learnedRows.map { row in column[row] } }
+        let targets = learnedRows.map { row in labels[row] ? 1.0 : 0 }
+        var scores = Array(repeating: 0.0, count: learnedRows.count)
+        for _ in 0..<Self.maximumStumps {
             let chances = scores.map { 1 / (1 + exp(-$0)) }
             var best = Stump()
             for column in columns.indices {
@@ -237,7 +240,7 @@ struct BoostedStumps {
     private static func stump(
         _ column: Int, _ classes: [UInt8], _ targets: [Double], _ chances: [Double]
     ) -> Stump {
-        var gradients = Array(repeating: 0.0, count: ClassedRows.mostClasses)
+        var gradients = Array(repeating: 0.0, count: ClassedRows.maximumClasses)
         var curvatures = gradients
         for (index, classNumber) in classes.enumerated() {
             let chance = chances[index]
@@ -250,9 +253,9 @@ struct BoostedStumps {
         var best = Stump()
         var lowerGradient = 0.0
         var lowerCurvature = 0.0
-        for highestLower in 0..<ClassedRows.mostClasses - 1 {
-            lowerGradient += gradients[highestLower]
-            lowerCurvature += curvatures[highestLower]
+        for highestLowerClass in 0..<ClassedRows.maximumClasses - 1 {
+            lowerGradient += gradients[highestLowerClass]
+            lowerCurvature += curvatures[highestLowerClass]
             let upperGradient = wholeGradient - lowerGradient
             let lowerWeight = lowerCurvature + ridge
             let upperWeight = wholeCurvature - lowerCurvature + ridge
@@ -261,7 +264,7 @@ struct BoostedStumps {
                 + upperGradient * upperGradient / upperWeight - gainUnsplit
             guard gain > best.gain else { continue }
             best = Stump(
-                column: column, highestLower: UInt8(highestLower),
+                column: column, highestLowerClass: UInt8(highestLowerClass),
                 lowerScore: learningRate * lowerGradient / lowerWeight,
                 upperScore: learningRate * upperGradient / upperWeight, gain: gain)
         }

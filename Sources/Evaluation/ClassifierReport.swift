@@ -29,7 +29,7 @@ package struct ClassifierReport: Sendable {
     package let predictions: [Prediction]
     /// The quality of the predictions for the same posts with plain and with learned weights.
     package let comparison: WeightComparison
-    /// The same comparison for content words alone; nil unless there are other features.
+    /// The same comparison for content words alone; nil if content words are the only features.
     package let wordsAlone: WeightComparison?
     package let words: FeatureWords
     /// Whether each post was learned after it was predicted.
@@ -42,7 +42,8 @@ package struct ClassifierReport: Sendable {
     /// The file whose last posts determine the base rate; nil if it is the rate of the learned
     /// posts.
     package let baseRateFile: String?
-    /// The number of tested posts that had also been learned, which makes them easier to predict.
+    /// The number of tested posts that were also learned before, which makes them easier to
+    /// predict.
     package let repeated: Int
 
     init(
@@ -89,14 +90,14 @@ extension ClassifierReport: Encodable {
     }
 }
 
-/// Measures the classifier on labelled files, apart from any mirror: no database, no server, no
-/// account.
+/// Measures the classifier on labelled files, without a mirror: it uses no database, no server and
+/// no account.
 package struct ClassifierEvaluator: Sendable {
     /// The posts from which the human's rate of favorites is estimated.
     package struct BaseRateSource: Sendable {
-        /// The path of the file; nil for that of the learned posts.
+        /// The path of the file; nil for the file of the learned posts.
         package var path: String?
-        /// The number of lines at the end of the file that count; nil for all lines.
+        /// The number of lines at the end of the file that are used; nil for all lines.
         package var tail: Int?
 
         package init(path: String? = nil, tail: Int? = nil) {
@@ -105,8 +106,8 @@ package struct ClassifierEvaluator: Sendable {
         }
     }
 
-    /// The name of the timeline that is looked for beside a training set, which lists favorites
-    /// first.
+    /// The name of the timeline's file in the folder of a training set. A training set lists
+    /// favorites first, so it does not show the base rate.
     static let timelineName = "train.jsonl"
 
     private let words: FeatureWords
@@ -124,7 +125,7 @@ package struct ClassifierEvaluator: Sendable {
         self.configuration = configuration
     }
 
-    /// Learns the posts of one file and predicts those of another, on a thread of its own.
+    /// Learns the posts of one file and predicts the posts of another, on a separate thread.
     ///
     /// - Parameters:
     ///   - training: The path of the posts to learn first; nil for none.

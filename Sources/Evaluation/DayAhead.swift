@@ -5,8 +5,8 @@ import Schedule
 /// Measures how well the number of posts on each of a person's last days is predicted from all days
 /// before it.
 ///
-/// The last fifth of the days is predicted, 200 days at most, spread evenly. The result depends on
-/// nothing but the posts.
+/// The last fifth of the days is predicted, 200 days at most, spread evenly. The result depends
+/// only on the posts and the settings.
 struct DayAhead {
     /// The scores of one model.
     struct Scores {
@@ -16,15 +16,15 @@ struct DayAhead {
         var error = 0.0
     }
 
-    /// The fewest days for a measure; with fewer every figure is chance.
+    /// The minimum number of tested days; with fewer days the measure depends on chance.
     private static let fewestDays = 30
-    /// The most days that are predicted.
-    private static let mostDays = 200
-    /// The most posts of a day; more are no person's, and would only cost time.
-    private static let mostPosts = 10_000
-    /// The least probability of a number of posts, so that one day with an unseen number does not
-    /// outweigh all others.
-    fileprivate static let leastChance = 1e-9
+    /// The maximum number of days that are predicted.
+    private static let maximumDays = 200
+    /// The maximum number of posts of a day; no person makes more, and more would only cost time.
+    private static let maximumPosts = 10_000
+    /// The minimum probability of a number of posts, so that one day with a number that never
+    /// occurred before does not outweigh all other days.
+    fileprivate static let minimumChance = 1e-9
 
     /// The scores of the model by which days are planned.
     private(set) var spells = Scores()
@@ -41,16 +41,16 @@ struct DayAhead {
         let past = history.dailyCounts
         let firstTested = max(DailyCounts.fewestForSpells, past.counts.count * 4 / 5)
         let daysAfterFirst = past.counts.count - firstTested
-        guard daysAfterFirst >= Self.fewestDays, let most = past.counts.max(),
-            most <= Self.mostPosts
+        guard daysAfterFirst >= Self.fewestDays, let highestCount = past.counts.max(),
+            highestCount <= Self.maximumPosts
         else {
             return nil
         }
         let days =
-            daysAfterFirst <= Self.mostDays
+            daysAfterFirst <= Self.maximumDays
             ? Array(firstTested..<past.counts.count)
-            : (0..<Self.mostDays).map {
-                firstTested + $0 * (daysAfterFirst - 1) / (Self.mostDays - 1)
+            : (0..<Self.maximumDays).map {
+                firstTested + $0 * (daysAfterFirst - 1) / (Self.maximumDays - 1)
             }
         for dayIndex in days {
             let day = past.first.advanced(by: dayIndex)
@@ -62,17 +62,21 @@ struct DayAhead {
                 configuration.model != .raw ? past.likeness(to: recent, of: dayIndex) : []
             let weightOfDay = 1 / Double(days.count)
             plain.add(
-                Self.chances(past.counts, weights, most), of: past.counts[dayIndex], weightOfDay)
+                Self.chances(past.counts, weights, highestCount), of: past.counts[dayIndex],
+                weightOfDay)
             let spellWeights =
                 likeness.isEmpty ? weights : zip(weights, likeness).map { $0 * $1 }
             spells.add(
-                Self.chances(past.counts, spellWeights, most), of: past.counts[dayIndex],
+                Self.chances(past.counts, spellWeights, highestCount), of: past.counts[dayIndex],
                 weightOfDay)
         }
     }
 
-    /// The probabilities of 0, 1, 2 … posts, up to one more than the highest count; one twentieth
-    /// of the mass is reserved for unseen numbers.
+    /// The share of the probability that is spread over all numbers of posts by a geometric
+    /// distribution, so that numbers that never occurred get a part of it.
+    private static let unseenShare = 0.05
+
+    /// The probabilities of 0, 1, 2 … posts, up to one more than the highest count.
     private static func chances(_ counts: [Int], _ weights: [Double], _ highestCount: Int)
         -> [Double]
     {
@@ -84,8 +88,9 @@ struct DayAhead {
             mean += Double(count) * weight / weightSum
         }
         let ratio = mean / (1 + mean)
-        return chances.indices.map {
-            0.95 * chances[$0] + 0.05 * (1 - ratio) * pow(ratio, Double($0))
+        return chances.indices.map { count in
+            let geometricPart = unseenShare * (1 - ratio) * pow(ratio, Double(count))
+            return (1 - unseenShare) * chances[count] + geometricPart
         }
     }
 }
@@ -93,11 +98,11 @@ struct DayAhead {
 extension DayAhead.Scores {
     /// Adds the scores of one day, weighted by its share of all days.
     fileprivate mutating func add(_ chances: [Double], of count: Int, _ share: Double) {
-        nats += share * log(max(chances[count], DayAhead.leastChance))
-        var cumulated = 0.0
+        nats += share * log(max(chances[count], DayAhead.minimumChance))
+        var cumulatedChance = 0.0
         for (number, chance) in chances.enumerated() {
-            cumulated += chance
-            let distance = cumulated - (number >= count ? 1 : 0)
+            cumulatedChance += chance
+            let distance = cumulatedChance - (number >= count ? 1 : 0)
             error += share * distance * distance
         }
     }

@@ -5,15 +5,15 @@ import Posts
 /// Measures the classifier on posts with known labels, with the extractor and the model that a
 /// mirror uses.
 ///
-/// Nothing is stored and no server is asked: the counts are kept in memory. It runs on the calling
-/// thread, for some ten microseconds a post.
+/// It stores nothing and makes no requests: the counts are kept in memory. It runs on the calling
+/// thread and takes some ten microseconds for each post.
 package struct FavoriteEvaluation: Sendable {
-    /// The number of posts after which a favorite becomes known, if each post is learned after it
-    /// was predicted.
+    /// The number of further posts after which the classifier learns that a post is a favorite, if
+    /// each post is learned after it was predicted.
     ///
-    /// A person favorites some time after a post appeared, and a bot notices even later.
+    /// A person favorites a post some time after it appeared, and a bot notices that even later.
     package static let favoriteDelay = 50
-    /// The number of newly known labels after which the weights are fitted again.
+    /// The number of newly learned labels after which the weights are fitted again.
     static let labelsBetweenFits = 200
 
     /// The results of an evaluation.
@@ -53,19 +53,19 @@ package struct FavoriteEvaluation: Sendable {
     ) -> Outcome {
         let classifier = trained(on: training, baseRate)
         var predictions = Predictions(testing.count)
-        let started = ThreadTime.now
+        let startTime = ThreadTime.now
         for post in testing {
             let features = extractor.features(of: post.example.stored)
             predict(post, features, classifier, in: &predictions)
         }
-        return outcome(predictions, from: classifier, to: classifier, ThreadTime.now - started)
+        return outcome(predictions, from: classifier, to: classifier, ThreadTime.now - startTime)
     }
 
     /// Predicts each post before it is learned, as a running mirror does.
     ///
     /// A post is predicted, then learned as a normal one; its favorite is learned after
     /// ``favoriteDelay`` further predictions. Posts that were never seen on the timeline are not
-    /// predicted; they are learned as favorites at their place. The weights are fitted again as a
+    /// predicted, but learned as favorites when their turn comes. The weights are fitted again as a
     /// mirror does.
     ///
     /// - Parameters:
@@ -87,15 +87,15 @@ package struct FavoriteEvaluation: Sendable {
                 classifier.learn(post.events, extractor.features)
                 continue
             }
-            let started = ThreadTime.now
-            let prepared = ExampleWithFeatures(example: post.example.stored, extractor)
-            predict(post, prepared.features, classifier, in: &predictions)
-            elapsed += ThreadTime.now - started
-            classifier.learn([.seen(prepared.example)], prepared.features(of:))
+            let startTime = ThreadTime.now
+            let current = ExampleWithFeatures(example: post.example.stored, extractor)
+            predict(post, current.features, classifier, in: &predictions)
+            elapsed += ThreadTime.now - startTime
+            classifier.learn([.seen(current.example)], current.features(of:))
             if post.isFavorite {
-                unknownFavorites.add(prepared, due: predictions.count + Self.favoriteDelay)
+                unknownFavorites.add(current, due: predictions.count + Self.favoriteDelay)
             }
-            for favorite in unknownFavorites.takeKnown(after: predictions.count) {
+            for favorite in unknownFavorites.takeDue(after: predictions.count) {
                 classifier.learn([.favorited(favorite.example)], favorite.features(of:))
             }
             let labelCount = predictions.count - Self.favoriteDelay
@@ -121,13 +121,13 @@ package struct FavoriteEvaluation: Sendable {
     /// Fits the weights as a mirror does, once enough favorites and enough normal posts were
     /// learned.
     private func fitWeights(of classifier: inout MemoryClassifier) {
-        guard waiting(classifier) == nil else { return }
+        guard waitReason(of: classifier) == nil else { return }
         classifier.fitWeights(extractor.features)
     }
 
     /// The reason why the classifier would not make any post a favorite yet; nil if enough was
     /// learned.
-    private func waiting(_ classifier: MemoryClassifier) -> WaitReason? {
+    private func waitReason(of classifier: MemoryClassifier) -> WaitReason? {
         WaitReason(classifier.categories, needed: configuration.minimumPerCategory)
     }
 
@@ -136,16 +136,16 @@ package struct FavoriteEvaluation: Sendable {
         in predictions: inout Predictions
     ) {
         let assessment = classifier.assess(features)
-        let mayFire = waiting(classifier) == nil
+        let mayFavorite = waitReason(of: classifier) == nil
         func prediction(_ logRate: Double) -> Prediction {
             Prediction(
                 id: post.id, logRate: logRate,
                 probability: Assessment.probability(ofLogRate: logRate),
-                isFired: mayFire && logRate > threshold, isFavorite: post.isFavorite)
+                isFired: mayFavorite && logRate > threshold, isFavorite: post.isFavorite)
         }
         predictions.add(
             plain: prediction(assessment.plainLogRate), weighted: prediction(assessment.logRate),
-            mayFire)
+            mayFavorite)
     }
 
     private func outcome(
@@ -197,8 +197,8 @@ private struct Predictions {
     }
 }
 
-/// An example with its features, which are found when it is predicted and needed again when it is
-/// learned.
+/// An example with its features, which are computed for the prediction and used again for the
+/// learning.
 private struct ExampleWithFeatures {
     let example: Example
     let features: FeatureSet
@@ -210,30 +210,30 @@ private struct ExampleWithFeatures {
         features = extractor.features(of: example)
     }
 
-    /// The features of this example, or of the earlier one with the same identity.
+    /// The features of `other`, which is this example or an earlier one with the same identity.
     func features(of other: Example) -> FeatureSet {
         other == example ? features : extractor.features(of: other)
     }
 }
 
-/// Favorites that the classifier does not know yet, in the order in which they become known.
+/// Favorites that the classifier has not learned yet, in the order in which it will learn them.
 private struct UnknownFavorites {
-    private var waiting: [(due: Int, favorite: ExampleWithFeatures)] = []
+    private var queue: [(due: Int, favorite: ExampleWithFeatures)] = []
 
-    mutating func add(_ favorite: ExampleWithFeatures, due: Int) { waiting.append((due, favorite)) }
+    mutating func add(_ favorite: ExampleWithFeatures, due: Int) { queue.append((due, favorite)) }
 
-    /// Removes and returns the favorites that are known once a number of posts has been predicted.
-    mutating func takeKnown(after predictedPosts: Int) -> [ExampleWithFeatures] {
-        let known = waiting.prefix { $0.due <= predictedPosts }.map(\.favorite)
-        waiting.removeFirst(known.count)
-        return known
+    /// Removes and returns the favorites that are to be learned once a number of posts was
+    /// predicted.
+    mutating func takeDue(after predictedPosts: Int) -> [ExampleWithFeatures] {
+        let dueFavorites = queue.prefix { $0.due <= predictedPosts }.map(\.favorite)
+        queue.removeFirst(dueFavorites.count)
+        return dueFavorites
     }
 }
 
-/// The time for which the calling thread has computed.
+/// A clock of the processor time of the calling thread.
 ///
-/// Measures the processor time of the calling thread, so that a speed does not depend on other
-/// threads and processes.
+/// Unlike the elapsed time, it does not depend on other threads and processes.
 enum ThreadTime {
     static var now: Duration {
         var time = timespec()

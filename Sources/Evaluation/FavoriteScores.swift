@@ -18,7 +18,7 @@ package struct FavoriteScores: Equatable, Sendable {
         package let baseRate: BaseRate
         /// The number of words, hashtags and authors that were counted.
         package let distinctFeatures: Int
-        /// The reason why nothing would be a favorite; nil if enough was learned.
+        /// The reason why the bot would not favorite anything yet; nil if enough was learned.
         package let waiting: WaitReason?
 
         package init(
@@ -45,8 +45,8 @@ package struct FavoriteScores: Equatable, Sendable {
     package let averagePrecision: Double?
     /// The highest F1 at any threshold; nil without a favorite.
     package let bestF1: Double?
-    /// The lowest rate that counts as a favorite at the threshold of ``bestF1``; nil without a
-    /// favorite, or if the rate exceeds a `Double`.
+    /// The lowest rate of a post that counts as a favorite at the threshold of ``bestF1``; nil
+    /// without a favorite, or if the rate is too large for a `Double`.
     package let bestF1Rate: Double?
 
     /// The rate that a post must exceed to be favorited.
@@ -55,7 +55,8 @@ package struct FavoriteScores: Equatable, Sendable {
     package let decisions: DecisionCounts
     /// How well the predicted probabilities agree with the human's favorites.
     package let calibration: Calibration
-    /// The weight of each kind of evidence in the end; nil if all counted alike.
+    /// The weight of each kind of evidence after the last post; nil if all kinds had the same
+    /// weight.
     package let weights: EvidenceWeights?
     /// The number of posts whose features one thread finds and weighs in a second of its processor
     /// time; nil without posts.
@@ -64,7 +65,8 @@ package struct FavoriteScores: Equatable, Sendable {
     /// - Parameters:
     ///   - predictions: The predictions, in any order.
     ///   - threshold: The favorite rate that had to be exceeded.
-    ///   - weights: The weight of each kind of evidence in the end; nil if all counted alike.
+    ///   - weights: The weight of each kind of evidence after the last post; nil if all kinds had
+    ///     the same weight.
     ///   - training: The training data known before the first prediction.
     ///   - postsPerSecond: The number of posts that one thread predicted in a second.
     package init(
@@ -183,7 +185,7 @@ package struct Prediction: Equatable, Sendable {
     }
 }
 
-/// The numbers of the bot's decisions, and of the right ones.
+/// The numbers of the bot's decisions, and of the correct decisions among them.
 package struct DecisionCounts: Equatable, Sendable {
     /// The number of posts that were judged.
     package let posts: Int
@@ -219,7 +221,7 @@ package struct DecisionCounts: Equatable, Sendable {
 
 /// Posts ordered by their favorite rate, and measures of how well that order ranks favorites first.
 ///
-/// Only the order counts: neither the base rate nor the threshold matters.
+/// The measures depend only on the order, and not on the base rate or the threshold.
 package struct Ranking: Sendable {
     /// Posts with the same rate, which no threshold can separate.
     private struct Tie {
@@ -259,7 +261,7 @@ package struct Ranking: Sendable {
     ///
     /// It is the probability that a favorite ranks above another post, both
     /// drawn at random, where a tie counts half (Hanley and McNeil 1982): 1 for
-    /// a perfect order, 0.5 for one by chance. Nil without a favorite or
+    /// a perfect order, 0.5 for a random order. Nil without a favorite or
     /// without another post.
     package var rocAUC: Double? {
         guard favorites > 0, others > 0 else { return nil }
@@ -275,8 +277,8 @@ package struct Ranking: Sendable {
     /// The area under the curve of precision over recall, as steps.
     ///
     /// It is Σ (Rᵢ − Rᵢ₋₁) Pᵢ over the rates in falling order, without interpolation:
-    /// scikit-learn's `average_precision_score`. By chance it is the share of favorites. Nil
-    /// without a favorite.
+    /// scikit-learn's `average_precision_score`. For a random order it is the share of favorites.
+    /// Nil without a favorite.
     package var averagePrecision: Double? {
         guard favorites > 0 else { return nil }
         var hits = 0
@@ -292,7 +294,7 @@ package struct Ranking: Sendable {
 
     /// The highest F1 at any threshold, and the logarithm of the lowest rate above that threshold.
     ///
-    /// Nil without a favorite. A tie is won by the highest rate.
+    /// Nil without a favorite. Of several thresholds with the same F1, the highest one is returned.
     package var bestF1: (f1: Double, logRate: Double)? {
         guard favorites > 0 else { return nil }
         var hits = 0

@@ -55,7 +55,7 @@ package struct BaseRate: Equatable, Sendable, Encodable {
 
 /// The posts of a file of JSON Lines, labelled as favorites or not.
 package struct LabelledFile: Sendable {
-    /// The most bytes of texts and identities that are held in memory.
+    /// The maximum number of bytes of texts and identities that are held in memory.
     static let maximumBytes = 1 << 30
 
     /// The path of the file, as it was given.
@@ -64,7 +64,7 @@ package struct LabelledFile: Sendable {
     package let posts: [LabelledPost]
     /// The numbers of items left out, by reason, and the items that could not be read.
     package let summary: TrainingSummary
-    /// For each post, when it was made; nil if the file does not say it.
+    /// For each post, its time; nil if the file does not contain it.
     private let times: [Date?]
 
     /// Reads a file to its end; blocks the thread.
@@ -77,12 +77,12 @@ package struct LabelledFile: Sendable {
     init(path: String, maximumBytes: Int = Self.maximumBytes) throws {
         var posts: [LabelledPost] = []
         var times: [Date?] = []
-        var bytes = 0
+        var byteCount = 0
         func take(_ imported: ImportedExample, isFavorite: Bool) throws {
-            bytes +=
+            byteCount +=
                 imported.text.utf8.count + imported.id.value.utf8.count
                 + MemoryLayout<LabelledPost>.stride
-            guard bytes <= maximumBytes else {
+            guard byteCount <= maximumBytes else {
                 throw ImportError(
                     .unsupported, path: path,
                     "its posts take more than \(maximumBytes >> 20) MiB; evaluate a part")
@@ -143,8 +143,8 @@ package struct LabelledFile: Sendable {
 
     /// Whether the file lists all favorites before all other posts, and at least `number` of each.
     ///
-    /// Such a file is a training set. Its order is not that of a timeline, so its end does not show
-    /// the human's rate of favorites.
+    /// Such a file is a training set. It is not in the order of a timeline, so its end does not
+    /// show the human's rate of favorites.
     func isGrouped(atLeast number: Int) -> Bool {
         let favorites = posts.prefix(while: \.isFavorite).count
         return favorites >= number && posts.count - favorites >= number

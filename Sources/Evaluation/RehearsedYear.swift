@@ -1,7 +1,7 @@
 package import Foundation
 package import Posts
 
-/// A past year of the human, beside the year that the mirror would have lived.
+/// A past year of the human, beside the same year as the mirror would have lived it.
 package struct RehearsedYear: Encodable, Sendable {
     /// A post of the human or the bot.
     package struct Entry: Equatable, Sendable {
@@ -35,8 +35,8 @@ package struct RehearsedYear: Encodable, Sendable {
         }
     }
 
-    /// The similarity of two series of days, each part from 0 for nothing in common to 1 for equal
-    /// days; nil where there is nothing to compare.
+    /// The similarity of two series of days, in several respects: each from 0 (nothing in common)
+    /// to 1 (equal days); nil if there is nothing to compare.
     package struct Likeness: Encodable, Equatable, Sendable {
         package let hours: Double?
         package let postsPerDay: Double?
@@ -57,7 +57,7 @@ package struct RehearsedYear: Encodable, Sendable {
     package let mirror: String
     package let year: Int
     package let timeZone: String
-    /// The seed of another simulated life; nil for the mirror's own.
+    /// The seed of an alternative simulation; nil for the mirror's own seed.
     package let seed: UInt64?
     /// The number of the human's posts before the year, which the mirror had learned when the year
     /// began.
@@ -69,10 +69,10 @@ package struct RehearsedYear: Encodable, Sendable {
     package let withoutText: Int
     /// The similarity of the bot's days to the human's.
     package let likeness: Likeness
-    /// The similarity of the human's days to as many days just before the year, which is less than
-    /// 1 by chance and change.
+    /// The similarity of the human's days to the same number of days just before the year. It is
+    /// less than 1 because of chance, and because people change.
     package let ownLikeness: Likeness
-    /// How often a stranger guesses right whose week it is; nil for a year of too few weeks.
+    /// How often a simulated stranger recognizes whose week it is; nil for a year of too few weeks.
     package let judge: WeekJudge?
     package let replies: ScoreReport.Part<RehearsedReplies>
     package let favorites: ScoreReport.Part<RehearsedFavorites>
@@ -142,16 +142,17 @@ package struct RehearsedReplies: Encodable, Equatable, Sendable {
         package let bot: String?
         /// Whether the bot's reply has the text of the human's.
         package let isSame: Bool
-        /// Whether both replies are of the same kind; nil if the kinds are unknown, or the bot sent
-        /// no reply.
+        /// Whether both replies are of the same kind; nil if a kind is unknown, or if the bot would
+        /// have sent no reply.
         package let isOfKind: Bool?
-        /// Whether the chosen reply hardly fitted, so that `REPLIES` decides whether it is sent.
+        /// Whether the chosen reply had a low score, so that the setting `REPLIES` decides whether
+        /// it is sent.
         package let isDoubtful: Bool
     }
 
     /// The number of the human's replies to others in the year.
     package let answers: Int
-    /// The replies whose mention is known, and for which the mirror's were simulated.
+    /// The human's replies whose mention is known, each with the simulated reply of the mirror.
     package let simulated: [Answer]
 
     /// The number of mentions that the mirror would have answered without a person's decision.
@@ -162,7 +163,7 @@ package struct RehearsedReplies: Encodable, Equatable, Sendable {
     package var kindKnown: Int { simulated.count { $0.isOfKind != nil } }
     /// The number of replies of the same kind as the human's.
     package var sameKind: Int { simulated.count { $0.isOfKind == true } }
-    /// The number of mentions to which the best old reply hardly fitted.
+    /// The number of mentions for which the best old reply had a low score.
     package var doubtful: Int { simulated.count { $0.isDoubtful } }
 
     private enum CodingKeys: String, CodingKey {

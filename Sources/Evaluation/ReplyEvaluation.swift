@@ -9,16 +9,16 @@ import Posts
 /// fifth of the human's replies.
 ///
 /// The replies before the last fifth are learned. For each later reply whose mention is known, all
-/// earlier replies to the same person compete with the true one, whose own mention is hidden from
-/// the model.
+/// earlier replies to the same person compete with the reply that the human wrote; the model does
+/// not see that this reply belongs to the mention.
 struct ReplyEvaluation: Sendable {
-    /// The fewest tested replies for a measure.
+    /// The minimum number of tested replies.
     static let fewestAnswers = 10
-    /// The fewest replies of known kinds for a threshold.
+    /// The minimum number of replies of known kinds for choosing a threshold.
     static let fewestForThreshold = 50
-    /// The most replies that are tested; the newest are preferred.
-    private static let mostAnswers = 300
-    /// The most replies to a person that compete; the newest are preferred.
+    /// The maximum number of replies that are tested; the newest are preferred.
+    private static let maximumAnswers = 300
+    /// The maximum number of replies to a person that compete; the newest are preferred.
     static let mostCandidates = 500
     /// The largest share of replies that the threshold may hold back.
     private static let largestShareHeld = 0.9
@@ -70,13 +70,14 @@ struct ReplyEvaluation: Sendable {
     struct Outcome: Sendable {
         /// The score of the chosen reply.
         let score: Double
-        /// Whether the chosen reply has the text of the true one.
+        /// Whether the chosen reply has the text that the human wrote.
         let isSame: Bool
-        /// Whether the chosen reply has the kind of the true one; nil if the kinds are unknown.
+        /// Whether the chosen reply is of the same kind as the human's; nil if a kind is unknown.
         let isOfKind: Bool?
-        /// The probability that a random choice among the candidates has the true text.
+        /// The probability that a random choice among the candidates has the human's text.
         let sameByChance: Double
-        /// The probability that a random choice among the candidates has the true kind.
+        /// The probability that a random choice among the candidates has the kind of the human's
+        /// reply.
         let sameKindByChance: Double
 
         var isRight: Bool { isSame || isOfKind == true }
@@ -87,8 +88,8 @@ struct ReplyEvaluation: Sendable {
     /// - Parameter replies: The human's replies to others, newest first.
     func measure(_ replies: [Archive.PastReply], now: Date) async -> ReplyMeasure? {
         let oldestFirst = replies.reversed().map(prepared)
-        let answering = oldestFirst.indices.filter { oldestFirst[$0].past.answered != nil }
-        let tested = answering.dropFirst(answering.count * 4 / 5).suffix(Self.mostAnswers)
+        let withMention = oldestFirst.indices.filter { oldestFirst[$0].past.answered != nil }
+        let tested = withMention.dropFirst(withMention.count * 4 / 5).suffix(Self.maximumAnswers)
         guard let firstTested = tested.first, tested.count >= Self.fewestAnswers else { return nil }
         let scorer = ReplyScorer(
             habits: ReplyHabits(
@@ -160,9 +161,10 @@ struct ReplyEvaluation: Sendable {
     ///   - mention: The mention to answer.
     ///   - id: The id of the mention.
     ///   - person: The author of the mention.
-    ///   - uses: For each of the replies that the bot has sent to the person, the last time.
-    ///   - now: The time of the answer, before which the uses lie.
-    ///   - isKnown: Whether the mention that a reply once answered is known.
+    ///   - uses: For each reply that the bot has sent to the person, the time at which it last did
+    ///     so.
+    ///   - now: The time of the answer, which is after the times of `uses`.
+    ///   - isKnown: Whether the model may use the mention that a reply answered.
     /// - Returns: The replies with their scores, and the choice.
     func contest(
         among replies: [ReplyWithWords], for mention: ReplyScorer.Text, _ id: PostID,
@@ -200,7 +202,8 @@ struct ReplyEvaluation: Sendable {
             held: held)
     }
 
-    /// Returns the threshold that maximizes the number of right replies minus that of wrong ones.
+    /// Returns the threshold that maximizes the number of right replies minus the number of wrong
+    /// ones.
     ///
     /// A right reply counts 1, a wrong one -1, and one that is held back 0. Of two equally good
     /// thresholds the lower one is chosen, which holds back fewer replies.
@@ -209,13 +212,13 @@ struct ReplyEvaluation: Sendable {
     static func threshold(_ outcomes: [Outcome]) -> Double? {
         guard outcomes.count >= fewestForThreshold else { return nil }
         let lowestFirst = outcomes.sorted { $0.score < $1.score }
-        let mostHeldBack = Int(Double(lowestFirst.count) * largestShareHeld)
+        let maximumHeldBack = Int(Double(lowestFirst.count) * largestShareHeld)
         var gain = 0
         var best: (gain: Int, threshold: Double)?
         for index in lowestFirst.indices.reversed() {
             gain += lowestFirst[index].isRight ? 1 : -1
             // Replies of the same score are held back together.
-            guard index <= mostHeldBack,
+            guard index <= maximumHeldBack,
                 index == 0 || lowestFirst[index - 1].score < lowestFirst[index].score
             else { continue }
             if gain >= best?.gain ?? .min { best = (gain, lowestFirst[index].score) }

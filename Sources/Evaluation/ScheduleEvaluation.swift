@@ -7,18 +7,18 @@ package import Schedule
 ///
 /// The learned model is frozen at the split: neither the profile nor the counts see a held-out
 /// post, and age is counted from the last training day. The weekday of each held-out day selects
-/// the profile, as in a plan. Only for the comparison of bot and human the bot learns on, as a bot
-/// does that follows its human.
+/// the profile, as in a plan. There is one exception: for the comparison of bot and human the bot
+/// learns again from time to time, as a running bot does.
 package struct ScheduleEvaluation: Sendable {
     /// The default number of simulations of the held-out days.
     package static let usualRepetitions = 20
 
-    /// The number of days after which a bot that follows its human learns again.
+    /// The number of days after which the bot in the comparison with the human learns again.
     private static let daysBetweenLessons = 30
-    /// The most times that a bot that follows its human learns again.
-    private static let mostLessons = 40
-    /// The most posts that such a bot learns, counting a post again in each lesson.
-    private static let mostPostsOfLessons = 4_000_000
+    /// The maximum number of times that this bot learns.
+    private static let maximumLessons = 40
+    /// The maximum sum of the posts that this bot learns in all lessons.
+    private static let maximumPostsOfLessons = 4_000_000
 
     private let configuration: ScheduleConfiguration
     private let zone: TimeZone?
@@ -46,7 +46,7 @@ package struct ScheduleEvaluation: Sendable {
     ///   - times: The times of the posts, in the order in which they were made.
     ///   - name: The author's name, the seed of the simulated days.
     /// - Returns: The measures.
-    /// - Throws: ``TooFewPosts``, which says what is missing.
+    /// - Throws: ``TooFewPosts`` with the reason.
     package func scores(of times: [LocalTime], name: String) throws(TooFewPosts) -> ScheduleScores {
         try measure(times, name: name).scores
     }
@@ -68,7 +68,7 @@ package struct ScheduleEvaluation: Sendable {
         let botDistance = Rhythm.Distance.mean(of: simulatedLives.map { $0.distance(to: heldOut) })
         let humanDistance = Rhythm(of: preceding, on: precedingDays).distance(to: heldOut)
         let dayAhead = DayAhead(times, configuration)
-        let days = followed(times, split, name: name)
+        let days = comparedDays(times, split, name: name)
         let botOrHuman = BotOrHuman([days])
         let scores = ScheduleScores([
             .trainingPosts: Double(split.training.count), .testedPosts: Double(split.testing.count),
@@ -92,18 +92,18 @@ package struct ScheduleEvaluation: Sendable {
         return (scores, days)
     }
 
-    /// Returns the held-out days, and the days of a bot that follows its human: each is drawn from
-    /// the human's days before it.
+    /// Returns the human's held-out days, and simulated days of a bot on the same dates. Each of
+    /// the bot's days is drawn from the human's days before it.
     ///
-    /// This way the days themselves are compared, and not the posting rates of different years. The
+    /// So the shapes of the days are compared, and not the posting rates of different years. The
     /// bot learns again every month, or less often if that would take long.
-    private func followed(_ times: [LocalTime], _ split: HeldOutSplit, name: String)
+    private func comparedDays(_ times: [LocalTime], _ split: HeldOutSplit, name: String)
         -> BotOrHuman.Days
     {
         let past = PostingHistory(times: times)
         let seed = PlanSeed.plan(mirror: name, day: split.firstDay, seed: "evaluation of days")
         var generator = SplitMix64(seed: seed)
-        let lessons = min(Self.mostLessons, max(1, Self.mostPostsOfLessons / times.count))
+        let lessons = min(Self.maximumLessons, max(1, Self.maximumPostsOfLessons / times.count))
         let daysPerLesson = max(Self.daysBetweenLessons, (split.dayCount + lessons - 1) / lessons)
         var days = BotOrHuman.Days()
         for lessonStart in stride(from: 0, to: split.dayCount, by: daysPerLesson) {
@@ -136,8 +136,8 @@ package struct ScheduleEvaluation: Sendable {
 
     /// Simulates the held-out days of the bot, once for each repetition.
     ///
-    /// Each repetition is compared by itself, because the human's days are one sample too; all
-    /// repetitions together would look smoother than any person.
+    /// Each repetition is compared separately, because the human's days are one sample too: all
+    /// repetitions together would be more regular than any person.
     private func simulated(_ models: FrozenModels, name: String) -> [Rhythm] {
         guard let first = models.days.first else { return [] }
         var knownCounts = FrozenModels.KnownCounts()
@@ -164,7 +164,7 @@ package struct TooFewPosts: Error, Equatable, Sendable, CustomStringConvertible 
 /// the first post of the last fifth is held out as a whole, so that the last training day is
 /// complete.
 package struct HeldOutSplit: Equatable, Sendable {
-    /// The fewest posts that can be measured; with fewer every measure is chance.
+    /// The minimum number of posts; with fewer posts every measure depends on chance.
     package static let minimumPosts = 20
     /// The largest number of days between two posts, and of days for which posts are counted.
     package static let maximumDays = 36_524
@@ -212,8 +212,8 @@ package struct HeldOutSplit: Equatable, Sendable {
 
     /// The days just before the held-out ones, as many as are held out, or as many as are known.
     package var precedingDays: [LocalDay] {
-        let known = training.map(\.day).min().map(firstDay.days(since:)) ?? 0
-        return (1...max(1, min(dayCount, known))).reversed().map { firstDay.advanced(by: -$0) }
+        let knownDays = training.map(\.day).min().map(firstDay.days(since:)) ?? 0
+        return (1...max(1, min(dayCount, knownDays))).reversed().map { firstDay.advanced(by: -$0) }
     }
 }
 
@@ -231,10 +231,10 @@ struct FrozenModels {
     ///   - firstDay: The first of the days.
     ///   - count: The number of days.
     init(planner: DayPlanner, zone: TimeZone?, firstDay: LocalDay, count: Int) {
-        var known = DayModels(planner: planner, zone: zone)
+        var dayModels = DayModels(planner: planner, zone: zone)
         history = planner.history
         self.firstDay = firstDay
-        models = (0..<count).map { known.model(for: firstDay.advanced(by: $0)) }
+        models = (0..<count).map { dayModels.model(for: firstDay.advanced(by: $0)) }
     }
 
     /// The days that the zone does not skip, ascending.
@@ -251,33 +251,33 @@ struct FrozenModels {
         return sum / Double(posts.count)
     }
 
-    /// A cache of the distributions of daily post counts, which recur, by weekday and by the counts
-    /// of the days before.
+    /// A cache of the distributions of daily post counts, by weekday and by the counts of the days
+    /// before; the same combinations recur often.
     struct KnownCounts {
-        /// The most numbers that are kept, which take some dozen megabytes.
-        private static let mostNumbers = 2_000_000
-        private var known: [Int: [RecentDays: DayCountDistribution]] = [:]
-        /// The number of numbers that are kept.
+        /// The maximum number of probabilities that are kept; they take some dozens of megabytes.
+        private static let maximumSize = 2_000_000
+        private var distributions: [Int: [RecentDays: DayCountDistribution]] = [:]
+        /// The number of probabilities that are kept.
         private var size = 0
 
         mutating func counts(
             of model: DayModel, on day: LocalDay, after recent: RecentDays
         ) -> DayCountDistribution {
-            if let found = known[day.weekday]?[recent] { return found }
+            if let known = distributions[day.weekday]?[recent] { return known }
             let counts = model.counts.distribution(after: recent)
             size += counts.counts.count
-            if size > Self.mostNumbers {
-                known = [:]
+            if size > Self.maximumSize {
+                distributions = [:]
                 size = counts.counts.count
             }
-            known[day.weekday, default: [:]][recent] = counts
+            distributions[day.weekday, default: [:]][recent] = counts
             return counts
         }
     }
 
-    /// Simulates the days as a bot lives them: each day begins in the state that the bot's days
-    /// before it left.
-    func simulated(seed: UInt64, _ known: inout KnownCounts) -> Rhythm {
+    /// Simulates the days one after the other, as for a running bot: the number of posts of each
+    /// day depends on the simulated days before it.
+    func simulated(seed: UInt64, _ knownCounts: inout KnownCounts) -> Rhythm {
         var generator = SplitMix64(seed: seed)
         var planned: [LocalDay: Int] = [:]
         var days: [[MinuteOfDay]] = []
@@ -285,17 +285,17 @@ struct FrozenModels {
             guard let model else { continue }
             let day = firstDay.advanced(by: offset)
             let recent = history.recentDays(before: day, planned: planned)
-            days.append(
-                model.draw(from: known.counts(of: model, on: day, after: recent), using: &generator)
-                    .minutes)
-            planned[day] = days[days.count - 1].count
+            let counts = knownCounts.counts(of: model, on: day, after: recent)
+            let minutes = model.draw(from: counts, using: &generator).minutes
+            days.append(minutes)
+            planned[day] = minutes.count
         }
         return Rhythm(days: days)
     }
 }
 
-/// The plain profiles with which the model is compared: they ignore age, weekday and other people's
-/// habits.
+/// The simple profiles with which the model is compared. They ignore the age of posts, the weekday
+/// and the habits of other people.
 package enum PlainProfile {
     /// The standard deviation of the plain kernel in minutes.
     package static let sigma = 20.0

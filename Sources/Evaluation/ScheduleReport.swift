@@ -4,7 +4,8 @@ import Import
 package import Posts
 package import Schedule
 
-/// How well schedules learned from the first part of each author's posts fit the rest.
+/// A report of how well schedules learned from the first part of each author's posts fit the later
+/// posts.
 package struct ScheduleReport: Encodable, Sendable {
     /// One author and the measures of the author's posts.
     package struct Row: Encodable, Sendable {
@@ -28,7 +29,7 @@ package struct ScheduleReport: Encodable, Sendable {
     }
 
     package private(set) var schema = "mirror-bot/evaluate-scheduler/1"
-    /// The zone in which the times were read; nil if each time has an offset of its own.
+    /// The zone in which the times were read; nil if each time had its own offset.
     package private(set) var timeZone: String?
     /// The version of the model by which days are drawn.
     package private(set) var model = DayPlanner.modelVersion
@@ -44,7 +45,7 @@ package struct ScheduleReport: Encodable, Sendable {
     /// from days of the author.
     package let botOrHuman: BotOrHuman
 
-    /// Measures the authors, on a thread of its own; takes some tenths of a second for each author.
+    /// Measures the authors on a separate thread; takes some tenths of a second for each author.
     ///
     /// - Parameters:
     ///   - pasts: The authors with their posting times.
@@ -128,9 +129,9 @@ package struct Past: Equatable, Sendable {
 /// Without a zone, times are taken as they are written. An archive contains instants, which are
 /// read in the zone that it names, else in UTC.
 package struct PastReader: Sendable {
-    /// The most posts that are read; they are held in memory, 24 bytes each.
+    /// The maximum number of posts that are read; they are held in memory, 24 bytes each.
     package static let maximumPosts = 10_000_000
-    /// The most authors in one reading.
+    /// The maximum number of authors in one reading.
     package static let maximumAuthors = 10_000
 
     private let zone: TimeZone?
@@ -199,6 +200,7 @@ private struct GatheredPosts {
         let time: LocalTime
     }
 
+    /// The index in ``authors`` by the author's name.
     private var indexes: [String: Int] = [:]
     private var authors: [(name: String, entries: [Entry])] = []
     private var count = 0
@@ -207,8 +209,8 @@ private struct GatheredPosts {
         guard count < PastReader.maximumPosts else { throw Self.tooMany(path) }
         count += 1
         let index: Int
-        if let known = indexes[author] {
-            index = known
+        if let knownIndex = indexes[author] {
+            index = knownIndex
         } else {
             guard authors.count < PastReader.maximumAuthors else {
                 throw ImportError(

@@ -1,7 +1,7 @@
 package import Posts
 import Schedule
 
-/// A measure of a schedule; the raw values are the keys of the answers for programs.
+/// A measure of a schedule; the raw value is its key in the JSON of a report.
 package enum ScheduleMeasure: String, CaseIterable, Sendable {
     /// The number of posts from which the schedule was learned.
     case trainingPosts = "n_train"
@@ -97,7 +97,7 @@ package struct ScheduleScores: Equatable, Sendable {
         let sorted = values.sorted()
         let low = sorted[(sorted.count - 1) / 2]
         let high = sorted[sorted.count / 2]
-        // Equal values, infinite ones too, are their own mean.
+        // For two infinite values the mean would not be a number.
         return low == high ? low : (low + high) / 2
     }
 }
@@ -128,8 +128,8 @@ package struct Rhythm: Equatable, Sendable {
     package let dailyCounts: Frequencies
     /// The minutes between each post and the next of the same day, at least 1.
     ///
-    /// As in the gaps that `BurstModel` learns, posts that share a minute count as one minute
-    /// apart, because a plan has no two slots in one minute.
+    /// Posts in the same minute count as one minute apart, because a plan has one slot in a minute.
+    /// `BurstModel` learns its gaps in the same way.
     package let gaps: Frequencies
     /// The minute of the first post of each day that has one.
     package let firstMinutes: Frequencies
@@ -163,16 +163,19 @@ package struct Rhythm: Equatable, Sendable {
         -> Double
     {
         let count = Double(first.count)
-        let means = (Double(first.reduce(0, +)) / count, Double(second.reduce(0, +)) / count)
+        let firstMean = Double(first.reduce(0, +)) / count
+        let secondMean = Double(second.reduce(0, +)) / count
         var products = 0.0
-        var squares = (0.0, 0.0)
-        for (one, other) in zip(first, second) {
-            let left = Double(one) - means.0
-            let right = Double(other) - means.1
-            products += left * right
-            squares = (squares.0 + left * left, squares.1 + right * right)
+        var firstSquares = 0.0
+        var secondSquares = 0.0
+        for (firstValue, secondValue) in zip(first, second) {
+            let firstDeviation = Double(firstValue) - firstMean
+            let secondDeviation = Double(secondValue) - secondMean
+            products += firstDeviation * secondDeviation
+            firstSquares += firstDeviation * firstDeviation
+            secondSquares += secondDeviation * secondDeviation
         }
-        let scale = (squares.0 * squares.1).squareRoot()
+        let scale = (firstSquares * secondSquares).squareRoot()
         return scale > 0 ? products / scale : 0
     }
 
@@ -184,14 +187,14 @@ package struct Rhythm: Equatable, Sendable {
 
     /// - Parameters:
     ///   - times: Posting times in any order; those of other days are left out.
-    ///   - days: The days that count, each once.
+    ///   - days: The days to include, each of them once.
     package init(of times: [LocalTime], on days: some Sequence<LocalDay>) {
         let minutes = Dictionary(grouping: times, by: \.day)
         self.init(days: days.map { day in minutes[day, default: []].map(\.minute).sorted() })
     }
 
-    /// The distance of two rhythms, each part from 0 for equal ones to 1; nil if one of them has
-    /// nothing to compare.
+    /// The distance of two rhythms in several respects: each from 0 (equal) to 1; nil if one of the
+    /// rhythms has nothing to compare.
     package struct Distance: Equatable, Sendable {
         /// The total variation of the number of posts of a day.
         package var dailyCounts: Double?
@@ -240,7 +243,7 @@ package struct Rhythm: Equatable, Sendable {
     }
 }
 
-/// How often each of some whole numbers was seen.
+/// The frequencies of whole numbers in a series.
 package struct Frequencies: Equatable, Sendable {
     private let counts: [Int: Int]
     /// The number of counted values.

@@ -8,7 +8,8 @@ import Posts
 import Schedule
 import Settings
 
-/// How well a mirror's models predict a part of its own past that they had not seen.
+/// A report of how well a mirror's models predict a part of the mirror's past that they had not
+/// learned.
 package struct ScoreReport: Encodable, Sendable {
     /// The measured scores, or the reason why there are none.
     package enum Part<Scores: Encodable & Sendable>: Encodable, Sendable {
@@ -63,7 +64,8 @@ package struct ReplyScores: Encodable, Equatable, Sendable {
     package internal(set) var peopleWithPlain = 0
     /// The number of replies whose mention is known.
     package internal(set) var answersKnown = 0
-    /// How often the chosen reply was the human's own; nil if too few answered mentions are known.
+    /// A measure of how often the model chooses the reply that the human wrote; nil if too few
+    /// answered mentions are known.
     package internal(set) var choices: ReplyMeasure?
 
     init() {}
@@ -81,8 +83,8 @@ package struct ReplyScores: Encodable, Equatable, Sendable {
     }
 }
 
-/// The number of texts that may be posted, and of those that cannot be understood by themselves by
-/// the strict rules.
+/// The number of texts that may be posted, and the number of those that cannot be understood by
+/// themselves according to the strict rules.
 package struct TextScores: Encodable, Equatable, Sendable {
     /// The number of texts that may be posted with the mirror's settings.
     package let texts: Int
@@ -123,7 +125,7 @@ package struct TextScores: Encodable, Equatable, Sendable {
 
 /// Measures a mirror's models on its own past; reads its data and changes nothing.
 package struct ScoreReporter: Sendable {
-    /// The fewest posts seen on a timeline with which the classifier is measured.
+    /// The minimum number of posts seen on a timeline for measuring the classifier.
     static let minimumSeenPosts = 20
 
     let mirror: HumanMirror
@@ -137,7 +139,7 @@ package struct ScoreReporter: Sendable {
         self.zone = zone
     }
 
-    /// Measures all models, on a thread of its own.
+    /// Measures all models on a separate thread.
     ///
     /// The schedule learns the first four fifths of the archive and is then frozen. The classifier
     /// learns the posts before the last fifth of the timeline, then goes through that fifth as the
@@ -204,22 +206,22 @@ package struct ScoreReporter: Sendable {
         guard strict.unjudged == 0 else {
             return .missing("\(strict.unjudged) texts are not judged yet; run mirror-bot plan")
         }
-        let fit = strict.fit + strict.sometimes.values.reduce(0, +)
+        let fitCount = strict.fit + strict.sometimes.values.reduce(0, +)
         var mode = mirror.configuration.fitness
         let plain = mode == .plain ? strict.plain : nil
-        if mode == .strict || mode == .plain, fit < TextJudge.fewest { mode = .loose }
+        if mode == .strict || mode == .plain, fitCount < TextJudge.fewest { mode = .loose }
         let usedTexts = try await mirror.unsentTexts(mode)
         let textCount = usedTexts.fit + usedTexts.sometimes.values.reduce(0, +)
         guard textCount > 0 else { return .missing("no text may be posted by itself") }
         let times = try await mirror.archive.scheduleRows()
-        // The posts per day are counted on the archive's own days, which end with its last post.
+        // The posts per day are a mean over the days from the archive's first post to its last.
         var days = 1
         if let first = times.first, let last = times.last {
             days = last.day.days(since: first.day) + 1
         }
         return .measured(
             TextScores(
-                texts: textCount, outOfPlace: textCount - (mode == .off ? strict.fit : fit),
+                texts: textCount, outOfPlace: textCount - (mode == .off ? strict.fit : fitCount),
                 plain: plain,
                 postsPerDay: Double(times.count) / Double(max(days, 1))))
     }
@@ -260,9 +262,9 @@ package struct ScoreReporter: Sendable {
             storage: mirror.storage, mirror: configuration.mirror, extractor: extractor)
         let posts = try await table.labelledPosts(atMost: configuration.favorites.exampleLimit)
         guard let firstTested = Self.firstTestedIndex(posts) else {
-            let seen = posts.count { $0.state.isSeen }
+            let seenCount = posts.count { $0.state.isSeen }
             return .missing(
-                "\(seen) posts of a home timeline were learned; at least \(Self.minimumSeenPosts) are needed; "
+                "\(seenCount) posts of a home timeline were learned; at least \(Self.minimumSeenPosts) are needed; "
                     + "run mirror-bot train classifier, or let mirror-bot run learn them")
         }
         return try await executor.run {
@@ -278,7 +280,8 @@ package struct ScoreReporter: Sendable {
     /// The index of the first post of the last fifth of the posts that were seen on a timeline; nil
     /// if there are too few.
     static func firstTestedIndex(_ posts: [LabelledPost]) -> Int? {
-        let seen = posts.indices.filter { posts[$0].state.isSeen }
-        return seen.count < minimumSeenPosts ? nil : seen[seen.count * 4 / 5]
+        let seenIndices = posts.indices.filter { posts[$0].state.isSeen }
+        guard seenIndices.count >= minimumSeenPosts else { return nil }
+        return seenIndices[seenIndices.count * 4 / 5]
     }
 }

@@ -3,25 +3,26 @@ import Foundation
 import Posts
 import Schedule
 
-/// How well a mirror learns which texts a person would not say, measured on texts with known
+/// A measure of how well a mirror learns which texts a person would not say, on texts with known
 /// labels.
 ///
 /// A simulated person labels some of the texts, sometimes wrongly. The learned model then judges
-/// texts without a label: how many of the preferred ones are out of place. Model, weights and
-/// thresholds are those of `TextTaste`.
+/// texts without a label. The measure is the share of texts out of place among those that it
+/// prefers. Model, weights and thresholds are those of `TextTaste`.
 package struct TextLearning: Encodable, Equatable, Sendable {
     /// The results for one number of labels, as means over the persons.
     package struct Row: Encodable, Equatable, Sendable {
-        /// The tested texts: `all` for all texts, `mixed` for all texts in place and as many others
-        /// as make the share ``TextLearning/outOfPlace``, `plain` for the texts that the rules
-        /// prefer.
+        /// The tested texts: `all` for all texts; `mixed` for all texts in place and so many texts
+        /// out of place that their share is ``TextLearning/outOfPlace``; `plain` for the texts that
+        /// the rules prefer.
         package let texts: String
         /// The number of labels of each person.
         package let labels: Int
         /// The share of the texts preferred by the learned model that are out of place, as a mean
         /// over the persons.
         package let outOfPlace: Double
-        /// The standard error of ``outOfPlace``; persons share their texts, so it is a lower bound.
+        /// The standard error of ``outOfPlace``. It is a lower bound, because all persons label the
+        /// same texts.
         package let error: Double
         /// The share of the texts in place that the learned model prefers.
         package let inPlaceFirst: Double
@@ -33,8 +34,8 @@ package struct TextLearning: Encodable, Equatable, Sendable {
     package static let noise = 0.1
     /// The share of texts that are held out for the test.
     package static let heldOut = 0.25
-    /// The share of texts out of place in the mix `mixed`, which is that of the texts that bots had
-    /// planned when strangers judged them.
+    /// The share of texts out of place in the mix `mixed`. It is the share that strangers found
+    /// among texts that bots had planned.
     package static let outOfPlace = 0.22
 
     package let persons: Int
@@ -65,9 +66,9 @@ package struct TextLearning: Encodable, Equatable, Sendable {
                 texts.map { ($0.example.id, extractor.features(of: $0.example.stored)) },
                 uniquingKeysWith: { $1 })
             for labels in Self.steps where Double(labels) <= Double(count) * (1 - Self.heldOut) {
-                let trials = (0..<persons).compactMap {
+                let trials = (0..<persons).compactMap { person in
                     Self.trial(
-                        of: $0, texts, limit, features, extractor.wordSelection, labels: labels,
+                        of: person, texts, limit, features, extractor.wordSelection, labels: labels,
                         minimum: minimum)
                 }
                 guard !trials.isEmpty else { continue }
@@ -99,9 +100,9 @@ package struct TextLearning: Encodable, Equatable, Sendable {
         }
         .sorted { ($0.place, $0.text.example.id.value) < ($1.place, $1.text.example.id.value) }
         var outOfPlaceCount = 0
-        order.removeAll { one in
-            outOfPlaceCount += one.text.isOutOfPlace ? 1 : 0
-            return one.text.isOutOfPlace && outOfPlaceCount > limit
+        order.removeAll { entry in
+            outOfPlaceCount += entry.text.isOutOfPlace ? 1 : 0
+            return entry.text.isOutOfPlace && outOfPlaceCount > limit
         }
         if outOfPlaceCount > limit {
             // The remaining texts out of place are all at the beginning, so the order is drawn
@@ -112,8 +113,8 @@ package struct TextLearning: Encodable, Equatable, Sendable {
             .sorted { ($0.place, $0.text.example.id.value) < ($1.place, $1.text.example.id.value) }
         }
         let testedTexts = order.prefix(Int((Double(order.count) * heldOut).rounded()))
-        let labelled = order.dropFirst(testedTexts.count).prefix(labels).map { one in
-            (text: one.text, isAgainst: one.text.isOutOfPlace != one.isWrong)
+        let labelled = order.dropFirst(testedTexts.count).prefix(labels).map { entry in
+            (text: entry.text, isAgainst: entry.text.isOutOfPlace != entry.isWrong)
         }
         var classifier = MemoryClassifier(words)
         func extract(_ example: Example) -> FeatureSet {
@@ -123,22 +124,22 @@ package struct TextLearning: Encodable, Equatable, Sendable {
             labelled.map { $0.isAgainst ? .favorited($0.text.example) : .seen($0.text.example) },
             extract)
         let labelsAgainst = labelled.count { $0.isAgainst }
-        let judgesNothing =
+        let hasNoOpinion =
             labelled.count < TextTaste.fewest || labelsAgainst == 0
             || labelsAgainst == labelled.count
         if min(labelsAgainst, labelled.count - labelsAgainst) >= minimum {
             classifier.fitWeights(extract)
         }
         let preferredTexts = testedTexts.map(\.text).filter { text in
-            judgesNothing || classifier.assess(extract(text.example)).byFeatures <= TextTaste.margin
+            hasNoOpinion || classifier.assess(extract(text.example)).byFeatures <= TextTaste.margin
         }
         guard !preferredTexts.isEmpty else { return nil }
         let inPlaceCount = testedTexts.count { !$0.text.isOutOfPlace }
         let preferredOutOfPlace = preferredTexts.count { $0.isOutOfPlace }
+        let preferredInPlace = preferredTexts.count - preferredOutOfPlace
         return (
-            Double(preferredOutOfPlace) / Double(preferredTexts.count),
-            inPlaceCount == 0
-                ? 1 : Double(preferredTexts.count - preferredOutOfPlace) / Double(inPlaceCount)
+            outOfPlace: Double(preferredOutOfPlace) / Double(preferredTexts.count),
+            inPlaceFirst: inPlaceCount == 0 ? 1 : Double(preferredInPlace) / Double(inPlaceCount)
         )
     }
 }

@@ -32,7 +32,7 @@ package struct TextReport: Encodable, Sendable {
         package fileprivate(set) var restricts = 0
         /// The number of texts that the rule makes less than plain, so that others are preferred.
         package fileprivate(set) var demotes = 0
-        /// The number of texts that this rule affects and no other.
+        /// The number of texts that only this rule affects.
         package fileprivate(set) var alone = 0
 
         /// The number of texts that the rule affects.
@@ -44,7 +44,7 @@ package struct TextReport: Encodable, Sendable {
         }
     }
 
-    /// How well the rules agree with a person.
+    /// A measure of how well the rules agree with a person.
     package struct Agreement: Encodable, Equatable, Sendable {
         /// The number of texts that a person judged.
         package fileprivate(set) var labelled = 0
@@ -58,11 +58,13 @@ package struct TextReport: Encodable, Sendable {
         /// The number of texts that both find unfit, for the same reason.
         package fileprivate(set) var sameReason = 0
 
-        /// The share of the rules' findings that the person shares; nil without any.
+        /// The share of the texts found by the rules that the person finds unfit too; nil if there
+        /// are none.
         package var precision: Double? {
             foundByRules > 0 ? Double(foundUnfit) / Double(foundByRules) : nil
         }
-        /// The share of the person's findings that the rules share; nil without any.
+        /// The share of the texts unfit for the person that the rules find too; nil if there are
+        /// none.
         package var recall: Double? {
             labelledUnfit > 0 ? Double(foundUnfit) / Double(labelledUnfit) : nil
         }
@@ -105,11 +107,11 @@ package struct TextReport: Encodable, Sendable {
     package private(set) var plainShare: Double?
     /// The numbers of fit texts that are not plain, by the first rule responsible.
     package private(set) var later: [String: Int] = [:]
-    /// The effect of each code, that on the most texts first.
+    /// The effect of each code; the code that affects the most texts comes first.
     package private(set) var costs: [Cost] = []
     /// The effect of each row of the rules, in the order of the rows.
     package private(set) var rows: [Cost] = []
-    /// The share of the rules' findings that the person shares; `nil` without labels.
+    /// The precision and the recall of ``agreement``; `nil` without labels.
     package private(set) var precision: Double?
     package private(set) var recall: Double?
     /// The agreement by language of the posts; empty without labels.
@@ -157,7 +159,7 @@ package struct TextReport: Encodable, Sendable {
 
 /// Judges the texts of a downloaded archive, without any database.
 package struct TextEvaluator: Sendable {
-    /// The most posts that are read, because all are held in memory.
+    /// The maximum number of posts that are read; all of them are held in memory.
     private static let maximumPosts = 2_000_000
 
     private let judge: TextJudge
@@ -177,7 +179,8 @@ package struct TextEvaluator: Sendable {
         persons: Int = 0
     ) {
         judge = TextJudge(
-            // Without a dictionary texts are judged without the rules about words.
+            // The `try?` is nil without a dictionary; texts are then judged without the rules about
+            // words.
             configuration, zone: zone ?? .gmt, tokenizer: try? Tokenizer(dictionary: dictionary))
         mode = configuration.fitness
         self.samples = samples
@@ -185,12 +188,12 @@ package struct TextEvaluator: Sendable {
         self.configuration = configuration
     }
 
-    /// Reads an archive and judges it, on a thread of its own.
+    /// Reads an archive and judges its texts, on a separate thread.
     ///
     /// - Parameters:
     ///   - path: The path of a zip, of an extracted folder or of JSON Lines, or `-` for standard
     ///     input.
-    ///   - labels: The path of JSON Lines with the fitness of texts; nil for none.
+    ///   - labels: The path of JSON Lines with a person's judgements of texts; nil for none.
     /// - Returns: The report.
     /// - Throws: `ImportError`.
     package func evaluate(_ path: String, labels: String?) async throws -> TextReport {
@@ -240,9 +243,9 @@ package struct TextEvaluator: Sendable {
         var labelledTexts: [TextLearning.Text] = []
         for post in posts {
             var verdict = habits.complete(judge.verdict(on: post), on: post)
-            let distance =
+            let interval =
                 previousPostTime.map { post.createdAt.timeIntervalSince($0) } ?? .infinity
-            if post.isTimeTrusted, distance > 0, distance < Post.closeTogether {
+            if post.isTimeTrusted, interval > 0, interval < Post.closeTogether {
                 verdict.demote(.followsClosely)
             }
             previousPostTime = post.createdAt
@@ -264,13 +267,15 @@ package struct TextEvaluator: Sendable {
         return report
     }
 
-    /// The sums of a report while posts are counted.
+    /// The counts for a report, while the posts are judged.
     private struct Tally {
         var report: TextReport
         private let mode: FitnessMode
-        private var fitAccepted = 0
-        private var plain = 0
-        private var accepted = 0
+        /// The number of texts that the other rules accept, and of these the always fit and the
+        /// plain ones.
+        private var acceptedCount = 0
+        private var fitCount = 0
+        private var plainCount = 0
         private var agreement = TextReport.Agreement()
         private var candidates: [String: [(order: String, sample: TextReport.Sample)]] = [:]
 
@@ -282,9 +287,9 @@ package struct TextEvaluator: Sendable {
         mutating func add(_ post: Post, _ verdict: Fitness.Verdict, _ refusal: Refusal.Reason?) {
             report.count(verdict, refusal)
             if refusal == nil {
-                accepted += 1
-                fitAccepted += verdict.reason == nil ? 1 : 0
-                plain += verdict.isPlain ? 1 : 0
+                acceptedCount += 1
+                fitCount += verdict.reason == nil ? 1 : 0
+                plainCount += verdict.isPlain ? 1 : 0
             }
             guard let reason = (verdict.reason ?? verdict.demotion)?.rawValue else { return }
             let when = verdict.grade <= .fit ? verdict.window?.description : nil
@@ -307,11 +312,12 @@ package struct TextEvaluator: Sendable {
         func finished(hasLabels: Bool, samples: Int) -> TextReport {
             var report = report
             report.finish(
-                pool: accepted > 0 ? Double(fitAccepted) / Double(accepted) : nil,
-                plain: accepted > 0 ? Double(plain) / Double(accepted) : nil,
+                pool: acceptedCount > 0 ? Double(fitCount) / Double(acceptedCount) : nil,
+                plain: acceptedCount > 0 ? Double(plainCount) / Double(acceptedCount) : nil,
                 hasLabels ? agreement : nil,
-                candidates.mapValues {
-                    $0.sorted { $0.order < $1.order }.prefix(samples).map(\.sample)
+                candidates.mapValues { samplesOfRule in
+                    let ordered = samplesOfRule.sorted { $0.order < $1.order }
+                    return ordered.prefix(samples).map(\.sample)
                 })
             return report
         }
@@ -324,7 +330,7 @@ extension TextReport {
     fileprivate mutating func count(_ verdict: Fitness.Verdict, _ refusal: Refusal.Reason?) {
         posts += 1
         if let refusal { otherRules[refusal.rawValue, default: 0] += 1 }
-        charge(verdict.findings)
+        countEffects(of: verdict.findings)
         guard let reason = verdict.reason else {
             fit += 1
             plain += verdict.isPlain ? 1 : 0
@@ -337,9 +343,9 @@ extension TextReport {
     }
 
     /// Counts one text for each rule with a finding against it.
-    private mutating func charge(_ findings: [Fitness.Finding]) {
+    private mutating func countEffects(of findings: [Fitness.Finding]) {
         let reasons = Set(findings.map(\.reason))
-        let lines = Set(findings)
+        let distinctFindings = Set(findings)
         for reason in reasons {
             let effects = Set(findings.filter { $0.reason == reason }.map(\.effect))
             let effect: Fitness.Finding.Effect =
@@ -350,11 +356,12 @@ extension TextReport {
                 } else {
                     .demotes
                 }
-            costs.charge(effect, reason.rawValue, nil, isAlone: reasons.count == 1)
+            costs.countText(effect, reason.rawValue, nil, isAlone: reasons.count == 1)
         }
-        for finding in lines {
-            rows.charge(
-                finding.effect, finding.reason.rawValue, finding.line, isAlone: lines.count == 1)
+        for finding in distinctFindings {
+            rows.countText(
+                finding.effect, finding.reason.rawValue, finding.line,
+                isAlone: distinctFindings.count == 1)
         }
     }
 
@@ -391,7 +398,8 @@ extension TextReport.Agreement {
 }
 
 extension [TextReport.Cost] {
-    fileprivate mutating func charge(
+    /// Counts one text that a rule affects.
+    fileprivate mutating func countText(
         _ effect: Fitness.Finding.Effect, _ reason: String, _ line: Int?, isAlone: Bool
     ) {
         let index = firstIndex { $0.line == line && $0.reason == reason } ?? count

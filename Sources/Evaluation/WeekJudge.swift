@@ -2,21 +2,21 @@ import Foundation
 package import Posts
 import Schedule
 
-/// How often a stranger who is shown one week of posts guesses correctly whether it is the human's
-/// or the bot's.
+/// A measure of how often a stranger who is shown one week of posts guesses correctly whether the
+/// week is the human's or the bot's.
 ///
 /// A classifier learns four fifths of the weeks and is tested on the rest, until each week was
-/// tested once. It learns all stretches of seven days, from any weekday on; none of them shares a
-/// day with a tested week.
+/// tested once. It learns all stretches of seven days that share no day with a tested week,
+/// beginning on any weekday.
 package struct WeekJudge: Equatable, Sendable {
-    /// The fewest weeks for a measure; with fewer every figure is chance.
+    /// The minimum number of weeks; with fewer weeks the measure depends on chance.
     package static let fewestWeeks = 12
     /// The number of parts of the weeks; each part is tested by a classifier that learned the
     /// others.
     private static let folds = 5
     private static let daysOfWeek = 7
     /// The number of samples of weeks from which the interval is computed.
-    private static let samples = 1_000
+    private static let sampleCount = 1_000
     /// The share of the samples that the interval excludes at each end.
     private static let tail = 0.025
 
@@ -34,7 +34,7 @@ package struct WeekJudge: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - human: The minutes of each of the human's days, ascending.
-    ///   - bot: The minutes of each of the bot's same days, ascending.
+    ///   - bot: The minutes of each of the bot's days on the same dates, ascending.
     ///   - firstWeekday: The weekday of the first day, 1 for Monday.
     ///   - seed: The seed of the samples for the interval.
     /// - Returns: Nil if there are fewer weeks than ``fewestWeeks``.
@@ -66,21 +66,22 @@ package struct WeekJudge: Equatable, Sendable {
     private static func scores(
         _ rows: ClassedRows, _ labels: [Bool], days: Int, weeks: Int
     ) -> [(human: Double, bot: Double)] {
-        let stretches = days - daysOfWeek + 1
+        let stretchCount = days - daysOfWeek + 1
         var scores: [(human: Double, bot: Double)] = []
         for fold in 0..<folds {
             let testedWeeks = (0..<weeks).filter { $0 * folds / weeks == fold }
             guard let first = testedWeeks.first, let last = testedWeeks.last else { continue }
             let testedDays = first * daysOfWeek..<(last + 1) * daysOfWeek
-            let learnedStretches = (0..<stretches).filter {
-                !testedDays.overlaps($0..<$0 + daysOfWeek)
+            let learnedStretches = (0..<stretchCount).filter { start in
+                !testedDays.overlaps(start..<start + daysOfWeek)
             }
             let stumps = BoostedStumps(
-                rows, learnedStretches + learnedStretches.map { $0 + stretches }, labels)
+                rows, learnedStretches + learnedStretches.map { $0 + stretchCount }, labels)
             scores += testedWeeks.map { week in
                 let start = week * daysOfWeek
                 return (
-                    stumps.score(of: start, in: rows), stumps.score(of: start + stretches, in: rows)
+                    stumps.score(of: start, in: rows),
+                    stumps.score(of: start + stretchCount, in: rows)
                 )
             }
         }
@@ -90,6 +91,7 @@ package struct WeekJudge: Equatable, Sendable {
     /// The share of right guesses about the two weeks of the same days, 0 to 1; a score of 0 is a
     /// random guess.
     private static func rightShare(human: Double, bot: Double) -> Double {
+        // The guess about one of the two weeks contributes half.
         func half(_ margin: Double) -> Double {
             if margin == 0 { return 0.25 }
             return margin > 0 ? 0.5 : 0
@@ -103,15 +105,15 @@ package struct WeekJudge: Equatable, Sendable {
 
     private static func interval(of shares: [Double], seed: UInt64) -> ClosedRange<Double> {
         var generator = SplitMix64(seed: seed)
-        let means = (0..<samples).map { _ in
+        let means = (0..<sampleCount).map { _ in
             let sample = shares.indices.map { _ in
                 let drawn = Int(generator.nextUniform() * Double(shares.count))
                 return shares[min(drawn, shares.count - 1)]
             }
             return mean(sample)
         }.sorted()
-        let excludedAtEachEnd = Int(tail * Double(samples))
-        return means[excludedAtEachEnd]...means[samples - 1 - excludedAtEachEnd]
+        let excludedAtEachEnd = Int(tail * Double(sampleCount))
+        return means[excludedAtEachEnd]...means[sampleCount - 1 - excludedAtEachEnd]
     }
 }
 

@@ -64,7 +64,7 @@ package struct WeightComparison: Equatable, Sendable, Encodable {
     ///   - plain: The predictions with plain weights.
     ///   - weighted: The predictions for the same posts with learned weights.
     ///   - mayFire: For each post, whether enough had been learned for it to be favorited.
-    ///   - weights: The last fitted weights; nil for none.
+    ///   - weights: The last fitted weights; nil if too little was learned.
     package init(
         plain: [Prediction], weighted: [Prediction], mayFire: [Bool], weights: EvidenceWeights?
     ) {
@@ -75,8 +75,8 @@ package struct WeightComparison: Equatable, Sendable, Encodable {
         equalThreshold = Self.threshold(above: plain.count(where: \.isFired), of: rates)
     }
 
-    /// A favorite rate that as many of the rates exceed as wanted, halfway between two of them; nil
-    /// if there is none.
+    /// A favorite rate that is exceeded by exactly `wantedNumber` of the rates: halfway between two
+    /// neighbouring rates; nil if there is none.
     private static func threshold(above wantedNumber: Int, of logRates: [Double]) -> Double? {
         let sorted = logRates.sorted(by: >)
         guard wantedNumber > 0, wantedNumber < sorted.count,

@@ -11,18 +11,18 @@ extension YearRehearsal {
     /// Simulates the mirror's replies to the mentions that the human answered in the year, based on
     /// the human's earlier replies.
     ///
-    /// - Parameter file: A file with texts of mentions that the mirror does not know.
+    /// - Parameter file: A file with the texts of mentions that the mirror has not stored.
     func replies(
         in span: Span, _ file: LabelledFile?, _ silence: Silence
     ) async throws -> ScoreReport.Part<RehearsedReplies> {
         let all = try await knownReplies(file)
-        let past = all.filter { $0.original.post.createdAt < span.end }
-        let during = past.filter { $0.original.post.createdAt >= span.start }
+        let untilEnd = all.filter { $0.original.post.createdAt < span.end }
+        let during = untilEnd.filter { $0.original.post.createdAt >= span.start }
         guard !during.isEmpty else {
             return .missing("the archive holds no reply of \(year) to anybody")
         }
         var contests = try await ReplyContests(
-            self, past, silence, from: span.start,
+            self, untilEnd, silence, from: span.start,
             // The names of people who were answered later are not known yet at this point.
             names: try await mirror.people.names().subtracting(all.compactMap(\.name)))
         guard !contests.simulatedIndices.isEmpty else {
@@ -54,8 +54,8 @@ extension YearRehearsal {
     }
 }
 
-/// The human's replies to others; for each of the year's, the mirror's choice among the replies
-/// before it is simulated.
+/// The human's replies to others. For each reply in the year, this simulates the mirror's choice
+/// among the earlier replies.
 private struct ReplyContests {
     /// The human's replies to others, oldest first.
     private let replies: [ReplyEvaluation.ReplyWithWords]
@@ -66,17 +66,16 @@ private struct ReplyContests {
     private let accounts: [AccountID: [AccountID]]
     /// For each account, the indices in ``replies`` of the replies to it.
     private let indicesByAccount: [AccountID: [Int]]
-    /// The indices of the replies that may not be sent again.
-    private let unusable: Set<Int>
+    /// The indices of the replies whose texts may not be sent.
+    private let unusableIndices: Set<Int>
     /// The score below which a reply is doubtful, as measured at the beginning of the year.
     private let threshold: Double?
     private let mode: ReplyMode
     /// The indices of the year's replies that are simulated.
     let simulatedIndices: [Int]
-    /// For each person, when the bot last sent which reply.
+    /// For each person, the replies that the bot has sent, with the last time of each.
     private var uses: [AccountID: [PostID: Date]] = [:]
-    /// The habits as they were last counted, and the number of replies before which they were
-    /// counted.
+    /// The habits that were counted last, and the number of replies from which they were counted.
     private var countedHabits: (count: Int, habits: ReplyHabits)?
     /// The number of replies after which the habits are counted again, which takes long.
     private static let repliesBetweenCounts = 25
@@ -106,7 +105,7 @@ private struct ReplyContests {
         let rules = TextRules(
             configuration, limits: .usual(of: configuration.botNetwork), repliesNameThePerson: false
         )
-        unusable = Set(
+        unusableIndices = Set(
             past.indices.filter { index in
                 let post = past[index].original.post
                 if silence.covers(post) { return true }
@@ -118,12 +117,12 @@ private struct ReplyContests {
             if let person = reply.person { indicesByAccount[person, default: []].append(index) }
         }
         self.indicesByAccount = indicesByAccount
-        let known = replies.indices.filter { index in
+        let indicesWithMention = replies.indices.filter { index in
             replies[index].post.createdAt >= start && replies[index].mention != nil
         }
         let stances = try await mirror.people.stances(
-            of: Array(Set(known.compactMap { replies[$0].person })))
-        let simulatedIndices = known.filter { index in
+            of: Array(Set(indicesWithMention.compactMap { replies[$0].person })))
+        let simulatedIndices = indicesWithMention.filter { index in
             replies[index].person.map { stances[$0] } != .deny
         }
         self.simulatedIndices = simulatedIndices
@@ -137,41 +136,42 @@ private struct ReplyContests {
     /// Returns the mirror's reply to the mention that one of the human's replies answered; `nil` if
     /// the mention is unknown.
     mutating func answer(at index: Int) async -> RehearsedReplies.Answer? {
-        let truth = replies[index]
-        guard let mention = truth.mention, let asked = truth.past.answered,
-            let person = truth.person
+        let trueReply = replies[index]
+        guard let mention = trueReply.mention, let mentionText = trueReply.past.answered,
+            let person = trueReply.person
         else {
             return nil
         }
         let habits = habits(before: index)
         let earlierIndices = (accounts[person] ?? [person]).flatMap { indicesByAccount[$0] ?? [] }
             .sorted()
-            .filter { $0 < index && !unusable.contains($0) }.suffix(ReplyEvaluation.mostCandidates)
+            .filter { $0 < index && !unusableIndices.contains($0) }.suffix(
+                ReplyEvaluation.mostCandidates)
         let knownNames = ReplyFilter.KnownNames(
             telling: names.union(replies[..<index].compactMap(\.past.name)))
         let contest = await ReplyEvaluation(
             words: evaluation.words, known: knownNames, mirror: evaluation.mirror
         ).contest(
             among: earlierIndices.map { replies[$0] }, for: mention,
-            truth.post.replyTo?.post ?? truth.post.id, by: person,
-            ReplyScorer(habits: habits), uses: uses[person] ?? [:], now: truth.post.createdAt)
+            trueReply.post.replyTo?.post ?? trueReply.post.id, by: person,
+            ReplyScorer(habits: habits), uses: uses[person] ?? [:], now: trueReply.post.createdAt)
         let chosen = contest.chosen
         let isDoubtful = chosen?.score.isDoubtful(below: threshold) ?? false
         let isSent = chosen != nil && !(isDoubtful && mode != .all)
-        if let chosen, isSent { uses[person, default: [:]][chosen.id] = truth.post.createdAt }
+        if let chosen, isSent { uses[person, default: [:]][chosen.id] = trueReply.post.createdAt }
         let sent = isSent ? chosen : nil
         let sentIndex = sent.flatMap { sent in
             earlierIndices.first { replies[$0].post.id == sent.id }
         }
         return RehearsedReplies.Answer(
-            time: truth.post.createdAt, mention: asked, human: truth.post.text,
+            time: trueReply.post.createdAt, mention: mentionText, human: trueReply.post.text,
             bot: sentIndex.map { replies[$0].post.text },
-            isSame: sent?.textKey == TextRules.textKey(truth.post.text),
-            isOfKind: sent.flatMap { Self.isOfKind($0, truth, mention, habits) },
+            isSame: sent?.textKey == TextRules.textKey(trueReply.post.text),
+            isOfKind: sent.flatMap { Self.isOfKind($0, trueReply, mention, habits) },
             isDoubtful: isDoubtful)
     }
 
-    /// Returns the human's habits before a reply, as the newest replies until then show them.
+    /// Returns the human's habits according to the newest replies before a reply.
     private mutating func habits(before index: Int) -> ReplyHabits {
         let count = index - index % Self.repliesBetweenCounts
         if let countedHabits, countedHabits.count == count { return countedHabits.habits }
@@ -180,17 +180,18 @@ private struct ReplyContests {
         return computed
     }
 
-    /// Whether a chosen reply has the kind of the true one; nil if the kinds are unknown.
+    /// Whether a chosen reply is of the same kind as the human's; nil if a kind is unknown.
     private static func isOfKind(
-        _ chosen: ReplyCandidate, _ truth: ReplyEvaluation.ReplyWithWords,
+        _ chosen: ReplyCandidate, _ trueReply: ReplyEvaluation.ReplyWithWords,
         _ mention: ReplyScorer.Text,
         _ habits: ReplyHabits
     ) -> Bool? {
-        let asked = habits.kind(ofMention: mention.text, language: mention.language)
-        let own = habits.kinds(of: truth.post.text, language: truth.post.language, after: asked)?
-            .kinds.reply
-        guard let own, let kind = chosen.score.kinds?.reply else { return nil }
-        return kind == own
+        let mentionKind = habits.kind(ofMention: mention.text, language: mention.language)
+        let trueKinds = habits.kinds(
+            of: trueReply.post.text, language: trueReply.post.language, after: mentionKind)
+        guard let trueKind = trueKinds?.kinds.reply, let chosenKind = chosen.score.kinds?.reply
+        else { return nil }
+        return chosenKind == trueKind
     }
 }
 

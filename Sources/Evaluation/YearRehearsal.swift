@@ -17,14 +17,14 @@ package struct YearProblem: Error, Equatable, Sendable, CustomStringConvertible 
         case future
         /// The human posted nothing in the year.
         case noPosts
-        /// The archive holds too few posts of the time before the year.
+        /// The archive holds too few posts from before the year.
         case tooEarly
         /// The archive is empty.
         case noArchive
     }
 
     package let code: Code
-    /// A clause in lower case without a full stop, which advises what to do.
+    /// The reason and advice: a clause in lower case without a full stop.
     package let description: String
 
     init(_ code: Code, _ description: String) {
@@ -38,19 +38,19 @@ package struct YearProblem: Error, Equatable, Sendable, CustomStringConvertible 
 /// The mirror begins with the human's posts before the year, and learns each later day when that
 /// day is over. Plans, texts, replies and favorites are decided by the same code as in a worker,
 /// with today's settings, muted words and excluded texts. A person's other decisions about texts
-/// are ignored, because they were made later. The year is lived in a database in memory; the
-/// mirror's own is only read.
+/// are ignored, because they were made later. The year is simulated in a database in memory; the
+/// mirror's own database is only read.
 package struct YearRehearsal: Sendable {
-    /// The fewest posts before the year; with fewer the mirror would not have known the human.
+    /// The minimum number of posts before the year; a mirror cannot plan days from fewer posts.
     package static let fewestPosts = HeldOutSplit.minimumPosts
-    /// The number of days after which the archive's habits are counted again and all texts are
-    /// judged by them.
+    /// The number of days after which the habits in the archive are counted again, and all texts
+    /// are judged with them.
     ///
-    /// Younger texts are usually not used (`MIN_AGE_DAYS`); if they are, a plan judges them by
-    /// their words alone.
+    /// Texts that are younger than this are usually not used (`MIN_AGE_DAYS`). If one is used, the
+    /// plan judges it by its words alone.
     private static let daysBetweenCounts = 14
     /// The number of posts that are stored at once.
-    private static let batch = 10_000
+    private static let batchSize = 10_000
 
     let mirror: HumanMirror
     let zone: TimeZone
@@ -62,8 +62,8 @@ package struct YearRehearsal: Sendable {
     ///   - mirror: The mirror's data.
     ///   - zone: The human's time zone, in which the year begins.
     ///   - year: The number of the year.
-    ///   - seed: The seed of another simulated life; nil for the one that the mirror itself would
-    ///     have lived.
+    ///   - seed: The seed of an alternative simulation; nil to simulate the year that the mirror
+    ///     itself would have lived.
     ///   - labels: The path of a file of JSON Lines with labelled posts and their times; nil for
     ///     the posts that the mirror has learned.
     package init(
@@ -80,8 +80,8 @@ package struct YearRehearsal: Sendable {
     ///
     /// - Parameters:
     ///   - now: The present; only days before today are simulated.
-    ///   - onDay: A function that is called after each simulated day with the number of days done,
-    ///     and of all days.
+    ///   - onDay: A function that is called after each simulated day, with the number of days
+    ///     simulated until then and the number of all days.
     /// - Returns: The year of the human and of the bot.
     /// - Throws: ``YearProblem``; `ImportError` for the file of favorites; the store's error;
     ///   `CancellationError`.
@@ -111,7 +111,7 @@ package struct YearRehearsal: Sendable {
             favorites: try await favorites(in: span, file))
     }
 
-    // MARK: Which days
+    // MARK: Days
 
     /// The simulated days, and their instants.
     struct Span: Sendable {
@@ -156,7 +156,7 @@ package struct YearRehearsal: Sendable {
         private(set) var before: [LocalTime] = []
         /// The human's posts on each day of the year.
         private(set) var entries: [LocalDay: [RehearsedYear.Entry]] = [:]
-        /// For each year until the end of the simulated one, the number of posts.
+        /// The number of posts of each year, up to the simulated year.
         private(set) var postsOfYears: [Int: Int] = [:]
 
         init(
@@ -212,7 +212,7 @@ package struct YearRehearsal: Sendable {
         }
     }
 
-    /// The similarity of the human's days in the year to as many days just before it.
+    /// The similarity of the human's days in the year to the same number of days just before it.
     private static func ownLikeness(
         of past: Past, _ days: [RehearsedYear.Day], _ span: Span
     ) -> RehearsedYear.Likeness {
@@ -223,7 +223,7 @@ package struct YearRehearsal: Sendable {
         return RehearsedYear.Likeness(Rhythm(of: past.before, on: before).distance(to: rhythm))
     }
 
-    // MARK: Living
+    // MARK: Simulation
 
     /// The bot's posts on one simulated day.
     private struct LivedDay {
@@ -238,13 +238,13 @@ package struct YearRehearsal: Sendable {
         let storage = try await Storage.openInMemory()
         return try await afterwards(storage.close) {
             try await TablesUpdate.migrate(storage)
-            let stage = try await Stage(storage, self, zones)
-            return try await stage.live(span.days, posts, zone, onDay: onDay)
+            let simulation = try await SimulatedMirror(storage, self, zones)
+            return try await simulation.live(span.days, posts, zone, onDay: onDay)
         }
     }
 
     /// The mirror's simulated archive and outbox.
-    private struct Stage {
+    private struct SimulatedMirror {
         let archive: Archive
         let outbox: OutboxStore
         let maker: PlanMaker
@@ -272,20 +272,19 @@ package struct YearRehearsal: Sendable {
             try await archive.neverUse(keys: circumstances.never, now: .distantPast)
         }
 
-        /// Simulates some days; at the beginning of each day the human's posts until then are
-        /// learned.
+        /// Simulates some days; the human's posts before each day are learned at its beginning.
         func live(
             _ days: [LocalDay], _ posts: [Post], _ zone: TimeZone, onDay: (Int, Int) -> Void
         ) async throws -> [LivedDay] {
             var lived: [LivedDay] = []
-            var learned = 0
+            var learnedCount = 0
             for (number, day) in days.enumerated() {
                 try Task.checkCancellation()
                 guard let midnight = LocalDayMinutes(day, in: zone).start else {
                     lived.append(LivedDay())
                     continue
                 }
-                learned += try await learn(posts[learned...], until: midnight, zone)
+                learnedCount += try await learn(posts[learnedCount...], until: midnight, zone)
                 if number % YearRehearsal.daysBetweenCounts == 0 {
                     try await archive.prepare(by: maker.judge)
                 }
@@ -297,16 +296,16 @@ package struct YearRehearsal: Sendable {
             return lived
         }
 
-        /// Stores those of the posts that were made before an instant, and returns their number.
+        /// Stores the first posts, up to those made before an instant, and returns their number.
         private func learn(_ posts: ArraySlice<Post>, until end: Date, _ zone: TimeZone)
             async throws -> Int
         {
             let newPosts = posts.prefix { $0.createdAt < end }
             for start in stride(
-                from: newPosts.startIndex, to: newPosts.endIndex, by: YearRehearsal.batch)
+                from: newPosts.startIndex, to: newPosts.endIndex, by: YearRehearsal.batchSize)
             {
                 let batchOfPosts = newPosts[
-                    start..<min(start + YearRehearsal.batch, newPosts.endIndex)]
+                    start..<min(start + YearRehearsal.batchSize, newPosts.endIndex)]
                 _ = try await archive.keep(Array(batchOfPosts), timeZone: zone, limit: limit)
             }
             return newPosts.count
@@ -377,7 +376,7 @@ package struct YearRehearsal: Sendable {
         }
     }
 
-    /// The labelled posts of others from before the year, and those of the year.
+    /// Other people's labelled posts from before the year, and those from the year.
     private func labelled(
         in span: Span, _ file: LabelledFile?, _ extractor: FeatureExtractor
     ) async throws -> (before: [LabelledPost], during: [LabelledPost]) {
