@@ -106,8 +106,9 @@ package struct ClassifierEvaluator: Sendable {
         }
     }
 
-    /// The name of the timeline's file in the folder of a training set. A training set lists
-    /// favorites first, so it does not show the base rate.
+    /// The name of the timeline's file in the folder of a training set.
+    ///
+    /// A training set lists favorites first, so it does not show the base rate.
     static let timelineName = "train.jsonl"
 
     private let words: FeatureWords

@@ -69,8 +69,9 @@ package struct RehearsedYear: Encodable, Sendable {
     package let withoutText: Int
     /// The similarity of the bot's days to the human's.
     package let likeness: Likeness
-    /// The similarity of the human's days to the same number of days just before the year. It is
-    /// less than 1 because of chance, and because people change.
+    /// The similarity of the human's days to the same number of days just before the year.
+    ///
+    /// It is less than 1 because of chance, and because people change.
     package let ownLikeness: Likeness
     /// How often a simulated stranger recognizes whose week it is; nil for a year of too few weeks.
     package let judge: WeekJudge?

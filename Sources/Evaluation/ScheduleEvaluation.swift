@@ -92,8 +92,9 @@ package struct ScheduleEvaluation: Sendable {
         return (scores, days)
     }
 
-    /// Returns the human's held-out days, and simulated days of a bot on the same dates. Each of
-    /// the bot's days is drawn from the human's days before it.
+    /// Returns the human's held-out days, and simulated days of a bot on the same dates.
+    ///
+    /// Each of the bot's days is drawn from the human's days before it.
     ///
     /// So the shapes of the days are compared, and not the posting rates of different years. The
     /// bot learns again every month, or less often if that would take long.
@@ -294,8 +295,9 @@ struct FrozenModels {
     }
 }
 
-/// The simple profiles with which the model is compared. They ignore the age of posts, the weekday
-/// and the habits of other people.
+/// The simple profiles with which the model is compared.
+///
+/// They ignore the age of posts, the weekday and the habits of other people.
 package enum PlainProfile {
     /// The standard deviation of the plain kernel in minutes.
     package static let sigma = 20.0

@@ -21,8 +21,9 @@ package struct TextLearning: Encodable, Equatable, Sendable {
         /// The share of the texts preferred by the learned model that are out of place, as a mean
         /// over the persons.
         package let outOfPlace: Double
-        /// The standard error of ``outOfPlace``. It is a lower bound, because all persons label the
-        /// same texts.
+        /// The standard error of ``outOfPlace``.
+        ///
+        /// It is a lower bound, because all persons label the same texts.
         package let error: Double
         /// The share of the texts in place that the learned model prefers.
         package let inPlaceFirst: Double
@@ -34,8 +35,9 @@ package struct TextLearning: Encodable, Equatable, Sendable {
     package static let noise = 0.1
     /// The share of texts that are held out for the test.
     package static let heldOut = 0.25
-    /// The share of texts out of place in the mix `mixed`. It is the share that strangers found
-    /// among texts that bots had planned.
+    /// The share of texts out of place in the mix `mixed`.
+    ///
+    /// It is the share that strangers found among texts that bots had planned.
     package static let outOfPlace = 0.22
 
     package let persons: Int

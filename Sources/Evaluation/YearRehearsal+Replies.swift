@@ -54,8 +54,9 @@ extension YearRehearsal {
     }
 }
 
-/// The human's replies to others. For each reply in the year, this simulates the mirror's choice
-/// among the earlier replies.
+/// The human's replies to others.
+///
+/// For each reply in the year, this simulates the mirror's choice among the earlier replies.
 private struct ReplyContests {
     /// The human's replies to others, oldest first.
     private let replies: [ReplyEvaluation.ReplyWithWords]

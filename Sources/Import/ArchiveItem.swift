@@ -17,8 +17,9 @@ package enum ArchiveItem: Equatable, Sendable {
     /// A post by the human, including reposts and restricted posts: the archive of posts decides
     /// which to keep.
     case post(Post)
-    /// The file of a picture. The post was passed before; `place` is the position among its
-    /// pictures, from 0.
+    /// The file of a picture.
+    ///
+    /// The post was passed before; `place` is the position among its pictures, from 0.
     case picture(PostID, place: Int, [UInt8])
     /// Another person's post that the human favorited.
     case favorite(ImportedExample)

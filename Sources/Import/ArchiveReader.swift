@@ -138,8 +138,10 @@ package struct ArchiveReader: Sendable {
             limits: request.limits, now: request.now)
     }
 
-    /// Returns a source with this one file, under the name that it has in an archive. The source
-    /// also has the file `neighbour` of the same folder, which names the owner, if it exists.
+    /// Returns a source with this one file, under the name that it has in an archive.
+    ///
+    /// The source also has the file `neighbour` of the same folder, which names the owner, if it
+    /// exists.
     private func single(_ name: String, besides neighbour: String? = nil) -> FileSource {
         var files = [(name: name, path: request.path)]
         if let neighbour {

@@ -98,7 +98,9 @@ enum MemberName {
         return parts.first?.isEmpty == true || isDrive || parts.contains("..")
     }
 
-    /// The files at the top of an archive. They are recognized inside any number of folders.
+    /// The files at the top of an archive.
+    ///
+    /// They are recognized inside any number of folders.
     private static let topFiles: Set<Substring> = [
         "actor.json", "outbox.json", "likes.json", "tweets.csv",
     ]

@@ -173,8 +173,10 @@ struct MisskeyNoteConverter {
         PostID(network: .mastodon, value: "https://\(host)/notes/\(id)")
     }
 
-    /// The answered note and its author. The export has only the note's id; the author is the
-    /// person whose name the reply begins with.
+    /// The answered note and its author.
+    ///
+    /// The export has only the note's id; the author is the person whose name the reply begins
+    /// with.
     private func replyTarget(_ wire: JSON, _ text: String) -> ReplyTarget? {
         guard let answeredID = wire["replyId"]?.nonEmptyText else { return nil }
         if ownPosts.contains(answeredID.hashValue) {

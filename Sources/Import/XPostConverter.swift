@@ -161,8 +161,9 @@ struct XPostConverter {
 
     // MARK: Text
 
-    /// Whether a text is that of a repost. The archive marks reposts only so: its field `retweeted`
-    /// is always false.
+    /// Whether a text is that of a repost.
+    ///
+    /// The archive marks reposts only so: its field `retweeted` is always false.
     static func isRepost(_ text: String) -> Bool {
         guard text.hasPrefix("RT @") else { return false }
         let name = text.utf8.dropFirst(4).prefix {

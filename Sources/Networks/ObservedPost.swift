@@ -145,7 +145,9 @@ package struct FavoriteDraft: Sendable, Equatable {
     /// The ``ObservedPost/address`` of the post.
     package var address: String
     /// The idempotency key: the same for every attempt at this favorite, different for every other
-    /// one. It has the form of ``Draft/key``.
+    /// one.
+    ///
+    /// It has the form of ``Draft/key``.
     package var key: String
     /// The time at which the favorite was finally decided; its date on networks where the giver
     /// dates favorites.

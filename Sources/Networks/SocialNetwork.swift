@@ -374,8 +374,10 @@ package enum FeedPosition: Sendable, Hashable {
     case newest
     /// The items further in the past.
     case older(String)
-    /// The items that arrived after the cursor was issued. If they fill more than one page, the
-    /// answer holds some of them, and its ``FeedPage/newer`` leads to the others.
+    /// The items that arrived after the cursor was issued.
+    ///
+    /// If they fill more than one page, the answer holds some of them, and its ``FeedPage/newer``
+    /// leads to the others.
     case newer(than: String)
 }
 

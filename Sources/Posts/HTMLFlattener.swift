@@ -498,8 +498,10 @@ extension String {
 package struct HTMLText: Equatable, Sendable {
     /// Text without white space around it.
     package let text: String
-    /// Whether the post quotes or shares another person's post. The text contains that post only if
-    /// a sign of the server's program, and not an element, marks its beginning.
+    /// Whether the post quotes or shares another person's post.
+    ///
+    /// The text contains that post only if a sign of the server's program, and not an element,
+    /// marks its beginning.
     package let quotesPost: Bool
     /// Whether a picture, video or sound is inside.
     package let hasMedia: Bool

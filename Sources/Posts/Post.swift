@@ -41,8 +41,9 @@ package struct Post: Equatable, Sendable, Identifiable {
     /// Plain text: no HTML, entities decoded once, shortened links expanded.
     package var text: String
     package var createdAt: Date
-    /// Whether the time of day is known; false if an archive lost it. Such a post is not used to
-    /// learn posting times.
+    /// Whether the time of day is known; false if an archive lost it.
+    ///
+    /// Such a post is not used to learn posting times.
     package var isTimeTrusted: Bool
     package var replyTo: ReplyTarget?
     package var isRepost: Bool

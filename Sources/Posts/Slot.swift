@@ -3,6 +3,7 @@ package import Foundation
 /// A planned posting time of a local day.
 package struct Slot: Equatable, Sendable {
     /// The permanent name of a slot: its day and its number on that day, as in `2026-11-20#3`.
+    ///
     /// The second part of a thread in the slot is named `2026-11-20#3/2`, and so on.
     ///
     /// Formatted and parsed only here; ``TypedSlot`` parses user input.

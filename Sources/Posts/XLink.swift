@@ -219,8 +219,9 @@ enum TopLevelDomains {
         "ws", "za",
     ]
 
-    /// The domains in other scripts. X recognizes them even without a space after them: `Vol.みんなで`
-    /// contains one.
+    /// The domains in other scripts.
+    ///
+    /// X recognizes them even without a space after them: `Vol.みんなで` contains one.
     private static let foreign: Set<String> = [
         "みんな", "アマゾン", "クラウド", "グーグル", "コム", "ストア", "セール", "ファッション", "ポイント", "家電", "食品", "通販",
         "世界", "中国", "中國", "中文网", "中信", "企业", "佛山", "信息", "健康", "八卦", "公司", "公益", "台湾", "台灣", "商城",

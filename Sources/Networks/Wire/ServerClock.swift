@@ -7,8 +7,9 @@ package import Transport
 /// A single answer may have a wrong time, and the local clock may be set at any time. So the
 /// servers' times are compared with a monotonic clock, and the median of the last answers is used.
 package final class ServerClock: @unchecked Sendable {
-    /// The number of answers that are used, and their maximum age in seconds. Old answers are
-    /// removed only when a new one comes.
+    /// The number of answers that are used, and their maximum age in seconds.
+    ///
+    /// Old answers are removed only when a new one comes.
     private static let maximumCount = 9
     private static let maximumAge: TimeInterval = 3_600
     private static let origin = ContinuousClock.now

@@ -8,10 +8,13 @@ package struct NetworkTraits: Sendable {
     package enum AccountForm: Sendable, Equatable {
         /// `user@host`, which people also type.
         case address
-        /// A number. People do not know it: they type a name, which another account may take over.
+        /// A number.
+        ///
+        /// People do not know it: they type a name, which another account may take over.
         case number
-        /// A text with this prefix, such as `did:`. People type a name, which another account may
-        /// take over.
+        /// A text with this prefix, such as `did:`.
+        ///
+        /// People type a name, which another account may take over.
         case identifier(beginning: String)
     }
 
