@@ -34,7 +34,7 @@ package struct ClassifierReport: Sendable {
     package let words: FeatureWords
     /// Whether each post was learned after it was predicted.
     package let isPrequential: Bool
-    /// Whether the posts were predicted in the order of their times, not in that of the file.
+    /// Whether the posts were predicted in the order of their times, not in the order of the file.
     package let isInTimeOrder: Bool
     /// The file that was learned before the first prediction; nil if there was none.
     package let training: File?
@@ -74,7 +74,8 @@ extension ClassifierReport: Encodable {
         case leftOutOfTesting = "left_out_test"
     }
 
-    /// Encodes the keys of ``scores``, those of ``comparison``, and a few of the report itself.
+    /// Encodes the keys of ``scores``, the keys of ``comparison``, and a few keys of the report
+    /// itself.
     package func encode(to encoder: any Encoder) throws {
         try scores.encode(to: encoder)
         try comparison.encode(to: encoder)

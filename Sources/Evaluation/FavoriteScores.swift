@@ -162,7 +162,7 @@ extension Calibration {
     }
 }
 
-/// The classifier's prediction for a post, made before it learned what the human did.
+/// The classifier's prediction for a post, made before it learned whether the human favorited it.
 package struct Prediction: Equatable, Sendable {
     package let id: PostID
     /// ln(P(favorite) / P(normal)); finite.

@@ -45,8 +45,8 @@ package struct BaseRate: Equatable, Sendable, Encodable {
 
     /// Counts the posts that were seen, and the favorites among them.
     package init(of posts: some Collection<LabelledPost>) {
-        let seen = posts.lazy.filter(\.state.isSeen)
-        self.init(posts: seen.count, favorites: seen.count { $0.isFavorite })
+        let seenPosts = posts.lazy.filter(\.state.isSeen)
+        self.init(posts: seenPosts.count, favorites: seenPosts.count { $0.isFavorite })
     }
 
     /// The number of favorites per post, from 0 to 1; nil without posts.

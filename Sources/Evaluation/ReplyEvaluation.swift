@@ -137,8 +137,8 @@ struct ReplyEvaluation: Sendable {
         guard let chosen = contest.chosen,
             let trueCandidate = candidates.first(where: { $0.id == trueReply.post.id })
         else { return nil }
-        let plain = candidates.filter(\.isPlain)
-        let competing = plain.isEmpty ? candidates : plain
+        let plainCandidates = candidates.filter(\.isPlain)
+        let competing = plainCandidates.isEmpty ? candidates : plainCandidates
         let trueKind = trueCandidate.score.kinds?.reply
         var isOfKind: Bool?
         var sameKinds = 0
@@ -193,13 +193,13 @@ struct ReplyEvaluation: Sendable {
     private static func measure(of outcomes: [Outcome], now: Date) -> ReplyMeasure {
         let kindKnown = outcomes.filter { $0.isOfKind != nil }
         let threshold = threshold(kindKnown)
-        let held = kindKnown.count { $0.score < threshold ?? -.infinity }
+        let heldCount = kindKnown.count { $0.score < threshold ?? -.infinity }
         return ReplyMeasure(
             measured: now, answers: outcomes.count, same: outcomes.count { $0.isSame },
             sameByChance: outcomes.map(\.sameByChance).reduce(0, +), kindKnown: kindKnown.count,
             sameKind: kindKnown.count { $0.isOfKind == true },
             sameKindByChance: kindKnown.map(\.sameKindByChance).reduce(0, +), threshold: threshold,
-            held: held)
+            held: heldCount)
     }
 
     /// Returns the threshold that maximizes the number of right replies minus the number of wrong

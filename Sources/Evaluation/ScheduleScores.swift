@@ -186,7 +186,7 @@ package struct Rhythm: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - times: Posting times in any order; those of other days are left out.
+    ///   - times: Posting times in any order; times on other days are ignored.
     ///   - days: The days to include, each of them once.
     package init(of times: [LocalTime], on days: some Sequence<LocalDay>) {
         let minutes = Dictionary(grouping: times, by: \.day)

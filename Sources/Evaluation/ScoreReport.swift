@@ -160,13 +160,13 @@ package struct ScoreReporter: Sendable {
     private func replies(now: Date, _ executor: ThreadExecutor) async throws
         -> ScoreReport.Part<ReplyScores>
     {
-        let known = try await mirror.people.knownNames()
+        let knownNames = try await mirror.people.knownNames()
         let replies = try await mirror.archive.newestReplies(
             mirror.configuration.archiveLimit, answered: Favorites.textOfAnswered)
-        var scores = Self.counts(of: replies, known)
+        var scores = Self.counts(of: replies, knownNames)
         guard scores.replies > 0 else { return .missing("the archive holds no reply to anybody") }
         let evaluation = ReplyEvaluation(
-            words: mirror.wordCounter, known: known, mirror: mirror.name)
+            words: mirror.wordCounter, known: knownNames, mirror: mirror.name)
         scores.choices = await withTaskExecutorPreference(executor) {
             await evaluation.measure(replies, now: now)
         }
@@ -208,7 +208,7 @@ package struct ScoreReporter: Sendable {
         }
         let fitCount = strict.fit + strict.sometimes.values.reduce(0, +)
         var mode = mirror.configuration.fitness
-        let plain = mode == .plain ? strict.plain : nil
+        let plainCount = mode == .plain ? strict.plain : nil
         if mode == .strict || mode == .plain, fitCount < TextJudge.fewest { mode = .loose }
         let usedTexts = try await mirror.unsentTexts(mode)
         let textCount = usedTexts.fit + usedTexts.sometimes.values.reduce(0, +)
@@ -222,7 +222,7 @@ package struct ScoreReporter: Sendable {
         return .measured(
             TextScores(
                 texts: textCount, outOfPlace: textCount - (mode == .off ? strict.fit : fitCount),
-                plain: plain,
+                plain: plainCount,
                 postsPerDay: Double(times.count) / Double(max(days, 1))))
     }
 

@@ -98,9 +98,11 @@ package struct TextLearning: Encodable, Equatable, Sendable {
     ) -> (outOfPlace: Double, inPlaceFirst: Double)? {
         var generator = SplitMix64(seed: StableHash.fnv1a("person/1 \(person)"))
         var order = texts.map {
-            (place: generator.nextUniform(), isWrong: generator.nextUniform() < noise, text: $0)
+            (position: generator.nextUniform(), isWrong: generator.nextUniform() < noise, text: $0)
         }
-        .sorted { ($0.place, $0.text.example.id.value) < ($1.place, $1.text.example.id.value) }
+        .sorted {
+            ($0.position, $0.text.example.id.value) < ($1.position, $1.text.example.id.value)
+        }
         var outOfPlaceCount = 0
         order.removeAll { entry in
             outOfPlaceCount += entry.text.isOutOfPlace ? 1 : 0
@@ -110,9 +112,11 @@ package struct TextLearning: Encodable, Equatable, Sendable {
             // The remaining texts out of place are all at the beginning, so the order is drawn
             // again.
             order = order.map {
-                (place: generator.nextUniform(), isWrong: $0.isWrong, text: $0.text)
+                (position: generator.nextUniform(), isWrong: $0.isWrong, text: $0.text)
             }
-            .sorted { ($0.place, $0.text.example.id.value) < ($1.place, $1.text.example.id.value) }
+            .sorted {
+                ($0.position, $0.text.example.id.value) < ($1.position, $1.text.example.id.value)
+            }
         }
         let testedTexts = order.prefix(Int((Double(order.count) * heldOut).rounded()))
         let labelled = order.dropFirst(testedTexts.count).prefix(labels).map { entry in

@@ -51,7 +51,7 @@ package struct WeekJudge: Equatable, Sendable {
                 .features
             }
         }
-        // The rows of the human's stretches come first, those of the bot's follow.
+        // The rows of the human's stretches come first, then the rows of the bot's stretches.
         let rows = ClassedRows(featuresOfStretches(human) + featuresOfStretches(bot))
         let labels = starts.map { _ in false } + starts.map { _ in true }
         let scores = Self.scores(rows, labels, days: days, weeks: weeks)

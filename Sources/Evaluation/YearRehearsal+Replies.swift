@@ -85,7 +85,7 @@ private struct ReplyContests {
     ///   - past: The human's replies to others until the end of the year, oldest first.
     ///   - silence: The posts whose texts are never sent.
     ///   - start: The beginning of the year.
-    ///   - names: The handles that are known besides those of the people answered.
+    ///   - names: The known handles, without the handles of the people answered.
     init(
         _ rehearsal: YearRehearsal, _ past: [Archive.PastReply], _ silence: YearRehearsal.Silence,
         from start: Date,

@@ -197,10 +197,10 @@ package struct YearRehearsal: Sendable {
         }
         let years = past.postsOfYears.filter { $0.value > 0 }.keys.sorted()
         guard past.postsOfYears[year] != nil, !past.entries.isEmpty else {
-            let known = years.map(String.init).joined(separator: ", ")
+            let knownYears = years.map(String.init).joined(separator: ", ")
             throw YearProblem(
                 .noPosts,
-                "the archive holds no posts of \(year); until then it has some of \(known); name another year, or "
+                "the archive holds no posts of \(year); until then it has some of \(knownYears); name another year, or "
                     + learn)
         }
         guard past.before.count >= Self.fewestPosts else {

@@ -11,7 +11,7 @@ final class ArchivePictures {
 
     private let isWanted: (@Sendable (Post) -> Bool)?
     /// For each wanted file, the post and the position of the picture in it.
-    private var places: [String: (post: PostID, place: Int)] = [:]
+    private var picturesByFile: [String: (post: PostID, place: Int)] = [:]
 
     /// - Parameter isWanted: Whether to read the pictures of a post; nil to read none.
     init(_ isWanted: (@Sendable (Post) -> Bool)?) { self.isWanted = isWanted }
@@ -25,9 +25,10 @@ final class ArchivePictures {
     func noteFiles(_ names: [[String]], of post: Post) {
         guard let isWanted, names.count == post.pictures.count, !names.isEmpty, isWanted(post)
         else { return }
-        for (place, alternatives) in names.enumerated() where places.count < Self.maximumFiles {
+        for (index, alternatives) in names.enumerated()
+        where picturesByFile.count < Self.maximumFiles {
             for name in alternatives where !MemberName.isUnsafe(name) {
-                places[name] = (post.id, place)
+                picturesByFile[name] = (post: post.id, place: index)
             }
         }
     }
@@ -38,9 +39,9 @@ final class ArchivePictures {
     ///   - source: The archive; pictures that are not in it are fetched from their network later.
     /// - Throws: ``ImportError``, or what `body` throws.
     func read(_ source: any MemberSource, _ body: @escaping (ArchiveItem) throws -> Void) throws {
-        guard !places.isEmpty else { return }
-        try source.read(files: Set(places.keys)) { [self] name in
-            guard let picture = places[name] else { return nil }
+        guard !picturesByFile.isEmpty else { return }
+        try source.read(files: Set(picturesByFile.keys)) { [self] name in
+            guard let picture = picturesByFile[name] else { return nil }
             return PictureSink { bytes in
                 guard PictureFormat(bytes) != nil else { return }
                 try body(.picture(picture.post, place: picture.place, bytes))

@@ -48,7 +48,7 @@ package struct ArchiveReader: Sendable {
             isLookedAt: purpose == .texts, now: now)
     }
 
-    /// Reads all items for the purpose, in the order of the archive; blocks the thread meanwhile.
+    /// Reads all items for the purpose, in the order of the archive; blocks the calling thread.
     ///
     /// An archive that is not safe to read is refused before any item is passed. Only damage inside
     /// a zip's data is noticed later; the items before it are valid, and reading a better copy

@@ -105,9 +105,10 @@ struct JSON {
         var key = index + 1
         while key < Int(node.next) {
             let name = document.nodes[key]
-            let raw = document.bytes[name.range]
+            let keyBytes = document.bytes[name.range]
             members.append(
-                (string(name) ?? String(decoding: raw, as: UTF8.self), JSON(document, key + 1)))
+                (string(name) ?? String(decoding: keyBytes, as: UTF8.self), JSON(document, key + 1))
+            )
             key = Int(document.nodes[key + 1].next)
         }
         return members

@@ -81,10 +81,10 @@ struct MastodonPostConverter {
 
     /// `user@host`, with the user name in its written case.
     private static func fullName(_ mention: WireMention, _ person: AccountID) -> String {
-        let written = (mention.name ?? "").drop { $0 == "@" }.prefix { $0 != "@" }
+        let writtenName = (mention.name ?? "").drop { $0 == "@" }.prefix { $0 != "@" }
         let userName = person.value.prefix { $0 != "@" }
-        return written.lowercased() == userName
-            ? String(written + person.value.dropFirst(userName.count)) : person.value
+        return writtenName.lowercased() == userName
+            ? String(writtenName + person.value.dropFirst(userName.count)) : person.value
     }
 
     // MARK: Reply

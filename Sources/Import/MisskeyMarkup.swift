@@ -41,9 +41,9 @@ enum MisskeyMarkup {
         init(text: [Unicode.Scalar]) {
             self.text = text
             var open: [Int] = []
-            for (place, scalar) in text.enumerated() {
-                if scalar == "[" { open.append(place) }
-                if scalar == "]", let start = open.popLast() { closings[start] = place }
+            for (index, scalar) in text.enumerated() {
+                if scalar == "[" { open.append(index) }
+                if scalar == "]", let start = open.popLast() { closings[start] = index }
             }
         }
 
@@ -65,8 +65,8 @@ enum MisskeyMarkup {
             byteCount += scalars.reduce(0) { $0 + Unicode.UTF8.width($1) }
         }
 
-        private func starts(with word: String, at place: Int) -> Bool {
-            text[place...].starts(with: word.unicodeScalars)
+        private func starts(with word: String, at index: Int) -> Bool {
+            text[index...].starts(with: word.unicodeScalars)
         }
 
         /// Opens a function, `$[name.argument=1 `.

@@ -150,21 +150,21 @@ struct MisskeyNoteConverter {
         guard audience.isOpen else { return nil }
         let time = PostTime(
             wire["createdAt"]?.nonEmptyText, keyed: PostTime.keyed(misskey: id), noticedAt: now)
-        let plain = MisskeyMarkup.read(wire["text"]?.text ?? "")
-        let named = MisskeyNames(in: plain.text, on: host)
+        let converted = MisskeyMarkup.read(wire["text"]?.text ?? "")
+        let names = MisskeyNames(in: converted.text, on: host)
         let warning = PlainText.cleaned(wire["cw"]?.text ?? "")
         let files = wire["files"]?.list ?? []
         let hasPoll = wire.child("poll") != nil
         let hasUnknownFiles = (wire["fileIds"]?.list ?? []).count > files.count
         var post = Post(
-            id: address(of: id), author: owner, text: named.text, createdAt: time.date,
-            isTimeTrusted: time.isTrusted, replyTo: replyTarget(wire, named.text),
+            id: address(of: id), author: owner, text: names.text, createdAt: time.date,
+            isTimeTrusted: time.isTrusted, replyTo: replyTarget(wire, names.text),
             visibility: audience.visibility, hasMedia: hasPoll || hasUnknownFiles || !files.isEmpty,
             isSensitive: !warning.isEmpty || files.contains { $0.flag("isSensitive") == true },
-            mentions: named.people, warning: warning.isEmpty ? nil : warning,
+            mentions: names.people, warning: warning.isEmpty ? nil : warning,
             pictures: Picture.all(files.map(Self.picture), besides: hasPoll || hasUnknownFiles),
             isQuote: wire["renoteId"]?.nonEmptyText != nil)
-        post.linkWords = plain.linkWords.map { MisskeyNames(in: $0, on: host).text }
+        post.linkWords = converted.linkWords.map { MisskeyNames(in: $0, on: host).text }
         return post
     }
 

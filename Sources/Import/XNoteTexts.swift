@@ -34,8 +34,8 @@ struct XNoteTexts {
     mutating func insert(_ wire: JSON) throws(ItemFault) {
         let core = try wire.object("noteTweet", "core")
         guard let original = core["text"]?.nonEmptyText else { throw ItemFault("text is missing") }
-        guard let written = wire["noteTweet"]?["createdAt"]?.nonEmptyText,
-            let date = Date(rfc3339: written) ?? Date(xTimestamp: written)
+        guard let writtenTime = wire["noteTweet"]?["createdAt"]?.nonEmptyText,
+            let date = Date(rfc3339: writtenTime) ?? Date(xTimestamp: writtenTime)
         else { throw ItemFault("createdAt is not a date") }
         // `note-tweet.js` has no entities, so an `&` is literal even if it looks like one.
         let text = original.replacing("&", with: "&amp;")

@@ -150,18 +150,20 @@ extension XPostConverter {
     /// if the numbers differ.
     private static func links(in text: String, to addresses: [String]) -> [XLinkEntity] {
         var distinct: Set<String> = []
-        let full = addresses.filter { distinct.insert($0).inserted }
-        let short = text.split(whereSeparator: \.isWhitespace).flatMap { word in
+        let fullAddresses = addresses.filter { distinct.insert($0).inserted }
+        let shortAddresses = text.split(whereSeparator: \.isWhitespace).flatMap { word in
             ["https://t.co/", "http://t.co/"].compactMap { start in
-                word.range(of: start).map { place in
+                word.range(of: start).map { range in
                     start
-                        + word[place.upperBound...].prefix {
+                        + word[range.upperBound...].prefix {
                             $0.isASCII && ($0.isLetter || $0.isNumber)
                         }
                 }
             }
         }
-        guard short.count == full.count else { return [] }
-        return zip(short, full).map { XLinkEntity(short: $0, expanded: $1) }
+        guard shortAddresses.count == fullAddresses.count else { return [] }
+        return zip(shortAddresses, fullAddresses).map { short, full in
+            XLinkEntity(short: short, expanded: full)
+        }
     }
 }

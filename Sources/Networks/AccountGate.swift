@@ -571,8 +571,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     ///
     /// - Parameter refusal: The refusal of a request for a post.
     /// - Returns: False if the network refuses the credentials.
-    /// - Throws: A temporary ``NetworkError`` if the verification is inconclusive, so that it is
-    ///   unknown what the refusal is about.
+    /// - Throws: A temporary ``NetworkError`` if the verification is inconclusive: the refusal may
+    ///   then be about the credentials or about the post.
     private func areCredentialsAccepted(despite refusal: NetworkError) async throws -> Bool {
         let now = now()
         if let verifiedAt = currentState.verifiedAt,

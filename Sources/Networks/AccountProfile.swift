@@ -47,7 +47,7 @@ package struct AccountProfile: Equatable, Sendable {
     package var bio: String
     package var fields: [Field]
     package var limits: Limits
-    /// The page of the account for browsers; nil if the network does not tell.
+    /// The page of the account for browsers; nil if the network does not return it.
     package var page: String?
 
     package init(bio: String, fields: [Field], limits: Limits, page: String?) {

@@ -34,7 +34,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         case unavailable
         /// The server could not be reached or the connection was lost.
         case transport
-        /// The answer is not what the interface promises.
+        /// The answer does not have the form that the interface promises.
         case malformedResponse = "malformed-response"
         /// The answer is larger than this program accepts; a smaller page may fit.
         case tooLarge = "too-large"
@@ -52,7 +52,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         case creditsDepleted = "credits-depleted"
         /// The network's quota for a day or month is used up; see ``NetworkError/retryAfter``.
         case capReached = "cap-reached"
-        /// The call would cost more than what is left of the configured budget; it was not made.
+        /// The call was not made, because it would cost more than the rest of the configured
+        /// budget.
         case overBudget = "over-budget"
     }
 

@@ -8,13 +8,13 @@ package enum Base64URL {
             .replacing("=", with: "")
     }
 
-    /// Reads what ``text(of:)`` writes.
+    /// Decodes a text from ``text(of:)``.
     ///
     /// - Returns: Nil for any other text, also for another spelling of the same bytes.
     package static func bytes(of text: String) -> [UInt8]? {
-        let usual = text.replacing("-", with: "+").replacing("_", with: "/")
+        let standardText = text.replacing("-", with: "+").replacing("_", with: "/")
         let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        guard let data = Data(base64Encoded: usual + padding) else { return nil }
+        guard let data = Data(base64Encoded: standardText + padding) else { return nil }
         let bytes = Array(data)
         return self.text(of: bytes) == text ? bytes : nil
     }

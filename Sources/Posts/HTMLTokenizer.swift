@@ -187,7 +187,7 @@ enum HTMLEntity {
     static func scalar(_ reference: some Collection<UInt8>) -> Unicode.Scalar? {
         guard let first = reference.first, reference.count <= maximumLength else { return nil }
         guard first == UInt8(ascii: "#") else {
-            return named[String(decoding: reference, as: UTF8.self)]
+            return namedCharacters[String(decoding: reference, as: UTF8.self)]
         }
         let numeral = reference.dropFirst()
         let isHexadecimal = numeral.first == UInt8(ascii: "x") || numeral.first == UInt8(ascii: "X")
@@ -222,7 +222,7 @@ enum HTMLEntity {
     }
 
     /// The character of each name of HTML 4, and of `apos`; servers use no other names.
-    private static let named: [String: Unicode.Scalar] = {
+    private static let namedCharacters: [String: Unicode.Scalar] = {
         var table: [String: Unicode.Scalar] = [:]
         for (offset, name) in latin.split(whereSeparator: \.isWhitespace).enumerated() {
             table[String(name)] = Unicode.Scalar(UInt32(0xA0 + offset))

@@ -108,7 +108,7 @@ package struct Post: Equatable, Sendable, Identifiable {
 
     /// Whether everybody may read the post, for as long as it is not deleted.
     ///
-    /// Posts that are not open are neither archived nor learned nor repeated.
+    /// Posts that are not open are not archived, learned or repeated.
     package var isOpen: Bool { visibility.isOpen && !isTimeLimited }
 
     /// Whether the post is a reply, even to its own author.

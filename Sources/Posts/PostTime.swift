@@ -25,9 +25,9 @@ package struct PostTime: Equatable, Sendable {
     ///   - keyed: The time in the post's key; `nil` if it contains none.
     ///   - noticedAt: The latest time at which the post may have been seen first.
     package init(_ text: String?, keyed: Date? = nil, noticedAt: Date) {
-        let zoned = text.flatMap { Date(rfc3339: $0) }
-        let written = zoned ?? text.flatMap { Date(rfc3339: $0 + "Z") }
-        self.init(written, isExact: zoned != nil, keyed: keyed, noticedAt: noticedAt)
+        let dateWithZone = text.flatMap { Date(rfc3339: $0) }
+        let date = dateWithZone ?? text.flatMap { Date(rfc3339: $0 + "Z") }
+        self.init(date, isExact: dateWithZone != nil, keyed: keyed, noticedAt: noticedAt)
     }
 
     /// - Parameters:

@@ -50,7 +50,7 @@ package struct TextGrammar {
     package struct Emoji: Equatable {
         /// The range of the name with its colons.
         package let range: Range<Int>
-        /// Whether no letter or digit of any script, nor another colon, is beside it: then every
+        /// Whether no letter or digit of any script and no other colon is beside it: then every
         /// server that has the picture shows it.
         package let isCertain: Bool
     }
@@ -86,8 +86,8 @@ package struct TextGrammar {
         func skip(_ expected: StaticString) -> Bool {
             let length = expected.utf8CodeUnitCount
             guard end + length <= text.count else { return false }
-            for place in 0..<length
-            where text[end + place].lowercaseASCII != expected.utf8Start[place] { return false }
+            for offset in 0..<length
+            where text[end + offset].lowercaseASCII != expected.utf8Start[offset] { return false }
             end += length
             return true
         }
@@ -289,19 +289,20 @@ package struct TextGrammar {
     ///     only single ones, because several are more often the end of a sentence.
     /// - Returns: The end; `start` if there is no name.
     private func nameEnd(at start: Int, longest: Bool) -> Int {
-        func isName(_ place: Int) -> Bool {
-            place < text.count
-                && (text[place].isASCIIAlphanumeric || text[place] == UInt8(ascii: "_"))
+        func isNameByte(_ index: Int) -> Bool {
+            index < text.count
+                && (text[index].isASCIIAlphanumeric || text[index] == UInt8(ascii: "_"))
         }
         var end = start
-        while isName(end) {
-            while isName(end) { end += 1 }
+        while isNameByte(end) {
+            while isNameByte(end) { end += 1 }
             let separators = text[end...].prefix {
                 $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")
             }
             let isSingleSeparator =
-                separators.count == 1 && isName(end + 1) && text[end + 1] != UInt8(ascii: "_")
-            guard longest ? !separators.isEmpty && isName(separators.endIndex) : isSingleSeparator
+                separators.count == 1 && isNameByte(end + 1) && text[end + 1] != UInt8(ascii: "_")
+            guard
+                longest ? !separators.isEmpty && isNameByte(separators.endIndex) : isSingleSeparator
             else {
                 break
             }
@@ -377,8 +378,8 @@ package struct TextGrammar {
     /// none.
     ///
     /// A name has two or more ASCII letters, digits, `_`, `+` or `-`, and not digits alone, as in a
-    /// time of day. No ASCII letter or digit is beside the emoji, and no colon except those of
-    /// further ones.
+    /// time of day. No ASCII letter or digit is beside the emoji, and no colon except the colons
+    /// of further emoji.
     package func emoji(at position: Int) -> [Emoji] {
         func mayAdjoin(_ scalar: Unicode.Scalar?) -> Bool {
             scalar.map { !$0.isASCIIAlphanumeric && $0 != ":" } ?? true

@@ -41,8 +41,8 @@ package enum XLink {
         func end(
             _ start: Int, _ isInside: (Unicode.Scalar) -> Bool, _ isLast: (Unicode.Scalar) -> Bool
         ) -> Int {
-            let inside = scalars[start...].prefix { $0.isASCII && isInside($0) }
-            return inside.lastIndex(where: isLast).map { $0 + 1 } ?? start
+            let part = scalars[start...].prefix { $0.isASCII && isInside($0) }
+            return part.lastIndex(where: isLast).map { $0 + 1 } ?? start
         }
         var position = hostEnd
         if position < scalars.count, scalars[position] == ":" {

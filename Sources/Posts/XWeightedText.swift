@@ -14,7 +14,7 @@ package enum XWeightedText {
     /// for a link.
     ///
     /// - Parameter text: The text to be sent; it is counted in normalization form C.
-    /// - Returns: The weight, of which X allows 280.
+    /// - Returns: The weight; X allows at most 280.
     package static func weight(of text: String) -> Int {
         let scalars = Array(text.precomposedStringWithCanonicalMapping.unicodeScalars)
         var weight = 0

@@ -28,11 +28,11 @@ package enum JSONBody {
         let letter = UInt8(ascii: "u")
         /// The escaped half of a pair at a position; nil if there is none. All of them begin with
         /// the digit d.
-        func surrogate(at place: Int) -> UInt16? {
-            guard place + 6 <= body.count, body[place] == backslash, body[place + 1] == letter,
-                body[place + 2] | 0x20 == UInt8(ascii: "d")
+        func surrogate(at offset: Int) -> UInt16? {
+            guard offset + 6 <= body.count, body[offset] == backslash, body[offset + 1] == letter,
+                body[offset + 2] | 0x20 == UInt8(ascii: "d")
             else { return nil }
-            return UInt16(String(decoding: body[place + 2..<place + 6], as: UTF8.self), radix: 16)
+            return UInt16(String(decoding: body[offset + 2..<offset + 6], as: UTF8.self), radix: 16)
         }
         var repaired = body
         var searchStart = 0

@@ -55,7 +55,7 @@ package struct JSONBeginning: Sendable {
     /// Handles a comma: the next element of the list, or the next key of the object, begins.
     private mutating func beginNextElement() {
         switch frames.popLast() {
-        case .list(let place): frames.append(.list(place + 1))
+        case .list(let elementIndex): frames.append(.list(elementIndex + 1))
         case .object: frames.append(.object(nil))
         case nil: break
         }
@@ -93,7 +93,7 @@ package struct JSONBeginning: Sendable {
         var path: [String] = []
         for frame in frames {
             switch frame {
-            case .list(let place): path.append(String(place))
+            case .list(let elementIndex): path.append(String(elementIndex))
             case .object(let key): path.append(key ?? "")
             }
         }

@@ -24,11 +24,11 @@ package struct ServerAddress: Sendable, Equatable {
                 detail: cause, outcome: .notSent, isAnonymous: true)
         }
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        let full = trimmed.contains("://") ? trimmed : "https://\(trimmed)"
-        guard let separator = full.range(of: "://") else { throw error("it has no host") }
-        let scheme = full[..<separator.lowerBound].lowercased()
+        let withScheme = trimmed.contains("://") ? trimmed : "https://\(trimmed)"
+        guard let separator = withScheme.range(of: "://") else { throw error("it has no host") }
+        let scheme = withScheme[..<separator.lowerBound].lowercased()
         guard scheme == "https" || scheme == "http" else { throw error("its scheme is not https") }
-        var authority = full[separator.upperBound...]
+        var authority = withScheme[separator.upperBound...]
         while authority.hasSuffix("/") { authority.removeLast() }
         guard !authority.contains("@") else { throw error("it holds a user name; leave that out") }
         guard authority.isVisibleASCII else {

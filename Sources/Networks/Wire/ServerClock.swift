@@ -2,7 +2,7 @@ package import Foundation
 import Posts
 package import Transport
 
-/// The difference between the local clock and that of the servers that answered.
+/// The difference between the local clock and the clocks of the servers that answered.
 ///
 /// A single answer may have a wrong time, and the local clock may be set at any time. So the
 /// servers' times are compared with a monotonic clock, and the median of the last answers is used.

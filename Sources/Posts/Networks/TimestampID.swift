@@ -67,8 +67,8 @@ package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConverti
     }
 
     package var description: String {
-        let digits = (0..<Self.length).map { place in
-            Self.alphabet[Int(bits >> UInt64(5 * (Self.length - 1 - place)) & 31)]
+        let digits = (0..<Self.length).map { index in
+            Self.alphabet[Int(bits >> UInt64(5 * (Self.length - 1 - index)) & 31)]
         }
         return String(decoding: digits, as: UTF8.self)
     }
