@@ -24,8 +24,8 @@ package struct BotOrHuman: Equatable, Sendable {
     /// The minimum number of days of the human, and of the bot; with fewer days the measure depends
     /// on chance.
     package static let fewestDays = 30
-    /// The number of parts of the days; each part is tested by a classifier that learned the
-    /// others.
+    /// The number of parts into which the days are divided; each part is tested by a classifier
+    /// that learned the other parts.
     private static let folds = 5
 
     /// The number of people whose days were classified.

@@ -54,9 +54,11 @@ struct DayAhead {
             }
         for dayIndex in days {
             let day = past.first.advanced(by: dayIndex)
-            let weight = HistoryWeight(
+            let historyWeight = HistoryWeight(
                 asOf: day.advanced(by: -1), target: day, weekend: configuration.weekend)
-            let weights = (0..<dayIndex).map { weight.weight(of: past.first.advanced(by: $0)) }
+            let weights = (0..<dayIndex).map {
+                historyWeight.weight(of: past.first.advanced(by: $0))
+            }
             let recent = RecentDays((1...RecentDays.length).map { past.counts[dayIndex - $0] })
             let likeness =
                 configuration.model != .raw ? past.likeness(to: recent, of: dayIndex) : []

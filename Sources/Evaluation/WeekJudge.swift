@@ -11,8 +11,8 @@ import Schedule
 package struct WeekJudge: Equatable, Sendable {
     /// The minimum number of weeks; with fewer weeks the measure depends on chance.
     package static let fewestWeeks = 12
-    /// The number of parts of the weeks; each part is tested by a classifier that learned the
-    /// others.
+    /// The number of parts into which the weeks are divided; each part is tested by a classifier
+    /// that learned the other parts.
     private static let folds = 5
     private static let daysOfWeek = 7
     /// The number of samples of weeks from which the interval is computed.
@@ -69,6 +69,7 @@ package struct WeekJudge: Equatable, Sendable {
         let stretchCount = days - daysOfWeek + 1
         var scores: [(human: Double, bot: Double)] = []
         for fold in 0..<folds {
+            // The weeks of one fold are consecutive.
             let testedWeeks = (0..<weeks).filter { $0 * folds / weeks == fold }
             guard let first = testedWeeks.first, let last = testedWeeks.last else { continue }
             let testedDays = first * daysOfWeek..<(last + 1) * daysOfWeek
@@ -92,11 +93,11 @@ package struct WeekJudge: Equatable, Sendable {
     /// random guess.
     private static func rightShare(human: Double, bot: Double) -> Double {
         // The guess about one of the two weeks contributes half.
-        func half(_ margin: Double) -> Double {
+        func contribution(_ margin: Double) -> Double {
             if margin == 0 { return 0.25 }
             return margin > 0 ? 0.5 : 0
         }
-        return half(-human) + half(bot)
+        return contribution(-human) + contribution(bot)
     }
 
     private static func mean(_ values: [Double]) -> Double {

@@ -290,7 +290,7 @@ package struct YearRehearsal: Sendable {
                 }
                 try await outbox.assumePostsSent(before: midnight)
                 let planned = try await maker.make(day, now: midnight, watching: true)
-                lived.append(Self.lived(planned?.slots ?? [], zone))
+                lived.append(Self.livedDay(from: planned?.slots ?? [], zone))
                 onDay(number + 1, days.count)
             }
             return lived
@@ -311,7 +311,7 @@ package struct YearRehearsal: Sendable {
             return newPosts.count
         }
 
-        private static func lived(_ slots: [Intent], _ zone: TimeZone) -> LivedDay {
+        private static func livedDay(from slots: [Intent], _ zone: TimeZone) -> LivedDay {
             var day = LivedDay()
             for slot in slots {
                 guard case .post(_, let wording?) = slot.payload else {

@@ -173,6 +173,7 @@ package struct ArchiveReader: Sendable {
                 "several archives are in it; unpack it, and give the folder of one of them")
         }
         var summary = try format.init(request, parts: parts).read(source, body)
+        // For a single file, no list of files is reported.
         if !(files is FileSource) { source.addFiles(to: &summary) }
         return summary
     }

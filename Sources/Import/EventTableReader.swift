@@ -5,7 +5,7 @@ package import Posts
 package struct PostingEvent: Equatable, Sendable {
     /// The author's name in the spelling of the table.
     package var author: String
-    /// The instant.
+    /// The time of the post, as an instant.
     package var date: Date
     /// The local time at the offset of the timestamp.
     package var time: LocalTime
@@ -92,8 +92,8 @@ extension ImportError.Code {
 /// The positions of the table's columns.
 private struct EventColumns {
     private let count: Int
-    private let author: Int
-    private let timestamp: Int
+    private let authorIndex: Int
+    private let timestampIndex: Int
 
     /// - Throws: ``CSVFault`` unless each of the two columns is named exactly once.
     init(header: CSVRecord) throws(CSVFault) {
@@ -106,8 +106,8 @@ private struct EventColumns {
             names.append(name.lowercased())
         }
         count = names.count
-        author = try Self.index(of: "author", in: names, line: line)
-        timestamp = try Self.index(of: "timestamp", in: names, line: line)
+        authorIndex = try Self.index(of: "author", in: names, line: line)
+        timestampIndex = try Self.index(of: "timestamp", in: names, line: line)
     }
 
     private static func index(of name: String, in names: [String], line: Int) throws(CSVFault)
@@ -132,14 +132,14 @@ private struct EventColumns {
             throw fault(
                 "the number of its fields is \(record.count), that of the first line \(count)")
         }
-        guard let author = Self.text(of: record[author]) else {
+        guard let author = Self.text(of: record[authorIndex]) else {
             throw fault("author is not valid UTF-8")
         }
         guard !author.isEmpty else { throw fault("author is empty") }
         guard author.utf8.count <= EventTableReader.maximumAuthorBytes else {
             throw fault("author is longer than \(EventTableReader.maximumAuthorBytes) bytes")
         }
-        guard let text = Self.text(of: record[timestamp]), let date = Date(rfc3339: text),
+        guard let text = Self.text(of: record[timestampIndex]), let date = Date(rfc3339: text),
             let time = Self.time(asWrittenIn: text)
         else {
             throw fault(

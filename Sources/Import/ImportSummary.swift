@@ -120,7 +120,7 @@ package struct ImportSummary: Equatable, Sendable {
     }
 }
 
-/// A single item that could not be read, while all others were.
+/// An item that could not be read; the reading went on with the next item.
 package struct ImportProblem: Equatable, Sendable, CustomStringConvertible {
     /// The position of a problem in its file.
     package enum Position: Equatable, Sendable {

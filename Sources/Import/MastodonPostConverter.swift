@@ -30,7 +30,7 @@ struct MastodonPostConverter {
         let owner = try author(of: note, in: activity)
         var wire = FediversePost(identities: [id], author: owner.account)
         if ownPosts.count < maximumOwnPosts { ownPosts.insert(id.hashValue) }
-        wire.audience = note.fields
+        wire.audience = note.declaredAudience
         let audiences = [note.audience, activity.audience].filter { !$0.isEmpty }
         // A post without addresses is for the mentioned people only, whatever other fields contain.
         if audiences.isEmpty { wire.audience.narrow(to: .direct) }
@@ -185,7 +185,7 @@ struct WireNote {
     let updated: String?
     let audience: WireAudience
     /// The audience according to all fields except ``audience``.
-    let fields: PostAudience
+    let declaredAudience: PostAudience
     let inReplyTo: String?
     /// Whether the post is a reply, even to a post without an address.
     let isReply: Bool
@@ -220,7 +220,7 @@ struct WireNote {
         published = fields["published"]?.nonEmptyText
         updated = fields["updated"]?.nonEmptyText
         audience = WireAudience(fields)
-        self.fields = PostAudience(note: fields)
+        declaredAudience = PostAudience(note: fields)
         inReplyTo = fields.address("inReplyTo")
         isReply = fields["inReplyTo"]?.text != nil || fields.holdsReference("inReplyTo")
         let contentField = fields["content"]

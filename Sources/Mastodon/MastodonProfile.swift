@@ -16,7 +16,7 @@ extension MastodonNetwork: ProfiledNetwork {
     {
         // The interface has no conditional update.
         let current = try await profile()
-        guard current.isText(of: known) else { throw changedMeanwhile() }
+        guard current.hasSameText(as: known) else { throw changedMeanwhile() }
         var formFields = [(name: "note", value: wanted.bio)]
         if wanted.fields != known.fields {
             formFields += wanted.fields.enumerated().flatMap { index, field in
@@ -32,7 +32,7 @@ extension MastodonNetwork: ProfiledNetwork {
             form: formFields)
         let stored = try profile(
             try await session.value(MastodonProfile.self, call), wanted.limits, call)
-        guard stored.isText(of: wanted) else {
+        guard stored.hasSameText(as: wanted) else {
             throw client.error(
                 call, .capability, outcome: .refused,
                 detail: "the server did not take all of it; write it into the profile by hand")

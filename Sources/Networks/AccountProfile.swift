@@ -75,7 +75,7 @@ package protocol ProfiledNetwork: SocialNetwork {
 extension AccountProfile {
     /// Whether both profiles have the same texts, apart from white space at the ends, which servers
     /// remove.
-    package func isText(of other: AccountProfile) -> Bool {
+    package func hasSameText(as other: AccountProfile) -> Bool {
         func trimmed(_ text: String) -> String {
             text.replacing("\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
         }

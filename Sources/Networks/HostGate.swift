@@ -77,11 +77,11 @@ package final class HostGates: @unchecked Sendable {
 ///
 /// Reads leave a tenth of the limit for changes. The share of a mirror is the rest of the limit
 /// divided by the mirrors that made requests within a period, and at least ``quantum``. A mirror
-/// that has used its share gets only requests that the others do not need: for each of them, as
-/// much of its share is kept as it requested in the last period, at least ``quantum``. If there is
-/// not enough for all mirrors below their share, they take turns: a refused mirror waits in a line,
-/// and in its turn it may make up to ``quantum`` requests. The gate never sleeps: a refused caller
-/// gets the time to ask again.
+/// that has used its share gets only requests that are not kept for the others. For each other
+/// mirror the gate keeps as many requests as were refused to it in the last period, at least
+/// ``quantum`` and at most the rest of its share. If there is not enough for all mirrors below
+/// their share, they take turns: a refused mirror waits in a line, and in its turn it may make up
+/// to ``quantum`` requests. The gate never sleeps: a refused caller gets the time to ask again.
 final class HostGate: @unchecked Sendable {
     // Sendable because every variable is only touched under `lock`.
 

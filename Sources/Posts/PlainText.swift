@@ -175,7 +175,7 @@ extension PlainText {
     /// text follows directly. Parts that are outside the text, empty, or begin or end inside a
     /// character are skipped; of two that overlap, the one that begins first is used, as in
     /// Bluesky's own apps. A link without a web address is unchanged. The time is linear in the
-    /// text, plus that of sorting the parts.
+    /// length of the text, plus the time for sorting the parts.
     ///
     /// - Parameters:
     ///   - text: The record's text; at most 1 MiB of it is read, and the result is limited to

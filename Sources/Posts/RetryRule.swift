@@ -18,8 +18,8 @@ package import Foundation
 /// | `action(.credentials)`, `action(.other)` | 30 s | 2 | 15 min | 1 h | the same |
 /// | `lookUp`: of an action whose answer was lost | as `action`, with the age of the request | | | | after 1 day, `unconfirmed` |
 /// | `undo` | as `action` | | | | after 7 days |
-/// | `item`: an item of a feed that cannot be decided yet | 2 min | 3 | 6 h | 1 h | after 1 day, given up by name |
-/// | `page`: a page of a feed that the server refuses | each look | | | | after 20 min, a stretch by name |
+/// | `item`: an item of a feed that cannot be decided yet | 2 min | 3 | 6 h | 1 h | after 1 day, recorded as given up |
+/// | `page`: a page of a feed that the server refuses | each poll | | | | after 20 min, its stretch recorded as given up |
 /// | `notice`: a message to the operator was not delivered | 60 s | 2 | 1 h | | after 8 tries, until the next day |
 /// | `credentials`: refused | 30 s | 2 | 4 min | 1 h | after 6 refusals, before a slot expires |
 /// | `spareCredentials`: refused, but other work can continue | 30 s | 2 | 1 h | 1 h | never |

@@ -204,8 +204,9 @@ package struct TextGrammar {
     /// The end of the host that begins at `start`; `start` for none.
     ///
     /// A host consists of runs of letters, marks, digits and underscores of any script, separated
-    /// by dots and hyphens. A label in ASCII ends the host if letters of a script without spaces
-    /// follow and no top-level domain does, so that `a.exampleです` needs no space.
+    /// by dots and hyphens. If letters of a script without spaces follow a label in ASCII, and no
+    /// top-level domain comes after them, the host ends with that label: the host in
+    /// `a.exampleです` is `a.example`.
     private func hostEnd(at start: Int) -> Int {
         var end = start
         var position = start
