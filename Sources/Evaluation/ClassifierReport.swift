@@ -154,30 +154,30 @@ package struct ClassifierEvaluator: Sendable {
         training: String?, testing: String, baseRate source: BaseRateSource, isPrequential: Bool
     ) throws -> ClassifierReport {
         let tokenizer = try Tokenizer(dictionary: dictionary)
-        let learned = try training.map { try LabelledFile(path: $0) }
-        let tested = try LabelledFile(path: testing)
-        let timeline = try self.timeline(source, learned: learned)
+        let learnedFile = try training.map { try LabelledFile(path: $0) }
+        let testedFile = try LabelledFile(path: testing)
+        let timeline = try self.timeline(source, learned: learnedFile)
         let baseRate = timeline.map { file in BaseRate(of: file.posts.suffix(source.tail ?? .max)) }
-        let learnedPosts = learned?.posts ?? []
+        let learnedPosts = learnedFile?.posts ?? []
         func outcome(_ words: FeatureWords) -> FavoriteEvaluation.Outcome {
             let evaluation = FavoriteEvaluation(
                 extractor: FeatureExtractor(tokenizer: tokenizer, words: words),
                 configuration: configuration)
             return isPrequential
                 ? evaluation.prequential(
-                    training: learnedPosts, testing: tested.postsInTime, baseRate: baseRate)
+                    training: learnedPosts, testing: testedFile.postsInTime, baseRate: baseRate)
                 : evaluation.split(
-                    training: learnedPosts, testing: tested.posts, baseRate: baseRate)
+                    training: learnedPosts, testing: testedFile.posts, baseRate: baseRate)
         }
         let learnedIDs = Set(learnedPosts.map(\.id))
         return ClassifierReport(
             outcome: outcome(words),
             wordsAlone: words.isOfWordsAlone ? nil : outcome(.content).comparison,
             words: words, isPrequential: isPrequential,
-            isInTimeOrder: isPrequential && tested.isTimed,
-            training: learned.map { .init($0) }, testing: .init(tested),
+            isInTimeOrder: isPrequential && testedFile.isTimed,
+            training: learnedFile.map { .init($0) }, testing: .init(testedFile),
             baseRateFile: timeline?.path,
-            repeated: tested.posts.count { learnedIDs.contains($0.id) })
+            repeated: testedFile.posts.count { learnedIDs.contains($0.id) })
     }
 
     /// The file whose posts determine the base rate; nil for the rate of the learned posts.

@@ -328,8 +328,8 @@ package struct Calibration: Equatable, Sendable {
 
     /// The number of bins, each a tenth wide; the probability 1 belongs to the last.
     ///
-    /// With ten bins of equal width the reference's predictions give the reference's errors to the
-    /// last digit.
+    /// With ten bins of equal width, the errors computed from the predictions of the reference
+    /// implementation equal its own figures to the last digit.
     package static let binCount = 10
 
     /// The bins, from the lowest probabilities to the highest.

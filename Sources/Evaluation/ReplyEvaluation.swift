@@ -88,8 +88,9 @@ struct ReplyEvaluation: Sendable {
     /// - Parameter replies: The human's replies to others, newest first.
     func measure(_ replies: [Archive.PastReply], now: Date) async -> ReplyMeasure? {
         let oldestFirst = replies.reversed().map(prepared)
-        let withMention = oldestFirst.indices.filter { oldestFirst[$0].past.answered != nil }
-        let tested = withMention.dropFirst(withMention.count * 4 / 5).suffix(Self.maximumAnswers)
+        let indicesWithMention = oldestFirst.indices.filter { oldestFirst[$0].past.answered != nil }
+        let lastFifth = indicesWithMention.dropFirst(indicesWithMention.count * 4 / 5)
+        let tested = lastFifth.suffix(Self.maximumAnswers)
         guard let firstTested = tested.first, tested.count >= Self.fewestAnswers else { return nil }
         let scorer = ReplyScorer(
             habits: ReplyHabits(

@@ -311,7 +311,7 @@ package enum PlainProfile {
     }
 
     /// The histogram smoothed by a bell curve of 20 minutes, with 2 % spread evenly: the
-    /// reference's baseline.
+    /// baseline of the reference implementation.
     package static func kernel(of times: [LocalTime]) -> [Double] {
         let smooth = CircularKernel.gaussian(sigma: sigma).smooth(
             PostingHistory(times: times).minuteCounts())

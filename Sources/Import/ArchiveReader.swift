@@ -195,15 +195,16 @@ package struct ImportLimits: Equatable, Sendable {
     package var ratio = 200
     /// Content up to this size is never treated as a bomb.
     package var ratioFreeBytes = 64 << 20
-    /// The largest post, like or other item of a list, and the largest small file.
+    /// The largest post, like or other item of a list, and the largest small file, in bytes.
     package var elementBytes = 1 << 20
-    /// The largest line of JSON Lines.
+    /// The largest line of JSON Lines, in bytes.
     package var lineBytes = 1 << 20
     /// The maximum depth of lists and objects in an item.
     package var nesting = 64
     /// The number of problems that are kept in detail; further ones are only counted.
     package var problems = 100
-    /// The memory for full texts of long posts that are waiting for their posts.
+    /// The bytes of memory for the full texts of long posts, which are kept until their posts are
+    /// read.
     package var noteBytes = 32 << 20
     /// The number of ids of deleted posts that are remembered while posts are read.
     package var deletedPosts = 1_000_000

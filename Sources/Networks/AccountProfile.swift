@@ -20,7 +20,8 @@ package struct AccountProfile: Equatable, Sendable {
 
     /// The size limits of a profile.
     package struct Limits: Equatable, Sendable {
-        /// Characters of the bio: code points on the Mastodon family, graphemes on Bluesky.
+        /// The maximum number of characters of the bio: code points on the Mastodon family,
+        /// graphemes on Bluesky.
         package var bio: Int
         /// The maximum number of bytes of the bio in UTF-8; nil if bytes are not limited.
         package var bioBytes: Int?

@@ -90,7 +90,7 @@ package protocol SpendingBook: Sendable {
     /// - Parameters:
     ///   - amount: The maximum cost of the call.
     ///   - purpose: The purpose of the call; a purpose may have its own share of the budget.
-    ///   - now: Determines the month and day that pay for it, in UTC.
+    ///   - now: The time of the call, whose month and day in UTC determine the budget.
     /// - Returns: Nil if the amount is reserved; else the time at which enough money may be
     ///   available again.
     func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws -> Date?

@@ -236,7 +236,7 @@ enum HTMLEntity {
         return table
     }()
 
-    /// U+00A0 through U+00FF in order.
+    /// The names of U+00A0 through U+00FF, in this order.
     private static let latin = """
         nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute
         micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring

@@ -154,7 +154,7 @@ package struct AccountID: Hashable, Codable, Sendable {
         return nil
     }
 
-    /// `user@host` of `user@host:8443`.
+    /// The name without its port: `user@host` for `user@host:8443`.
     private static func withoutPort(_ name: Substring) -> Substring {
         guard let atSign = name.firstIndex(of: "@"), let colon = name.lastIndex(of: ":"),
             atSign < colon

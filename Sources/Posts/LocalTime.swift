@@ -34,7 +34,9 @@ package struct MinuteOfDay: Hashable, Comparable, Sendable, CustomStringConverti
         guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
             parts.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) })
         else { return nil }
-        let numbers = parts.map { $0.reduce(0) { $0 * 10 + Int($1 - 0x30) } }
+        let numbers = parts.map { digits in
+            digits.reduce(0) { number, digit in number * 10 + Int(digit - 0x30) }
+        }
         let minute = numbers[0] * 60 + numbers[1]
         return numbers[1] < 60 && minute <= count ? minute : nil
     }

@@ -32,7 +32,8 @@ package enum PlainText {
     ///
     /// - Parameters:
     ///   - text: The text with `https://t.co/…` addresses.
-    ///   - links: The full address by the shortened one; an empty one removes the address.
+    ///   - links: For each shortened address, its full address; an empty text removes the shortened
+    ///     address.
     /// - Returns: The text without surrounding white space.
     package static func fromX(_ text: String, links: [String: String] = [:]) -> String {
         var result: [UInt8] = []

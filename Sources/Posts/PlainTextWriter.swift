@@ -85,12 +85,14 @@ struct PlainTextWriter {
         linkStart = nil
     }
 
-    /// The text of the open link, and the character before it if that is ASCII and not white space.
-    var link: (shown: String, before: UInt8?) {
+    /// The text of the open link, and the byte before it unless that is white space.
+    var link: (shown: String, precedingByte: UInt8?) {
         guard let linkStart else { return ("", last) }
-        let before =
+        let precedingByte =
             linkStart > 0 && !output[linkStart - 1].isHTMLSpace ? output[linkStart - 1] : nil
-        return (PlainText.trimmed(String(decoding: output[linkStart...], as: UTF8.self)), before)
+        return (
+            PlainText.trimmed(String(decoding: output[linkStart...], as: UTF8.self)), precedingByte
+        )
     }
 
     /// Ends the open link.

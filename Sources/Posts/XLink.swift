@@ -157,7 +157,7 @@ package enum XLink {
         ) -> ArraySlice<Unicode.Scalar>? {
             let labels = host.split(separator: ".", omittingEmptySubsequences: false)
             for (name, top) in zip(labels, labels.dropFirst()) where !name.isEmpty {
-                if isEncoded(top) { return scalars[start..<top.endIndex] }
+                if hasPunycodePrefix(top) { return scalars[start..<top.endIndex] }
                 let letters = top.prefix { $0.isASCII && $0.properties.isAlphabetic }
                 let follower = top.dropFirst(letters.count).first
                 if letters.count > 1, !(follower?.isASCIIAlphanumeric ?? false) {
@@ -171,7 +171,7 @@ package enum XLink {
             return nil
         }
 
-        private static func isEncoded(_ label: ArraySlice<Unicode.Scalar>) -> Bool {
+        private static func hasPunycodePrefix(_ label: ArraySlice<Unicode.Scalar>) -> Bool {
             String(String.UnicodeScalarView(label.prefix(4))).lowercased() == "xn--"
         }
     }

@@ -40,10 +40,10 @@ package final class ZoneRules: @unchecked Sendable {
         let folderFromEnvironment = getenv("TZDIR").map { String(cString: $0) }.flatMap {
             $0.hasPrefix("/") ? $0 : nil
         }
-        return ([folderFromEnvironment].compactMap(\.self) + folders).first { isFolder($0) }
+        return ([folderFromEnvironment].compactMap(\.self) + folders).first { isZoneFolder($0) }
     }
 
-    private static func isFolder(_ path: String) -> Bool {
+    private static func isZoneFolder(_ path: String) -> Bool {
         var isFolder: ObjCBool = false
         // A folder without a file for UTC or the table is no folder of zone files.
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
@@ -85,7 +85,7 @@ package final class ZoneRules: @unchecked Sendable {
         return year * 100 + Int64(letter - UInt8(ascii: "a")) + 1
     }
 
-    /// Whether a zone's rules are those of the system's files.
+    /// Whether the rules of a zone come from the system's files.
     package func isFromSystem(_ zone: TimeZone) -> Bool { file(of: zone.identifier) != nil }
 
     /// Seconds by which the clocks of a zone are ahead of UTC.

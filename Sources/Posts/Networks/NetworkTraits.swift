@@ -91,7 +91,7 @@ package struct NetworkTraits: Sendable {
     package var hasPrivateMentions = false
     /// Whether profiles show which of their links lead to a page that links back.
     package var verifiesLinks = false
-    /// The number of days for which others' posts may be kept for learning.
+    /// The number of days for which other people's posts may be kept for learning.
     package var learningDays = 180
 
     package init(
