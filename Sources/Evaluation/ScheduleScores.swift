@@ -150,7 +150,7 @@ package struct Rhythm: Equatable, Sendable {
                 zip(minutes, minutes.dropFirst()).map { max(1, $1.value - $0.value) }
             })
         firstMinutes = Frequencies(days.lazy.compactMap { $0.first?.value })
-        hours = Frequencies(days.lazy.flatMap { $0.map { $0.value / 60 } })
+        hours = Frequencies(days.lazy.flatMap { minutes in minutes.map { $0.value / 60 } })
         let counts = days.map(\.count)
         weekTotals = Frequencies(
             (0..<max(0, counts.count - 6)).lazy.map { counts[$0..<$0 + 7].reduce(0, +) })

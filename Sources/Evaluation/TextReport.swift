@@ -380,6 +380,7 @@ extension TextReport {
         self.samples = samples.filter { !$0.value.isEmpty }
         precision = agreement?.precision
         recall = agreement?.recall
+        // The most texts first, and equal numbers in the order of the reasons.
         costs.sort { ($1.texts, $0.reason) < ($0.texts, $1.reason) }
         rows.sort { ($0.line ?? 0, $0.reason) < ($1.line ?? 0, $1.reason) }
     }

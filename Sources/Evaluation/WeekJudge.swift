@@ -149,7 +149,9 @@ private struct WeekFeatures {
         let counts = minutes.map(\.count)
         let posts = counts.reduce(0, +)
         let daysWithPosts = minutes.filter { !$0.isEmpty }
-        let gaps = minutes.flatMap { zip($0, $0.dropFirst()).map { $1 - $0 } }.sorted()
+        let gaps = minutes.flatMap { day in
+            zip(day, day.dropFirst()).map { earlier, later in later - earlier }
+        }.sorted()
         let weekendPosts = counts.indices.filter { (firstWeekday - 1 + $0) % 7 >= 5 }.reduce(0) {
             $0 + counts[$1]
         }

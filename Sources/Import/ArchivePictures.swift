@@ -112,7 +112,9 @@ enum XArchivePictures {
     }
 
     private static func number(_ value: JSON?) -> Int? {
-        value.flatMap { $0.text.flatMap { Int($0) } ?? $0.integer.flatMap { Int(exactly: $0) } }
+        guard let value else { return nil }
+        if let number = value.text.flatMap({ Int($0) }) { return number }
+        return value.integer
     }
 }
 

@@ -111,8 +111,8 @@ struct MastodonPostConverter {
     private func person(
         answeredAt postAddress: String, among mentions: [WireMention], _ owner: MastodonOwner
     ) -> AccountID? {
-        if let mention = mentions.first(where: {
-            $0.href.map { postAddress.hasPrefix($0 + "/") } ?? false
+        if let mention = mentions.first(where: { mention in
+            mention.href.map { postAddress.hasPrefix($0 + "/") } ?? false
         }) {
             return owner.person(mention)
         }
@@ -237,7 +237,9 @@ struct WireNote {
         let choices: [StaticString] = ["oneOf", "anyOf"]
         isPoll =
             type == "Question"
-            || choices.contains { fields[$0].map { $0.isList || $0.isObject } ?? false }
+            || choices.contains { name in
+                fields[name].map { $0.isList || $0.isObject } ?? false
+            }
         let tags = fields.entries("tag")
         mentions = tags.compactMap(WireMention.init)
         hashtags = tags.compactMap { $0.is("Hashtag") ? $0["href"]?.nonEmptyText : nil }

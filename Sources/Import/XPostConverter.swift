@@ -114,7 +114,7 @@ struct XPostConverter {
         let lists = [info?["initial"], info?["edit"]?["editControlInitial"]].compactMap {
             $0?["editTweetIds"]?.list
         }
-        return lists.joined().compactMap { $0.text.flatMap { UInt64($0) } }
+        return lists.joined().compactMap { id in id.text.flatMap { UInt64($0) } }
     }
 
     /// The id of a post or of an entry of the list of deleted posts.

@@ -16,8 +16,8 @@ package struct Picture: Codable, Equatable, Sendable {
         self.url = url
         self.alt = alt
         // Networks use the size for the layout of the post; a wrong size is worse than none.
-        let isPlausible = [width, height].allSatisfy {
-            $0.map { (1...100_000).contains($0) } ?? false
+        let isPlausible = [width, height].allSatisfy { length in
+            length.map { (1...100_000).contains($0) } ?? false
         }
         self.width = isPlausible ? width : nil
         self.height = isPlausible ? height : nil
