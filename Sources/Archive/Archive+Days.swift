@@ -2,15 +2,16 @@ import Foundation
 package import Posts
 import Storage
 
-/// The days of the human's own posts in a packed form, from which the schedule is learned in one
-/// read.
+/// The times of the human's own posts, packed into one row a day, from which the schedule is
+/// learned in one read.
 extension Archive {
-    private static let counter = "archive.days"
-    /// Above this number of days, all are packed again instead.
-    private static let fewDays = 400
+    /// The counter that is 1 while the days are packed.
+    private static let packedCounter = "archive.days"
+    /// If more days than this have changed, all days are packed again.
+    private static let mostSingleDays = 400
 
-    /// Returns the times of the human's own posts in order: without replies, and without times that
-    /// an archive lost.
+    /// Returns the times of the human's own posts in order, without replies and without posts
+    /// whose time of day a downloaded archive lost.
     package func scheduleRows() async throws -> [LocalTime] {
         let mirror = mirror
         let packed = try await storage.read { connection in
@@ -45,7 +46,7 @@ extension Archive {
         throws
     {
         guard !days.isEmpty, try isPacked(mirror, connection) else { return }
-        guard days.count <= fewDays else { return try unpack(mirror, connection) }
+        guard days.count <= mostSingleDays else { return try unpack(mirror, connection) }
         try connection.execute(
             "DELETE FROM posting_days WHERE mirror = \(mirror) AND local_day IN \(list: days.sorted())"
         )
@@ -57,14 +58,14 @@ extension Archive {
         guard try isPacked(mirror, connection) else { return }
         try connection.execute("DELETE FROM posting_days WHERE mirror = \(mirror)")
         try connection.execute(
-            "DELETE FROM counters WHERE mirror = \(mirror) AND name = \(counter)")
+            "DELETE FROM counters WHERE mirror = \(mirror) AND name = \(packedCounter)")
     }
 
     private static func isPacked(_ mirror: String, _ connection: any StorageConnection) throws
         -> Bool
     {
         let rows = try connection.query(
-            "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(counter)")
+            "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(packedCounter)")
         return try rows.first?.integer("value") == 1
     }
 
@@ -73,17 +74,17 @@ extension Archive {
         try connection.execute("DELETE FROM posting_days WHERE mirror = \(mirror)")
         try pack("local_day IS NOT NULL", mirror, connection)
         try connection.execute(
-            "INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(counter), 1)")
+            "INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(packedCounter), 1)")
     }
 
     private static func pack(
         _ condition: SQL, _ mirror: String, _ connection: any StorageConnection
     ) throws {
-        var days: [[SQLValue]] = []
+        var rows: [[SQLValue]] = []
         var day = ""
         var minutes = ""
-        func finish() {
-            if !minutes.isEmpty { days.append([mirror.sqlValue, day.sqlValue, minutes.sqlValue]) }
+        func appendDay() {
+            if !minutes.isEmpty { rows.append([mirror.sqlValue, day.sqlValue, minutes.sqlValue]) }
         }
         try connection.forEach(
             """
@@ -92,22 +93,22 @@ extension Archive {
             ORDER BY local_day, minute
             """
         ) { row in
-            let next = try row.text("local_day")
+            let rowDay = try row.text("local_day")
             let minute = try row.int("minute")
-            if next != day {
-                finish()
-                day = next
+            if rowDay != day {
+                appendDay()
+                day = rowDay
                 minutes = "\(minute)"
             } else {
                 minutes += " \(minute)"
             }
         }
-        finish()
+        appendDay()
         try connection.insert(
             BulkInsert(
                 into: "posting_days",
                 columns: [("mirror", .text), ("local_day", .text), ("minutes", .text)],
-                rows: days))
+                rows: rows))
     }
 
     private static func packedDays(_ mirror: String, _ connection: any StorageConnection) throws
@@ -116,24 +117,28 @@ extension Archive {
         let rows = try connection.query(
             "SELECT local_day, minutes FROM posting_days WHERE mirror = \(mirror) ORDER BY local_day"
         )
-        func unknown(_ column: String) -> ArchiveError {
+        func unknownValue(in column: String) -> ArchiveError {
             ArchiveError(column: column, of: "posting_days")
         }
         var times: [LocalTime] = []
         for row in rows {
-            guard let day = LocalDay(try row.text("local_day")) else { throw unknown("local_day") }
-            var number = 0
+            guard let day = LocalDay(try row.text("local_day")) else {
+                throw unknownValue(in: "local_day")
+            }
+            var minuteNumber = 0
             for byte in Array(try row.text("minutes").utf8) + [0x20] {
                 guard byte == 0x20 else {
-                    guard (0x30...0x39).contains(byte), number < MinuteOfDay.count else {
-                        throw unknown("minutes")
+                    guard (0x30...0x39).contains(byte), minuteNumber < MinuteOfDay.count else {
+                        throw unknownValue(in: "minutes")
                     }
-                    number = number * 10 + Int(byte - 0x30)
+                    minuteNumber = minuteNumber * 10 + Int(byte - 0x30)
                     continue
                 }
-                guard let minute = MinuteOfDay(number) else { throw unknown("minutes") }
+                guard let minute = MinuteOfDay(minuteNumber) else {
+                    throw unknownValue(in: "minutes")
+                }
                 times.append(LocalTime(day: day, minute: minute))
-                number = 0
+                minuteNumber = 0
             }
         }
         return times

@@ -58,26 +58,26 @@ extension Archive {
         ).isEmpty
     }
 
-    /// Allows forgotten posts again; they return only when they are read again.
+    /// Allows a forgotten post to be archived again, as soon as a feed or an archive contains it.
     ///
-    /// - Parameter digest: The digest, or a beginning of it that only one digest has.
-    /// - Returns: False if none, or more than one, forgotten post has it.
+    /// - Parameter digest: The digest of the post, or the beginning of only one digest.
+    /// - Returns: False if no forgotten post, or more than one, has such a digest.
     package func readmit(_ digest: String) async throws -> Bool {
         let mirror = mirror
         guard !digest.isEmpty, digest.allSatisfy({ "0123456789abcdef".contains($0) }) else {
             return false
         }
         return try await storage.transaction { connection in
-            let found = try connection.query(
+            let matches = try connection.query(
                 """
                 SELECT digest FROM forgotten
                 WHERE mirror = \(mirror) AND kind = 'post' AND digest LIKE \(digest + "%") LIMIT 2
                 """)
-            guard found.count == 1 else { return false }
+            guard matches.count == 1 else { return false }
             return try connection.execute(
                 """
                 DELETE FROM forgotten
-                WHERE mirror = \(mirror) AND kind = 'post' AND digest = \(try found[0].text("digest"))
+                WHERE mirror = \(mirror) AND kind = 'post' AND digest = \(try matches[0].text("digest"))
                 """) == 1
         }
     }
@@ -94,36 +94,36 @@ extension Archive {
 
     /// Returns the posts of a batch without forgotten ones and without those that answer or mention
     /// a forgotten person.
-    static func welcome(
+    static func withoutForgotten(
         _ posts: [Post], of mirror: String, on connection: any StorageConnection
     ) throws -> [Post] {
         // Most mirrors have forgotten nothing, and need no further query.
-        let isAny = try connection.query(
+        let anyForgotten = try connection.query(
             "SELECT 1 AS one FROM forgotten WHERE mirror = \(mirror) LIMIT 1")
-        guard !isAny.isEmpty, !posts.isEmpty else { return posts }
-        var named: [[String]] = []
+        guard !anyForgotten.isEmpty, !posts.isEmpty else { return posts }
+        var digestsOfPosts: [[String]] = []
         for post in posts {
             let people = post.mentions + [post.replyTo?.author].compactMap(\.self)
-            named.append([post.id.forgottenDigest] + people.map(\.forgottenDigest))
+            digestsOfPosts.append([post.id.forgottenDigest] + people.map(\.forgottenDigest))
         }
-        var found: Set<String> = []
-        for part in Array(Set(named.joined())).portions {
+        var forgotten: Set<String> = []
+        for part in Array(Set(digestsOfPosts.joined())).portions {
             let rows = try connection.query(
                 """
                 SELECT digest FROM forgotten
                 WHERE mirror = \(mirror) AND kind IN ('post', 'person') AND digest IN \(list: part)
                 """)
-            found.formUnion(try rows.map { try $0.text("digest") })
+            forgotten.formUnion(try rows.map { try $0.text("digest") })
         }
-        return zip(posts, named).filter { found.isDisjoint(with: $1) }.map(\.0)
+        return zip(posts, digestsOfPosts).filter { forgotten.isDisjoint(with: $1) }.map(\.0)
     }
 
-    /// Removes what a restored older state of the archive brought back: posts that were forgotten
-    /// for good, and texts that are never to be sent.
+    /// After an older state of the archive was restored: removes the posts in it that were
+    /// forgotten for good, and excludes the texts that a person never wants to be sent.
     ///
     /// Marks forgotten people as being forgotten, see ``People/beingForgotten()``.
     ///
-    /// - Parameter now: Noted with the people.
+    /// - Parameter now: The time that is stored with the people.
     package static func forgetAgain(
         of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {
@@ -137,14 +137,14 @@ extension Archive {
                 SELECT network, post_id FROM posts WHERE mirror = \(mirror)
                 UNION SELECT network, post_id FROM text_labels WHERE mirror = \(mirror)
                 """)
-            let gone = try posts.compactMap { row -> PostID? in
+            let forgottenPosts = try posts.compactMap { row -> PostID? in
                 guard let network = NetworkName(rawValue: try row.text("network")) else {
                     return nil
                 }
                 let id = PostID(network: network, value: try row.text("post_id"))
                 return digests.contains(id.forgottenDigest) ? id : nil
             }
-            try remove(gone, of: mirror, on: connection)
+            try remove(forgottenPosts, of: mirror, on: connection)
             try People.forgetAgain(digests, of: mirror, on: connection, now: now)
         }
         try connection.execute(
@@ -170,10 +170,10 @@ extension Archive {
         package fileprivate(set) var muted: [Note] = []
         /// The human's clocks.
         package fileprivate(set) var zones: ZoneHistory
-        /// When the human last posted, as far as it was seen.
+        /// When the human last posted, as far as the bot has seen.
         package fileprivate(set) var lastActivity: Date?
-        /// How much of the human's past is known, in the form stored with the mirror; nil for
-        /// nothing.
+        /// How much of the human's past is known, in the form stored with the mirror; nil if
+        /// nothing is stored.
         package fileprivate(set) var past: String?
         /// The number of texts with a label.
         package fileprivate(set) var labels = 0
@@ -215,7 +215,7 @@ extension Archive {
             """, muting: (kind, value), seen: seen)
     }
 
-    /// The digest of whether something is muted, as a person is shown it.
+    /// The digest of an item and of whether it is muted, which a person is shown.
     package static func seen(_ kind: String, _ value: String, isMuted: Bool) -> Seen {
         Seen(of: kind, value, "\(isMuted)")
     }
@@ -229,10 +229,10 @@ extension Archive {
         let value = subject.value
         return try await storage.transaction { connection in
             if seen != nil {
-                let found = try connection.query(
+                let mutedRows = try connection.query(
                     "SELECT 1 AS one FROM muted WHERE mirror = \(mirror) AND kind = \(kind) AND value = \(value)"
                 )
-                try seen.require(Self.seen(kind, value, isMuted: !found.isEmpty))
+                try seen.require(Self.seen(kind, value, isMuted: !mutedRows.isEmpty))
             }
             return try connection.execute(statement) == 1
         }
@@ -251,20 +251,19 @@ extension Archive {
     /// pictures' descriptions and time.
     ///
     /// - Throws: ``ArchiveError``, or the store's error.
-    package func ids(where isMeant: @escaping @Sendable (_ text: String, _ created: Date) -> Bool)
-        async throws
-        -> [PostID]
-    {
+    package func ids(
+        where isSelected: @escaping @Sendable (_ text: String, _ created: Date) -> Bool
+    ) async throws -> [PostID] {
         let mirror = mirror
         return try await storage.read { connection in
             var ids: [PostID] = []
             try connection.forEach(
                 "SELECT network, post_id, text, warning, pictures, created_ms FROM posts WHERE mirror = \(mirror)"
             ) { row in
-                let words =
+                let texts =
                     [try row.optionalText("warning"), try row.text("text")].compactMap(\.self)
                     + [Picture](stored: try row.optionalText("pictures")).map(\.alt)
-                guard isMeant(words.joined(separator: "\n"), try row.date("created_ms")) else {
+                guard isSelected(texts.joined(separator: "\n"), try row.date("created_ms")) else {
                     return
                 }
                 guard let network = NetworkName(rawValue: try row.text("network")) else {
@@ -278,26 +277,27 @@ extension Archive {
 
     // MARK: The human's presence
 
-    fileprivate static let activity = "human.active"
+    fileprivate static let activityCounter = "human.active"
 
     /// Notes when the human posted; ignores a time that is earlier than the known one.
     package func noteActivity(at time: Date) async throws {
         try await storage.execute(
             """
-            INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(Self.activity), \(time.milliseconds))
+            INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(Self.activityCounter), \(time.milliseconds))
             ON CONFLICT (mirror, name) DO UPDATE SET value = excluded.value WHERE counters.value < excluded.value
             """)
     }
 }
 
 extension Archive.Circumstances {
+    /// Selects rows of six kinds; the column `part` tells the kind, from 0 to 5.
     fileprivate static func selection(of mirror: String) -> SQL {
         """
         SELECT 0 AS part, '' AS kind, text_key AS value, noted_ms FROM never_texts WHERE mirror = \(mirror)
         UNION ALL SELECT 1, kind, value, noted_ms FROM muted WHERE mirror = \(mirror)
         UNION ALL SELECT 2, '', first_day || ' ' || last_day || ' ' || time_zone, noted_ms FROM zones
         WHERE mirror = \(mirror)
-        UNION ALL SELECT 3, '', '', value FROM counters WHERE mirror = \(mirror) AND name = \(Archive.activity)
+        UNION ALL SELECT 3, '', '', value FROM counters WHERE mirror = \(mirror) AND name = \(Archive.activityCounter)
         UNION ALL SELECT 4, '', '', COUNT(*) FROM text_labels WHERE mirror = \(mirror)
         UNION ALL SELECT 5, '', COALESCE(past, ''), version FROM mirrors WHERE mirror = \(mirror)
         """
@@ -308,6 +308,7 @@ extension Archive.Circumstances {
         zones = ZoneHistory(home: home)
         for row in rows {
             let value = try row.text("value")
+            // The kinds of rows in `selection(of:)`.
             switch try row.int("part") {
             case 0: never.insert(value)
             case 1: muted.append(try Archive.note(row))

@@ -37,7 +37,8 @@ extension Archive {
 
     /// Keeps the texts with these keys from ever being chosen.
     ///
-    /// For an archive that takes over the exclusions of another one; the posts are not noted.
+    /// Used when an archive takes over the exclusions of another one; no posts are stored with the
+    /// keys.
     ///
     /// - Throws: The store's error.
     package func neverUse(keys: Set<String>, now: Date) async throws {
@@ -99,7 +100,7 @@ extension Archive {
     package func posts(named word: String) async throws -> [Post] {
         let exact = try await posts(where: "post_id = \(word)", "ORDER BY network LIMIT 2")
         guard exact.isEmpty else { return exact }
-        // The query of an address is no part of the name.
+        // The query of an address does not name a post.
         guard let path = word.split(separator: "?", maxSplits: 1).first,
             let last = path.split(separator: "/").last
         else { return [] }

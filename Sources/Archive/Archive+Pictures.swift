@@ -39,7 +39,9 @@ extension Archive {
             let held = try connection.query(
                 "SELECT CAST(COALESCE(SUM(LENGTH(data)), 0) AS BIGINT) AS held FROM pictures WHERE mirror = \(mirror)"
             )
-            guard try (held.first?.int("held") ?? 0) / 4 * 3 + bytes.count <= room else {
+            // The pieces are stored in base64, which writes three bytes as four characters.
+            let heldBytes = try (held.first?.int("held") ?? 0) / 4 * 3
+            guard heldBytes + bytes.count <= room else {
                 return false
             }
             let pieces = stride(from: 0, to: bytes.count, by: Self.pieceBytes).map {
@@ -126,12 +128,12 @@ extension Post {
             if pictures.isEmpty { pictures = other.pictures }
             return
         }
-        for (place, seen) in other.pictures.enumerated() {
-            pictures[place].url = pictures[place].url ?? seen.url
-            if pictures[place].alt.isEmpty { pictures[place].alt = seen.alt }
+        for (place, picture) in other.pictures.enumerated() {
+            pictures[place].url = pictures[place].url ?? picture.url
+            if pictures[place].alt.isEmpty { pictures[place].alt = picture.alt }
             if pictures[place].width == nil {
-                pictures[place].width = seen.width
-                pictures[place].height = seen.height
+                pictures[place].width = picture.width
+                pictures[place].height = picture.height
             }
         }
     }

@@ -74,12 +74,14 @@ extension Archive {
             self.windows = windows
         }
 
+        /// The filter as an SQL condition.
+        ///
         /// The plus before a column keeps SQLite from choosing an index on that column.
         fileprivate var condition: SQL {
-            let fit: SQL = "text_key IS NOT NULL AND unfit IS NULL AND length <= \(longest)"
+            let sendable: SQL = "text_key IS NOT NULL AND unfit IS NULL AND length <= \(longest)"
             let time: SQL = " AND +created_ms >= \(start) AND +created_ms <= \(end)"
             let graded: SQL = grade < .max ? " AND grade <= \(grade)" : ""
-            return fit + time + graded
+            return sendable + time + graded
                 + (windows.map { " AND fit_when IN \(list: $0 + [""])" } ?? "")
         }
     }
@@ -117,7 +119,7 @@ extension Archive {
         package let createdAt: Date
     }
 
-    /// A post, not a reply, that was never prepared or by other rules.
+    /// A post, not a reply, that was never prepared, or was prepared by other rules.
     package struct Unprepared: Sendable {
         package let post: Post
         /// The posts that follow it in its thread.
@@ -137,14 +139,14 @@ extension Archive {
         case outdated
     }
 
-    /// Stores the results of preparing posts, in one transaction; a post that was changed meanwhile
-    /// stays unprepared.
+    /// Stores the results of preparing posts, in one transaction; skips a post that was changed
+    /// meanwhile.
     ///
     /// - Parameters:
     ///   - prepared: The posts from ``unprepared(_:by:atMost:)``, with their results.
-    ///   - version: Names the rules.
-    ///   - lastUse: An expression for when a row of `posts` was last used.
-    ///   - uses: An SQL expression for the number of its uses.
+    ///   - version: The name of the rules.
+    ///   - lastUse: An SQL expression for the time at which a row of `posts` was last used.
+    ///   - uses: An SQL expression for the number of times that the row was used.
     package func store(
         _ prepared: [(post: Unprepared, preparation: Preparation)], by version: String,
         lastUse: SQL, uses: SQL = "0"
@@ -183,7 +185,7 @@ extension Archive {
     package func unprepared(
         _ need: PreparationNeed = .outdated, by version: String, atMost limit: Int
     ) async throws -> [Unprepared] {
-        // "Not equal" is no range of an index, so two ranges are read.
+        // An index cannot search for "not equal", so the rows below and above are read.
         let conditions: [SQL] =
             switch need {
             case .unjudged: ["rules = ''"]
@@ -247,13 +249,13 @@ extension Archive {
     package struct Unsent: Equatable, Sendable {
         /// Replies.
         package var replies = 0
-        /// By the stable name of the rule.
+        /// Posts that are not used, by the stable name of the rule.
         package var unfit: [String: Int] = [:]
         /// Posts that are used on some days or at some hours only, by the rule.
         package var sometimes: [String: Int] = [:]
-        /// Used at any time.
+        /// Posts that are used at any time.
         package var fit = 0
-        /// The plain ones of these, which are used first.
+        /// The posts in ``fit`` with a grade below 0, which are used first.
         package var plain = 0
         /// Longer than the bot's server accepts.
         package var tooLong = 0
@@ -261,14 +263,14 @@ extension Archive {
         package var unjudged = 0
     }
 
-    /// Whether a text is used at any time or sometimes, or was not looked at yet.
+    /// Whether the archive has a text that is used at any time or sometimes, or is not judged yet.
     ///
-    /// - Parameter filter: As for ``unsent(_:)``, which counts all texts.
+    /// - Parameter filter: As for ``unsent(_:)``.
     package func hasText(_ filter: TextFilter) async throws -> Bool {
         try await !storage.query("\(Self.text(of: "\(mirror)", filter)) LIMIT 1").isEmpty
     }
 
-    /// Returns the mirrors among these that have such a text, in one statement.
+    /// Returns the mirrors among these for which ``hasText(_:)`` is true, in one statement.
     ///
     /// - Parameters:
     ///   - mirrors: The names, some hundred at most.
@@ -296,7 +298,7 @@ extension Archive {
 
     /// Counts the posts that are not sent, by reason.
     ///
-    /// - Parameter filter: Only its longest text and its fitness matter.
+    /// - Parameter filter: Its creation times are ignored.
     package func unsent(_ filter: TextFilter) async throws -> Unsent {
         let rows = try await storage.query(
             """
@@ -329,10 +331,10 @@ extension Archive {
     ///
     /// - Returns: Nil if the archive holds only replies or nothing.
     package func preparedBy() async throws -> (first: String, last: String)? {
-        let own: SQL = "SELECT rules FROM posts WHERE mirror = \(mirror) AND is_reply = FALSE"
+        let rules: SQL = "SELECT rules FROM posts WHERE mirror = \(mirror) AND is_reply = FALSE"
         let row = try await storage.query(
             """
-            SELECT (\(own) ORDER BY rules LIMIT 1) AS first, (\(own) ORDER BY rules DESC LIMIT 1) AS last
+            SELECT (\(rules) ORDER BY rules LIMIT 1) AS first, (\(rules) ORDER BY rules DESC LIMIT 1) AS last
             """
         ).first
         guard let row, let first = try row.optionalText("first"),
@@ -354,25 +356,25 @@ extension Archive {
     /// Returns the habits of a range of time, replies included.
     ///
     /// - Parameters:
-    ///   - place: The end of the previous range; nil to begin with the oldest posts.
+    ///   - previousEnd: The end of the previous range; nil to begin with the oldest posts.
     ///   - number: About how many posts the range has, with habits or without.
     /// - Returns: The end of the range; nil if it is the last one.
-    package func habits(after place: Int64?, atMost number: Int) async throws -> (
+    package func habits(after previousEnd: Int64?, atMost number: Int) async throws -> (
         habits: [Habit], end: Int64?
     ) {
         let mirror = mirror
         return try await storage.read { connection in
-            let later: SQL = "mirror = \(mirror) AND created_ms > \(place ?? .min)"
+            let isLater: SQL = "mirror = \(mirror) AND created_ms > \(previousEnd ?? .min)"
             let end = try connection.query(
                 """
-                SELECT created_ms FROM posts WHERE \(later)
+                SELECT created_ms FROM posts WHERE \(isLater)
                 ORDER BY created_ms LIMIT 1 OFFSET \(number - 1)
                 """
             ).first?.integer("created_ms")
             let habits = try connection.query(
                 """
                 SELECT text, client, created_ms, is_reply FROM posts
-                WHERE \(later) AND created_ms <= \(end ?? .max)
+                WHERE \(isLater) AND created_ms <= \(end ?? .max)
                     AND (client IS NOT NULL
                         OR text LIKE '%#%' OR text LIKE '%＃%' OR text LIKE '%﹟%')
                 """
@@ -487,13 +489,12 @@ extension Archive {
     package func isFirst(
         _ text: StoredText, in minutes: [ClosedRange<Int>], _ filter: TextFilter
     ) async throws -> Bool {
-        let same = try await texts(where: "text_key = \(text.textKey) AND \(filter.condition)")
-            .filter { other in
-                minutes.contains { minutes in
-                    other.minute.map { minutes.contains($0.value) } ?? false
-                }
-            }
-        return !same.contains { $0.order < text.order }
+        let sameTexts = try await texts(
+            where: "text_key = \(text.textKey) AND \(filter.condition)")
+        return !sameTexts.contains { other in
+            guard let minute = other.minute, other.order < text.order else { return false }
+            return minutes.contains { range in range.contains(minute.value) }
+        }
     }
 
     private func texts(where condition: SQL) async throws -> [StoredText] {
@@ -521,6 +522,7 @@ extension Archive {
 }
 
 extension Archive.StoredText {
+    /// The sort key of texts by creation, the oldest first.
     fileprivate var order: (Date, String, String) { (createdAt, id.value, id.network.rawValue) }
 }
 

@@ -71,8 +71,8 @@ extension Archive {
         var dates: [PostID: Date] = [:]
         for (network, ids) in Dictionary(grouping: ids, by: \.network) {
             for part in Array(Set(ids.map(\.value))).portions {
-                // The covering index `posts_by_age` has no text columns, so SQLite searches the
-                // primary key and does not scan it.
+                // `text` is selected although it is not used: without it SQLite scans the covering
+                // index `posts_by_age`, which has no text column, instead of the primary key.
                 let rows = try await storage.query(
                     """
                     SELECT post_id, created_ms, text FROM posts
@@ -236,7 +236,7 @@ extension Archive {
         }
     }
 
-    /// The name with which the human's replies to them begin.
+    /// Returns the handle at the beginning of the newest of the human's replies to an account.
     private func nameBeforeAnswers(to author: AccountID) async throws -> String? {
         let rows = try await storage.query(
             """
@@ -251,8 +251,8 @@ extension Archive {
         return name.flatMap { $0.isEmpty ? nil : String($0) }
     }
 
-    /// If a post mentions exactly one account and contains exactly one handle, the handle is the
-    /// account's.
+    /// Returns the handle in the newest post that mentions only this account and contains only one
+    /// handle.
     private func nameInMentions(of account: AccountID) async throws -> String? {
         let rows = try await storage.query(
             """
@@ -261,13 +261,13 @@ extension Archive {
                 AND text LIKE '%@%.%'
             ORDER BY created_ms DESC LIMIT 20
             """)
+        func isHandleCharacter(_ character: Character) -> Bool {
+            guard character.isASCII else { return false }
+            return character.isLetter || character.isNumber || "-.".contains(character)
+        }
         for row in rows {
             let names = try row.text("text").split(separator: "@", omittingEmptySubsequences: false)
-                .dropFirst().map {
-                    $0.prefix {
-                        $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == ".")
-                    }
-                }
+                .dropFirst().map { part in part.prefix(while: isHandleCharacter) }
             guard names.count == 1, let name = names.first else { continue }
             let labels = name.split(separator: ".")
             if labels.count > 1 { return labels.joined(separator: ".").lowercased() }
@@ -280,7 +280,7 @@ extension Archive {
         try Self.networksOfReplies(in: try await storage.query(Self.selectionOfNetworks(mirror)))
     }
 
-    /// The same inside a transaction.
+    /// Returns the networks on which the human answered somebody else, inside a transaction.
     package static func networksOfReplies(
         of mirror: String, on connection: any StorageConnection
     ) throws -> Set<NetworkName> {
@@ -288,15 +288,15 @@ extension Archive {
     }
 
     private static func selectionOfNetworks(_ mirror: String) -> SQL {
-        var questions: SQL = ""
+        var columns: SQL = ""
         for network in NetworkName.known {
-            questions += """
-                \(unsafe: questions.text.isEmpty ? "" : ", ")EXISTS (SELECT 1 FROM posts
+            columns += """
+                \(unsafe: columns.text.isEmpty ? "" : ", ")EXISTS (SELECT 1 FROM posts
                     WHERE mirror = \(mirror) AND network = \(network.rawValue) AND reply_to_author IS NOT NULL
                         AND reply_to_author <> COALESCE(author, '')) AS \(unsafe: network.rawValue)
                 """
         }
-        return "SELECT \(questions)"
+        return "SELECT \(columns)"
     }
 
     private static func networksOfReplies(in rows: [SQLRow]) throws -> Set<NetworkName> {

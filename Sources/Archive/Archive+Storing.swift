@@ -3,7 +3,7 @@ package import Posts
 import Storage
 
 extension Archive {
-    /// Stores the open posts of a batch and lets the oldest go, in one
+    /// Stores the open posts of a batch and removes the oldest posts above the limit, in one
     /// transaction.
     ///
     /// A known post is not overwritten; only missing facts are filled in: its author, address,
@@ -14,43 +14,42 @@ extension Archive {
     ///   - posts: The human's posts, in any order.
     ///   - timeZone: The zone for minute and day if no other is known, see ``zones(home:)``.
     ///   - limit: The number of posts to keep: the newest by time, and among equal times those with
-    ///     the higher id. Nil leaves the pruning to a later call; it takes longer the higher the
-    ///     limit is.
+    ///     the higher id. Nil removes none, so that a later call does it; removing takes longer
+    ///     the higher the limit is.
     /// - Throws: `StorageError` or `CancellationError`; then nothing was stored.
     package func store(
         _ posts: [Post], timeZone: TimeZone, limit: Int?
     ) async throws -> StoreSummary {
-        let (open, hidden) = Self.divided(posts)
+        let (open, hidden) = Self.splitByVisibility(posts)
         var counts = StoreSummary()
         counts.notOpen = hidden.count
         counts.reposts = posts.count - open.count - hidden.count
         let mirror = mirror
-        let counted = counts
+        let initialSummary = counts
         return try await storage.transaction { connection in
-            var summary = counted
-            let welcome = try Self.welcome(open, of: mirror, on: connection)
-            summary.unwanted = open.count - welcome.count
-            let open = welcome
+            var summary = initialSummary
+            let wanted = try Self.withoutForgotten(open, of: mirror, on: connection)
+            summary.unwanted = open.count - wanted.count
             let zones = try Self.zones(mirror, home: timeZone, connection)
             let batch = BulkInsert(
-                into: "posts", columns: PostRow.columns, count: open.count, onConflict: .ignore
+                into: "posts", columns: PostRow.columns, count: wanted.count, onConflict: .ignore
             ) {
-                PostRow.values(open[$0], mirror: mirror, zones: zones)
+                PostRow.values(wanted[$0], mirror: mirror, zones: zones)
             }
             var days = try Self.days(of: hidden, mirror, connection)
             try PostRow.delete(hidden, of: mirror, on: connection)
             summary.stored = try connection.insert(batch)
-            summary.alreadyKnown = open.count - summary.stored
+            summary.alreadyKnown = wanted.count - summary.stored
             if summary.stored > 0 {
-                days.formUnion(try Self.days(of: open.map(\.id), mirror, connection))
+                days.formUnion(try Self.days(of: wanted.map(\.id), mirror, connection))
             }
             // Usually all posts are new, and there is nothing to complete.
             if summary.alreadyKnown > 0 {
-                days.formUnion(try Self.complete(open, of: mirror, in: zones, on: connection))
+                days.formUnion(try Self.complete(wanted, of: mirror, in: zones, on: connection))
             }
-            try Self.unjudgeHeads(of: open, mirror, connection)
+            try Self.unjudgeHeads(of: wanted, mirror, connection)
             // An empty batch is a call that only prunes.
-            if let limit, summary.stored > 0 || open.isEmpty {
+            if let limit, summary.stored > 0 || wanted.isEmpty {
                 summary.pruned = try Self.prune(mirror, to: limit, on: connection)
             }
             try Self.repack(days, mirror, connection)
@@ -58,7 +57,7 @@ extension Archive {
         }
     }
 
-    /// Updates the text, the language and the kind of a known post; its place in time stays.
+    /// Updates the text, the language and the kind of a known post; its times stay unchanged.
     package func rewrite(_ post: Post) async throws {
         let post = post.storable
         let mirror = mirror
@@ -76,7 +75,7 @@ extension Archive {
     }
 
     /// Returns the human's own posts that everybody may read, and the ids of the others.
-    private static func divided(_ posts: [Post]) -> (open: [Post], hidden: [PostID]) {
+    private static func splitByVisibility(_ posts: [Post]) -> (open: [Post], hidden: [PostID]) {
         var open: [Post] = []
         open.reserveCapacity(posts.count)
         var hidden: [PostID] = []
@@ -106,7 +105,9 @@ extension Archive {
             let completed = stored.completed(by: post)
             guard completed != stored else { continue }
             known[post.id] = completed
-            for post in [stored, completed] { days.insert(zones.time(of: post).day.description) }
+            for version in [stored, completed] {
+                days.insert(zones.time(of: version).day.description)
+            }
             try update(completed, of: mirror, in: zones, on: connection)
         }
         return days

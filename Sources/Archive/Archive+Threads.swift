@@ -2,11 +2,11 @@ import Foundation
 package import Posts
 import Storage
 
-/// Threads of the human: a post that is not a reply, followed by replies to oneself, each soon
-/// after the one before.
+/// Threads of the human: a post that is not a reply, followed by the human's replies to themself,
+/// each soon after the one before.
 extension Archive {
-    /// The longest pause in seconds between two parts of a thread; a later reply to oneself is not
-    /// part of it.
+    /// The longest pause in seconds between two parts of a thread; a later reply is not part of
+    /// it.
     static let threadPause: TimeInterval = 1_800
     /// The most parts of a thread that is posted again; readers would not want a longer one twice.
     static let longestThread = 25
@@ -60,8 +60,8 @@ extension Archive {
     private static func continuations(
         of posts: [Post], _ mirror: String, _ connection: any StorageConnection
     ) throws -> [PostID: [Post]] {
-        let known = Dictionary(posts.map { ($0.id, $0) }) { first, _ in first }
-        var found: [PostID: [Post]] = [:]
+        let postsByID = Dictionary(posts.map { ($0.id, $0) }) { first, _ in first }
+        var replies: [PostID: [Post]] = [:]
         try PostRow.forEachPortion(of: posts.map(\.id)) { network, values in
             let rows = try connection.query(
                 PostRow.selection + """
@@ -70,13 +70,13 @@ extension Archive {
                     ORDER BY +created_ms, post_id
                     """)
             for post in try rows.map(PostRow.post) {
-                guard let answered = post.replyTo?.post, let before = known[answered],
-                    (0...threadPause).contains(post.createdAt.timeIntervalSince(before.createdAt))
+                guard let answered = post.replyTo?.post, let previous = postsByID[answered],
+                    (0...threadPause).contains(post.createdAt.timeIntervalSince(previous.createdAt))
                 else { continue }
-                found[answered, default: []].append(post)
+                replies[answered, default: []].append(post)
             }
         }
-        return found
+        return replies
     }
 
     /// Marks the first posts of the threads that some posts belong to as not judged.
@@ -86,7 +86,7 @@ extension Archive {
         var answered = Set(
             posts.filter { $0.replyTo?.author == $0.author }.compactMap { $0.replyTo?.post })
         for _ in 0..<longestThread where !answered.isEmpty {
-            var above: Set<PostID> = []
+            var nextAnswered: Set<PostID> = []
             try PostRow.forEachPortion(of: Array(answered)) { network, values in
                 let condition: SQL =
                     "mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)"
@@ -104,10 +104,11 @@ extension Archive {
                     guard let network = NetworkName(rawValue: try row.text("network")) else {
                         continue
                     }
-                    above.insert(PostID(network: network, value: try row.text("reply_to_post")))
+                    nextAnswered.insert(
+                        PostID(network: network, value: try row.text("reply_to_post")))
                 }
             }
-            answered = above
+            answered = nextAnswered
         }
     }
 }

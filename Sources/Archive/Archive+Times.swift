@@ -4,11 +4,11 @@ import Storage
 
 extension Archive {
     /// The number of posts changed in one transaction; other transactions run in between.
-    private static let batch = 500
+    private static let batchSize = 500
 
-    /// Sets minute and day of all posts by the clock of the zone in which each was written.
+    /// Computes minute and day of all posts again, in the zone in which each was written.
     ///
-    /// Takes several transactions, each of which uses the zones known by then. Call it again after
+    /// Runs several transactions, each of which reads the noted zones again. Call it again after
     /// an interruption.
     ///
     /// - Parameter zone: The zone of all times for which no other zone is noted.
@@ -18,20 +18,20 @@ extension Archive {
     package func rewriteTimes(in zone: TimeZone) async throws -> Int {
         var changed = 0
         var last: PostID?
-        let stale = try await storage.read { [mirror] in try Self.staleness(mirror, $0) }
+        let staleGeneration = try await storage.read { [mirror] in try Self.staleness(mirror, $0) }
         while true {
             let mirror = mirror
-            let after = last
-            let part = try await storage.transaction { connection in
-                let part = try Self.rewriteTimes(after: after, in: zone, mirror, connection)
-                if part.last == nil {
-                    try Self.noteMoved(stale, mirror, connection)
+            let previousEnd = last
+            let batch = try await storage.transaction { connection in
+                let batch = try Self.rewriteTimes(after: previousEnd, in: zone, mirror, connection)
+                if batch.last == nil {
+                    try Self.noteRewritten(staleGeneration, mirror, connection)
                     try Self.noteRules(ZoneRules.current.number, mirror, connection)
                 }
-                return part
+                return batch
             }
-            changed += part.changed
-            guard let end = part.last else { return changed }
+            changed += batch.changed
+            guard let end = batch.last else { return changed }
             last = end
         }
     }
@@ -45,7 +45,7 @@ extension Archive {
             """
             SELECT network, post_id, created_ms, utc_offset, minute, local_day FROM posts
             WHERE mirror = \(mirror) AND (network, post_id) > (\(last?.network.rawValue ?? ""), \(last?.value ?? ""))
-            ORDER BY network, post_id LIMIT \(batch)
+            ORDER BY network, post_id LIMIT \(batchSize)
             """)
         let zones = try zones(mirror, home: zone, connection)
         var changed = 0
@@ -65,7 +65,7 @@ extension Archive {
         }
         // Another process may have packed days again between two batches.
         if changed > 0 { try unpack(mirror, connection) }
-        guard rows.count == batch, let end = rows.last else { return (changed, nil) }
+        guard rows.count == batchSize, let end = rows.last else { return (changed, nil) }
         guard let network = NetworkName(rawValue: try end.text("network")) else {
             throw ArchiveError(column: "network")
         }

@@ -4,10 +4,11 @@ import Storage
 
 /// The zones in which the human lived, as a person noted them.
 extension Archive {
-    /// The most times in other zones; a person with more needs `utc_offset` in their files.
+    /// The most spans in other zones; a person with more needs `utc_offset` in their files.
     package static let mostZoneSpans = 200
-    private static let counter = "archive.zones"
-    /// The counter with the number of the rules of time zones by which the posts were moved last.
+    /// The counter with the generation of the zones, while local times are stale.
+    private static let staleCounter = "archive.zones"
+    /// The counter with the number of the rules of time zones that last computed the local times.
     private static let rulesCounter = "archive.zone-rules"
 
     /// The outcome of naming a time zone for a span of days.
@@ -21,7 +22,7 @@ extension Archive {
         case full
     }
 
-    /// By which clock the human lived when.
+    /// Reads the time zones in which the human lived, with their days.
     ///
     /// - Parameter home: The zone of all times for which no other zone is noted.
     /// - Returns: The noted zones.
@@ -33,21 +34,21 @@ extension Archive {
 
     /// Notes that the human lived in another zone for some time.
     ///
-    /// The posts are still to be moved, see ``rewriteTimes(in:)``.
+    /// The posts' local times are then stale, see ``rewriteTimes(in:)``.
     ///
-    /// - Parameter seen: ``seen(_:)`` of all noted times, as the person was shown them; nil to
+    /// - Parameter seen: ``seen(_:)`` of all noted spans, as the person was shown them; nil to
     ///   change without comparing.
     /// - Returns: The outcome; only `.changed` has changed anything.
     /// - Throws: `SeenChanged`; ``ArchiveError``, or the store's error.
     package func add(_ span: ZoneSpan, seen: Seen? = nil, now: Date) async throws -> ZoneChange {
         let mirror = mirror
         return try await storage.transaction { connection in
-            let known = try Self.zones(mirror, seen, connection)
-            if known.contains(span) { return .unchanged }
-            if let other = known.first(where: { $0.days.overlaps(span.days) }) {
+            let notedSpans = try Self.zones(mirror, seen, connection)
+            if notedSpans.contains(span) { return .unchanged }
+            if let other = notedSpans.first(where: { $0.days.overlaps(span.days) }) {
                 return .overlaps(other)
             }
-            guard known.count < Self.mostZoneSpans else { return .full }
+            guard notedSpans.count < Self.mostZoneSpans else { return .full }
             try connection.execute(
                 """
                 INSERT INTO zones (mirror, first_day, last_day, time_zone, noted_ms)
@@ -59,20 +60,20 @@ extension Archive {
         }
     }
 
-    /// Removes a noted time in another zone; the posts' local times are then stale, see
+    /// Removes a noted span in another zone; the posts' local times are then stale, see
     /// ``rewriteTimes(in:)``.
     ///
     /// - Parameters:
-    ///   - day: Any day within it.
-    ///   - seen: ``seen(_:)`` of all noted times, as the person was shown them; nil to change
+    ///   - day: Any day of the span.
+    ///   - seen: ``seen(_:)`` of all noted spans, as the person was shown them; nil to change
     ///     without comparing.
-    /// - Returns: The time and its zone; nil if none was noted for that day.
+    /// - Returns: The span and its zone; nil if none was noted for that day.
     /// - Throws: `SeenChanged`; ``ArchiveError``, or the store's error.
     package func removeZone(on day: LocalDay, seen: Seen? = nil) async throws -> ZoneSpan? {
         let mirror = mirror
         return try await storage.transaction { connection in
-            let known = try Self.zones(mirror, seen, connection)
-            guard let span = known.first(where: { $0.days.contains(day) }) else { return nil }
+            let notedSpans = try Self.zones(mirror, seen, connection)
+            guard let span = notedSpans.first(where: { $0.days.contains(day) }) else { return nil }
             try connection.execute(
                 "DELETE FROM zones WHERE mirror = \(mirror) AND first_day = \(span.days.lowerBound.description)"
             )
@@ -87,22 +88,22 @@ extension Archive {
         try await !storage.query(Self.staleness(mirror)).isEmpty
     }
 
-    /// Whether posts are still to be moved, or were moved last by older rules of time zones.
+    /// Whether the local times of posts are stale, or were computed by older rules of time zones.
     ///
     /// - Parameter rules: The number (`ZoneRules.number`) of the current rules.
     package func hasStaleTimes(by rules: Int64) async throws -> Bool {
         let rows = try await storage.query(
             """
             SELECT name, value FROM counters
-            WHERE mirror = \(mirror) AND name IN (\(Self.counter), \(Self.rulesCounter))
+            WHERE mirror = \(mirror) AND name IN (\(Self.staleCounter), \(Self.rulesCounter))
             """)
         let values = try rows.reduce(into: [String: Int64]()) {
             $0[try $1.text("name")] = try $1.integer("value")
         }
-        return values[Self.counter] != nil || values[Self.rulesCounter] ?? 0 < rules
+        return values[Self.staleCounter] != nil || values[Self.rulesCounter] ?? 0 < rules
     }
 
-    /// Notes the rules of time zones by which all posts were moved.
+    /// Notes the rules of time zones by which all local times were computed.
     static func noteRules(_ rules: Int64, _ mirror: String, _ connection: any StorageConnection)
         throws
     {
@@ -113,7 +114,7 @@ extension Archive {
             """)
     }
 
-    /// The digest of all noted times, as a person is shown them.
+    /// The digest of all noted spans, as a person is shown them.
     package static func seen(_ spans: [ZoneSpan]) -> Seen {
         Seen(
             of: spans.flatMap {
@@ -121,13 +122,13 @@ extension Archive {
             })
     }
 
-    /// All noted times; fails if they differ from what the person saw.
+    /// All noted spans; fails if they differ from what the person saw.
     private static func zones(
         _ mirror: String, _ seen: Seen?, _ connection: any StorageConnection
     ) throws -> [ZoneSpan] {
-        let known = try zones(mirror, home: .gmt, connection).spans
-        try seen.require(Self.seen(known))
-        return known
+        let spans = try zones(mirror, home: .gmt, connection).spans
+        try seen.require(Self.seen(spans))
+        return spans
     }
 
     static func zones(
@@ -144,26 +145,27 @@ extension Archive {
         return ZoneHistory(home: home, spans: spans)
     }
 
-    /// The time in another zone with this first day, last day and zone.
+    /// Parses a span in another zone from its first day, its last day and the name of its zone.
     static func zoneSpan(_ fields: [String]) throws -> ZoneSpan {
         guard fields.count == 3, let first = LocalDay(fields[0]), let last = LocalDay(fields[1]),
             first <= last
         else {
             throw ArchiveError(column: "first_day", of: "zones")
         }
-        // A machine that knows fewer zones must not move posts, which the next machine would move
-        // back.
+        // A machine that does not know the zone must not compute local times without it: a machine
+        // that knows it would change them back.
         guard let zone = TimeZone(identifier: fields[2]) else {
             throw ArchiveError(column: "time_zone", of: "zones")
         }
         return ZoneSpan(first...last, in: zone)
     }
 
-    /// Increments the generation of the zones, so that a running move notices the change.
+    /// Increments the generation of the zones, so that a running
+    /// ``rewriteTimes(in:)`` notices the change.
     private static func noteStale(_ mirror: String, _ connection: any StorageConnection) throws {
         try connection.execute(
             """
-            INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(counter), 1)
+            INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(staleCounter), 1)
             ON CONFLICT (mirror, name) DO UPDATE SET value = counters.value + 1
             """)
     }
@@ -174,16 +176,16 @@ extension Archive {
     }
 
     private static func staleness(_ mirror: String) -> SQL {
-        "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(counter)"
+        "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(staleCounter)"
     }
 
-    /// Notes that all local times are set, unless the generation has changed since.
-    static func noteMoved(_ number: Int64?, _ mirror: String, _ connection: any StorageConnection)
-        throws
-    {
-        guard let number else { return }
+    /// Notes that all local times are computed again, unless the generation has changed meanwhile.
+    static func noteRewritten(
+        _ generation: Int64?, _ mirror: String, _ connection: any StorageConnection
+    ) throws {
+        guard let generation else { return }
         try connection.execute(
-            "DELETE FROM counters WHERE mirror = \(mirror) AND name = \(counter) AND value = \(number)"
+            "DELETE FROM counters WHERE mirror = \(mirror) AND name = \(staleCounter) AND value = \(generation)"
         )
     }
 }

@@ -30,7 +30,7 @@ package struct Archive: Sendable {
     let mirror: String
 
     /// - Parameters:
-    ///   - mirror: The mirror; posts of other mirrors are never touched.
+    ///   - mirror: The name of the mirror; posts of other mirrors are never changed.
     package init(storage: any StorageEngine, mirror: String) {
         self.storage = storage
         self.mirror = mirror
@@ -86,7 +86,7 @@ package struct Archive: Sendable {
     /// Other posts of the same network that the server can be asked for as a comparison: some of
     /// the newest and some of the oldest.
     package func witnesses(besides id: PostID, limit: Int) async throws -> [Post] {
-        var found: [PostID] = []
+        var otherIDs: [PostID] = []
         for order in ["created_ms DESC, post_id DESC", "created_ms ASC, post_id ASC"] as [SQL] {
             let rows = try await storage.query(
                 """
@@ -96,18 +96,18 @@ package struct Archive: Sendable {
             let others = try rows.filter {
                 try $0.text("network") == id.network.rawValue && $0.text("post_id") != id.value
             }
-            found += try others.prefix(limit / 2).map {
+            otherIDs += try others.prefix(limit / 2).map {
                 PostID(network: id.network, value: try $0.text("post_id"))
             }
         }
         var posts: [Post] = []
-        for id in found where !posts.contains(where: { $0.id == id }) {
+        for id in otherIDs where !posts.contains(where: { $0.id == id }) {
             if let post = try await post(id) { posts.append(post) }
         }
         return posts
     }
 
-    /// Stores the identifier of a post in calls to the human's server, if it was not known.
+    /// Stores the identifier that a post has in calls to the human's server, if none is stored.
     package func locate(_ id: PostID, at address: String) async throws {
         _ = try await storage.note(
             """
@@ -120,8 +120,8 @@ package struct Archive: Sendable {
     /// Whether posts of the same author on both sides of this one, one at least as old and one at
     /// least as new, were seen at their server.
     ///
-    /// If the server's list was read completely, a post between these two that was not in it is
-    /// gone.
+    /// If the server's list was read completely and lacks a post between these two, the post was
+    /// removed.
     package func isBetweenSeen(_ post: Post) async throws -> Bool {
         let author = post.author.value
         let network = post.id.network.rawValue

@@ -16,11 +16,11 @@ package struct People: Sendable {
         case deny
     }
 
-    /// The reason of a denial that is all that is kept of a forgotten person.
+    /// The reason in the only row that is kept of a forgotten person, which denies them.
     package static let forgottenReason = "forgotten"
 
-    /// The reason of the rows that stand for whole servers.
-    private static let server = "server"
+    /// The reason in the rows that deny whole servers.
+    private static let serverReason = "server"
 
     /// The record of one account.
     package struct Person: Equatable, Sendable {
@@ -109,45 +109,45 @@ package struct People: Sendable {
         with people: [AccountID], in mirror: String, on connection: any StorageConnection
     ) throws -> [AccountID: Acquaintance] {
         guard !people.isEmpty else { return [:] }
-        let names = Array(Set(people))
+        let ids = Array(Set(people))
         // A forgotten account is recognized only by its digest.
-        let found = try Self.people(
-            names + names.map(\.forgottenID) + servers(of: names), of: mirror, on: connection)
-        let byID = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
+        let records = try Self.people(
+            ids + ids.map(\.forgottenID) + servers(of: ids), of: mirror, on: connection)
+        let byID = Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
         let linked = try Self.people(
-            linkedBy: Array(Set(found.compactMap(\.link))), of: mirror, on: connection)
+            linkedBy: Array(Set(records.compactMap(\.link))), of: mirror, on: connection)
         let byLink = Dictionary(grouping: linked) { $0.link ?? "" }
-        let others = Set(linked.map(\.id)).subtracting(names)
-        let further =
+        let others = Set(linked.map(\.id)).subtracting(ids)
+        let otherServers =
             others.isEmpty
             ? [] : try Self.people(servers(of: Array(others)), of: mirror, on: connection)
-        let denied = Set(
-            (found + further).filter { $0.stance == .deny }.compactMap { ServerName($0.id) })
+        let deniedServers = Set(
+            (records + otherServers).filter { $0.stance == .deny }.compactMap { ServerName($0.id) })
 
         func stance(of person: AccountID) -> Stance {
             if byID[person.forgottenID]?.isForgotten == true { return .deny }
-            let known = byID[person]
-            let accounts = known?.link.flatMap { byLink[$0] } ?? [known].compactMap(\.self)
+            let record = byID[person]
+            let accounts = record?.link.flatMap { byLink[$0] } ?? [record].compactMap(\.self)
             let stances = accounts.map(\.stance)
             if stances.contains(.deny) { return .deny }
             if stances.contains(.allow) { return .allow }
-            guard !denied.isEmpty else { return .none }
+            guard !deniedServers.isEmpty else { return .none }
             let isCovered = ([person] + accounts.map(\.id)).contains {
-                !denied.isDisjoint(with: ServerName.covering($0))
+                !deniedServers.isDisjoint(with: ServerName.covering($0))
             }
             return isCovered ? .deny : .none
         }
         func acquaintance(with person: AccountID) -> Acquaintance {
-            let known = byID[person]
-            let others = known?.link.flatMap { byLink[$0] }?.filter { $0.id != person } ?? []
-            let rows = [known].compactMap(\.self) + others
+            let record = byID[person]
+            let others = record?.link.flatMap { byLink[$0] }?.filter { $0.id != person } ?? []
+            let records = [record].compactMap(\.self) + others
             return Acquaintance(
                 stance: stance(of: person), isForgotten: byID[person.forgottenID] != nil,
                 accounts: [person] + others.map(\.id),
-                handles: rows.compactMap(\.handle),
-                wasAnswered: rows.contains { $0.lastContact != nil })
+                handles: records.compactMap(\.handle),
+                wasAnswered: records.contains { $0.lastContact != nil })
         }
-        return Dictionary(uniqueKeysWithValues: names.map { ($0, acquaintance(with: $0)) })
+        return Dictionary(uniqueKeysWithValues: ids.map { ($0, acquaintance(with: $0)) })
     }
 
     /// Returns the known facts about one person.
@@ -256,19 +256,19 @@ package struct People: Sendable {
         """
     }
 
-    /// The people among these who were forgotten, of whom nothing may be kept.
+    /// Returns those of the people who were forgotten, of whom nothing may be kept.
     package func forgotten(among people: [AccountID]) async throws -> Set<AccountID> {
         guard !people.isEmpty else { return [] }
         let mirror = mirror
-        let names = Dictionary(people.map { ($0.forgottenID, $0) }) { first, _ in first }
+        let byForgottenID = Dictionary(people.map { ($0.forgottenID, $0) }) { first, _ in first }
         let found = try await storage.read {
-            try Self.people(Array(names.keys), of: mirror, on: $0)
+            try Self.people(Array(byForgottenID.keys), of: mirror, on: $0)
         }
-        return Set(found.compactMap { names[$0.id] })
+        return Set(found.compactMap { byForgottenID[$0.id] })
     }
 
-    /// Removes a person from the archive, and keeps a digest by which nothing of theirs is stored
-    /// again.
+    /// Removes a person from the archive, and keeps a digest that prevents that anything of theirs
+    /// is stored again.
     ///
     /// Removes the human's replies to them and the human's posts that mention them. The records of
     /// their accounts stay until ``letGo(_:wholly:)``.
@@ -301,7 +301,7 @@ package struct People: Sendable {
         }
     }
 
-    /// Removes the records of accounts once nothing else of them is stored.
+    /// Removes the records of accounts, after everything else of them was removed.
     ///
     /// - Parameters:
     ///   - accounts: All accounts of a person.
@@ -347,7 +347,7 @@ package struct People: Sendable {
         ) { first, _ in first }
     }
 
-    /// The people who are to be forgotten, but are not wholly yet.
+    /// The people of whom some records are still to be removed after they were forgotten.
     package func beingForgotten() async throws -> [AccountID] {
         try await storage.query(
             Self.selection + """
@@ -356,8 +356,8 @@ package struct People: Sendable {
         ).map { try Self.person($0).id }
     }
 
-    /// Marks people as being forgotten who are among the forgotten digests and whose names are
-    /// stored again.
+    /// Marks people as being forgotten if their names are stored again and are among the forgotten
+    /// digests.
     static func forgetAgain(
         _ digests: Set<String>, of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {
@@ -371,15 +371,15 @@ package struct People: Sendable {
             UNION SELECT target_network, target_author FROM actions
                 WHERE mirror = \(mirror) AND target_author IS NOT NULL AND target_network IS NOT NULL
             """)
-        var found: Set<AccountID> = []
+        var accounts: Set<AccountID> = []
         for row in rows {
             guard let network = NetworkName(rawValue: try row.text("network")) else { continue }
             for name in try row.text("names").split(separator: " ") {
                 let account = AccountID(network: network, value: String(name)).canonical
-                if digests.contains(account.forgottenDigest) { found.insert(account) }
+                if digests.contains(account.forgottenDigest) { accounts.insert(account) }
             }
         }
-        for account in found {
+        for account in accounts {
             try connection.execute(
                 """
                 INSERT INTO people (mirror, network, account_id, stance, reason, stance_ms)
@@ -425,7 +425,7 @@ package struct People: Sendable {
                 DELETE FROM forgotten
                 WHERE mirror = \(mirror) AND kind = 'person' AND digest = \(account.forgottenDigest)
                 """)
-            // A worker must not continue to forget a person who is not wholly forgotten.
+            // Otherwise a worker that has not removed everything of the person would continue.
             try connection.execute(
                 """
                 DELETE FROM people WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
@@ -552,7 +552,7 @@ extension People {
         return try await execute(
             """
             INSERT INTO people (mirror, network, account_id, stance, reason, stance_ms)
-            VALUES (\(mirror), \(id.network.rawValue), \(id.value), \(Stance.deny.rawValue), \(Self.server), \(date))
+            VALUES (\(mirror), \(id.network.rawValue), \(id.value), \(Stance.deny.rawValue), \(Self.serverReason), \(date))
             ON CONFLICT (mirror, network, account_id) DO NOTHING
             """, about: id, seen: seen) == 1
     }
@@ -583,7 +583,7 @@ extension People {
     package func deniedServers() async throws -> [ServerName] {
         try await storage.query(
             Self.selection
-                + " WHERE mirror = \(mirror) AND reason = \(Self.server) ORDER BY account_id"
+                + " WHERE mirror = \(mirror) AND reason = \(Self.serverReason) ORDER BY account_id"
         ).compactMap { ServerName(try Self.person($0).id) }
     }
 

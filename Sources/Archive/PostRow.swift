@@ -120,8 +120,8 @@ extension Post {
     /// within the years that a calendar writes with four digits.
     var storable: Post { isStorable ? self : cleaned }
 
-    /// Whether nothing has to be changed, as in nearly every post; false if that needs a closer
-    /// check.
+    /// Whether the post can be stored unchanged, as nearly every post can; false also if only
+    /// ``cleaned`` can tell.
     private var isStorable: Bool {
         !id.value.containsNUL && !author.value.containsNUL && address?.containsNUL != true
             && !text.containsNUL
@@ -129,12 +129,15 @@ extension Post {
             && client?.containsNUL != true
             && replyTo?.author?.value.containsNUL != true
             && replyTo?.post?.value.containsNUL != true
-            && Self.times.contains(createdAt.timeIntervalSince1970)
+            && Self.storableTimes.contains(createdAt.timeIntervalSince1970)
             && mentions.allSatisfy { $0.value.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
     }
 
-    /// In seconds since 1970: 0001-01-02 and 9999-12-30, a day inside for the sake of time zones.
-    private static let times = -62_135_510_400...253_402_128_000.0
+    /// The times that can be stored, in seconds since 1970: 0001-01-02 to 9999-12-30.
+    ///
+    /// The first and the last day of these years are left out, so that the local time has a year
+    /// of four digits in each time zone.
+    private static let storableTimes = -62_135_510_400...253_402_128_000.0
 
     private var cleaned: Post {
         var post = self
@@ -153,9 +156,10 @@ extension Post {
             !$0.value.contains(where: \.isWhitespace) && !$0.value.containsNUL
         }
         let seconds = createdAt.timeIntervalSince1970
-        if !Self.times.contains(seconds) {
+        if !Self.storableTimes.contains(seconds) {
+            let range = Self.storableTimes
             post.createdAt = Date(
-                timeIntervalSince1970: seconds > 0 ? Self.times.upperBound : Self.times.lowerBound)
+                timeIntervalSince1970: seconds > 0 ? range.upperBound : range.lowerBound)
             post.isTimeTrusted = false
         }
         return post
@@ -168,7 +172,7 @@ extension String {
     }
 }
 
-/// An error for a row that the archive cannot parse, because somebody else changed the database.
+/// An error for a row that the archive cannot parse, because another program changed the database.
 package struct ArchiveError: Error, CustomStringConvertible, Sendable {
     /// The column that holds an unknown value.
     package let column: String
