@@ -8,54 +8,54 @@ import Foundation
 package final class Interruption: @unchecked Sendable {
     // Unchecked because the mutable properties are only touched while `lock` is held.
     private let lock = NSLock()
-    private var requested = false
+    private var hasRequest = false
     /// The read end and the write end of the pipe; -1 if the process had no file descriptor left,
     /// in which case waits notice the flag only.
-    private var ends: [Int32] = [-1, -1]
+    private var pipeEnds: [Int32] = [-1, -1]
 
     package init() {
         openPipe()
     }
 
     deinit {
-        for end in ends where end >= 0 { close(end) }
+        for end in pipeEnds where end >= 0 { close(end) }
     }
 
     /// Whether an interruption was requested since the last ``reset()``.
-    package var isRequested: Bool { lock.withLock { requested } }
+    package var isRequested: Bool { lock.withLock { hasRequest } }
 
-    /// A descriptor that is readable once the interruption was requested, for callers with a `poll`
-    /// of their own; -1 without a pipe.
-    package var descriptor: Int32 { lock.withLock { ends[0] } }
+    /// A descriptor that is readable while a request stands, for callers that call `poll`
+    /// themselves; -1 without a pipe.
+    package var descriptor: Int32 { lock.withLock { pipeEnds[0] } }
 
     /// Ends the current wait and all later ones until ``reset()``; may be called from any thread.
     package func request() {
         lock.withLock {
-            requested = true
+            hasRequest = true
             var byte: UInt8 = 1
-            _ = write(ends[1], &byte, 1)
+            _ = write(pipeEnds[1], &byte, 1)
         }
     }
 
     /// Clears a request; called before each unit of work.
     package func reset() {
         lock.withLock {
-            if ends[0] < 0 { openPipe() }
-            guard requested else { return }
-            requested = false
+            if pipeEnds[0] < 0 { openPipe() }
+            guard hasRequest else { return }
+            hasRequest = false
             var buffer = [UInt8](repeating: 0, count: 64)
-            while read(ends[0], &buffer, buffer.count) > 0 {}
+            while read(pipeEnds[0], &buffer, buffer.count) > 0 {}
         }
     }
 
     /// Waits until `events` happen on `socket` or an interruption is requested.
     ///
     /// - Parameters:
-    ///   - events: Of poll(2).
+    ///   - events: The event flags of poll(2).
     ///   - socket: A descriptor; negative waits for the interruption only.
     ///   - milliseconds: The longest wait; a negative value waits without a limit.
-    ///   - ignoring: Whether to go on waiting though an interruption was requested.
-    /// - Returns: False when the time is over.
+    ///   - ignoring: Whether to ignore interruptions and wait for the socket only.
+    /// - Returns: False if the time ran out.
     package func wait(
         for events: Int32, on socket: Int32, milliseconds: Int, ignoring: Bool = false
     ) -> Bool {
@@ -63,13 +63,13 @@ package final class Interruption: @unchecked Sendable {
             pollfd(fd: socket, events: Int16(truncatingIfNeeded: events), revents: 0),
             pollfd(fd: ignoring ? -1 : descriptor, events: Int16(POLLIN), revents: 0),
         ]
-        // A signal ends the wait early; the caller looks and waits again.
+        // A signal also ends the wait; the caller then tries its operation and waits again.
         return poll(&descriptors, 2, Int32(clamping: milliseconds)) != 0
     }
 
     private func openPipe() {
-        guard pipe(&ends) == 0 else { return ends = [-1, -1] }
-        for end in ends {
+        guard pipe(&pipeEnds) == 0 else { return pipeEnds = [-1, -1] }
+        for end in pipeEnds {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }

@@ -3,8 +3,8 @@ import Foundation
 /// One operating-system thread that runs jobs in the order they arrive.
 ///
 /// For C libraries whose calls block: an actor returns the executor from `unownedExecutor`, a task
-/// prefers it, or ``run(onCancel:_:)`` hands over a unit of work. A lone hop to the thread and back
-/// costs about 12 µs, so hand over whole units of work (a transaction, a pipeline), not single
+/// prefers it, or ``run(onCancel:_:)`` hands over a unit of work. A single switch to the thread and
+/// back costs about 12 µs, so hand over whole units of work (a transaction, a pipeline), not single
 /// calls.
 ///
 /// SIGPIPE is blocked on the thread: a library that writes to a connection the peer has closed gets
@@ -14,9 +14,8 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
     /// - Parameters:
     ///   - name: The thread's name in debuggers; the system may cut it to 15 bytes.
-    ///   - isPatient: Whether other threads of the machine have priority: the thread has a nice
-    ///     value of
-    ///     10. Only on Linux, where that is possible for a thread.
+    ///   - isPatient: Whether the thread has a nice value of 10, so that other threads of the
+    ///     machine have priority; only on Linux, where each thread has such a value.
     package init(name: String, isPatient: Bool = false) {
         worker = Worker(name: name, isPatient: isPatient)
     }
@@ -36,10 +35,10 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     ///
     /// Waits until the thread has ended, even if the task is cancelled. After another shutdown the
     /// last job does not run.
-    package func shutdown(after last: @escaping @Sendable () -> Void) async {
+    package func shutdown(after lastJob: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             let isAdded = worker.addUnlessShutDown(asLast: true) {
-                last()
+                lastJob()
                 continuation.resume()
             }
             if !isAdded { continuation.resume() }
@@ -104,14 +103,14 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Enqueues a unit with `hand` and waits for it; does not enqueue a unit that was cancelled
-    /// before.
+    /// Enqueues a unit with `submit` and waits for it; calls `ifCancelled` instead for a unit that
+    /// was cancelled before.
     private func run<Value: Sendable>(
-        _ unit: WorkUnit<Value>, otherwise: () -> Void = {}, hand: (WorkUnit<Value>) -> Void
+        _ unit: WorkUnit<Value>, ifCancelled: () -> Void = {}, submit: (WorkUnit<Value>) -> Void
     ) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                if unit.wait(with: continuation) { hand(unit) } else { otherwise() }
+                if unit.wait(with: continuation) { submit(unit) } else { ifCancelled() }
             }
         } onCancel: {
             unit.cancel()
@@ -137,8 +136,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
         WorkUnit(prepare: { interruption.reset() }, onCancel: { interruption.request() }, work)
     }
 
-    /// Runs a unit of work that may finish immediately, and then saves the hop to the thread and
-    /// back.
+    /// Runs a unit of work; if it can finish at once, saves the switch to the thread and back.
     ///
     /// While nothing is queued or running, `beginning` runs on the caller's thread, and no job of
     /// the executor runs meanwhile. If it does not finish the work, the rest runs on the executor's
@@ -169,10 +167,9 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
             worker.takeBack()
             throw error
         }
-        return try await run(interruptible(interruption, work), otherwise: { worker.takeBack() }) {
-            unit in
-            worker.takeBack { unit.execute() }
-        }
+        return try await run(
+            interruptible(interruption, work), ifCancelled: { worker.takeBack() },
+            submit: { unit in worker.takeBack { unit.execute() } })
     }
 }
 
@@ -208,13 +205,13 @@ final class WorkUnit<Value: Sendable>: @unchecked Sendable {
 
     /// Returns false, after resuming the continuation, if the unit was cancelled before.
     func wait(with continuation: CheckedContinuation<Value, any Error>) -> Bool {
-        let isFirst = lock.withLock {
+        let isQueued = lock.withLock {
             guard case .created = phase else { return false }
             phase = .queued(continuation)
             return true
         }
-        if !isFirst { continuation.resume(throwing: CancellationError()) }
-        return isFirst
+        if !isQueued { continuation.resume(throwing: CancellationError()) }
+        return isQueued
     }
 
     /// Runs the work unless it was cancelled in the queue.
@@ -232,11 +229,11 @@ final class WorkUnit<Value: Sendable>: @unchecked Sendable {
         continuation.resume(with: result)
     }
 
-    /// Ends a unit in the queue, interrupts a running one.
+    /// Ends a unit that is in the queue; interrupts a unit that runs.
     func cancel() {
         // `onCancel` runs under the lock so that it cannot outlive the work. The waiting task is
         // resumed outside it: resuming takes the task's own lock, which the caller may hold.
-        let abandoned: CheckedContinuation<Value, any Error>? = lock.withLock {
+        let cancelled: CheckedContinuation<Value, any Error>? = lock.withLock {
             switch phase {
             case .created:
                 phase = .over
@@ -252,7 +249,7 @@ final class WorkUnit<Value: Sendable>: @unchecked Sendable {
                 return nil
             }
         }
-        abandoned?.resume(throwing: CancellationError())
+        cancelled?.resume(throwing: CancellationError())
     }
 }
 
@@ -270,7 +267,7 @@ private final class Worker: @unchecked Sendable {
     private var isShutDown = false
     /// Whether a closure is running or has been taken from the queue to run.
     private var isBusy = false
-    /// Whether another thread is lent the executor's turn.
+    /// Whether ``lend()`` lets another thread run its work in place of the executor's thread.
     private var isLent = false
     private var thread: pthread_t?
 
@@ -308,9 +305,10 @@ private final class Worker: @unchecked Sendable {
         }
     }
 
-    /// Lends the executor's turn to the calling thread, if nothing is running, queued or lent.
+    /// Lets the calling thread run its work in place of the executor's thread, if nothing is
+    /// running, queued or lent.
     ///
-    /// - Returns: Whether the turn was lent; then ``takeBack(_:)`` must follow.
+    /// - Returns: Whether the caller may run its work; then ``takeBack(_:)`` must follow.
     func lend() -> Bool {
         condition.withLock {
             guard !isShutDown, !isBusy, !isLent, queue.isEmpty else { return false }
@@ -319,7 +317,7 @@ private final class Worker: @unchecked Sendable {
         }
     }
 
-    /// Ends ``lend()``; `closure` runs before all that were added meanwhile.
+    /// Ends ``lend()``; `closure` runs before all closures that were added meanwhile.
     func takeBack(_ closure: (@Sendable () -> Void)? = nil) {
         condition.withLock {
             isLent = false
@@ -348,7 +346,7 @@ private final class Worker: @unchecked Sendable {
         condition.withLock { thread = pthread_self() }
         Thread.current.name = name
         blockBrokenPipeSignal()
-        if isPatient { letOthersGoFirst() }
+        if isPatient { lowerPriority() }
         while let batch = nextBatch() {
             for closure in batch { closure() }
         }
@@ -374,7 +372,7 @@ private final class Worker: @unchecked Sendable {
 }
 
 /// Raises the nice value of the calling thread to 10; a failure leaves it as it is.
-private func letOthersGoFirst() {
+private func lowerPriority() {
     #if os(Linux)
         let process = __priority_which_t(PRIO_PROCESS.rawValue)
         // On Linux, 0 means the calling thread, not its process.

@@ -23,9 +23,12 @@ package final class Turnstile: @unchecked Sendable {
 
     private func enter(_ continuation: CheckedContinuation<Void, Never>) {
         let isFree = lock.withLock {
-            if isTaken { waiting.append(continuation) }
-            defer { isTaken = true }
-            return !isTaken
+            if isTaken {
+                waiting.append(continuation)
+                return false
+            }
+            isTaken = true
+            return true
         }
         if isFree { continuation.resume() }
     }

@@ -2,7 +2,7 @@ import CCrypto
 
 /// The cipher AES-128 in the mode GCM (NIST SP 800-38D), where a protocol requires it.
 ///
-/// ``SealingKey`` is for what this program alone reads.
+/// For bytes that only this program reads, use ``SealingKey``.
 package enum AES128GCM {
     /// OpenSSL refused the cipher.
     package struct Unavailable: Error, CustomStringConvertible {
@@ -27,15 +27,15 @@ package enum AES128GCM {
         precondition(key.count == keySize && nonce.count == nonceSize)
         let cipher = EVP_CIPHER_CTX_new()
         defer { EVP_CIPHER_CTX_free(cipher) }
-        var text = [UInt8](repeating: 0, count: plain.count)
+        var ciphertext = [UInt8](repeating: 0, count: plain.count)
         var tag = [UInt8](repeating: 0, count: tagSize)
         var count: Int32 = 0
-        var rest: Int32 = 0
+        var finalCount: Int32 = 0
         guard EVP_EncryptInit_ex2(cipher, EVP_aes_128_gcm(), key, nonce, nil) == 1,
-            EVP_EncryptUpdate(cipher, &text, &count, plain, Int32(plain.count)) == 1,
-            EVP_EncryptFinal_ex(cipher, nil, &rest) == 1,
+            EVP_EncryptUpdate(cipher, &ciphertext, &count, plain, Int32(plain.count)) == 1,
+            EVP_EncryptFinal_ex(cipher, nil, &finalCount) == 1,
             EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, Int32(tag.count), &tag) == 1
         else { throw Unavailable() }
-        return text + tag
+        return ciphertext + tag
     }
 }

@@ -11,9 +11,9 @@ package enum HashFunction: Sendable {
     package func digest(of bytes: some Collection<UInt8>) -> [UInt8] {
         withPointer(to: bytes) { input in
             [UInt8](unsafeUninitializedCapacity: size) { output, count in
-                let done = EVP_Digest(
+                let status = EVP_Digest(
                     input.baseAddress, input.count, output.baseAddress, nil, algorithm, nil)
-                precondition(done == 1, "OpenSSL could not hash: no memory is left")
+                precondition(status == 1, "OpenSSL could not hash: no memory is left")
                 count = size
             }
         }

@@ -2,7 +2,7 @@ import CCrypto
 
 /// Derives keys from a secret with HKDF-SHA256 (RFC 5869).
 package enum KeyDerivation {
-    /// A key for one purpose.
+    /// Derives a key for one purpose.
     ///
     /// - Parameters:
     ///   - material: The secret: one byte or more.
@@ -17,9 +17,9 @@ package enum KeyDerivation {
         let salt = Array(salt)
         let purpose = Array(purpose)
         var key = [UInt8](repeating: 0, count: count)
-        let done = mb_hkdf_sha256(
+        let status = mb_hkdf_sha256(
             material, material.count, salt, salt.count, purpose, purpose.count, &key, key.count)
-        precondition(done == 1, "OpenSSL could not derive a key: no memory is left")
+        precondition(status == 1, "OpenSSL could not derive a key: no memory is left")
         return key
     }
 }

@@ -8,11 +8,12 @@ package enum Scrypt {
             "OpenSSL could not derive a key with scrypt: it offers none, as in FIPS mode, or has no memory"
     }
 
-    /// 2^15 blocks of 1 KiB: 32 MiB of memory, and about 100 ms of one core.
+    /// The default cost: 2^15 blocks of 1 KiB, so 32 MiB of memory and about 100 ms of one core.
     package static let usualCost: UInt64 = 1 << 15
     private static let blockSize: UInt64 = 8
     private static let parallelism: UInt64 = 1
-    private static let memory: UInt64 = 64 << 20
+    /// The most bytes that OpenSSL may use for a derivation.
+    private static let memoryLimit: UInt64 = 64 << 20
 
     /// Derives a key from a password.
     ///
@@ -31,10 +32,10 @@ package enum Scrypt {
         let password = password.map { CChar(bitPattern: $0) }
         let salt = Array(salt)
         var key = [UInt8](repeating: 0, count: count)
-        let done = EVP_PBE_scrypt(
-            password, password.count, salt, salt.count, cost, blockSize, parallelism, memory, &key,
-            key.count)
-        guard done == 1 else { throw Unavailable() }
+        let status = EVP_PBE_scrypt(
+            password, password.count, salt, salt.count, cost, blockSize, parallelism, memoryLimit,
+            &key, key.count)
+        guard status == 1 else { throw Unavailable() }
         return key
     }
 }

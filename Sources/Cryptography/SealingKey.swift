@@ -42,7 +42,7 @@ package struct SealingKey: Sendable {
         try sealed(plain, context: context, nonce: Self.randomBytes(Self.nonceSize))
     }
 
-    /// Returns bytes of the system's generator of random numbers, which may serve as a key.
+    /// Returns bytes from the system's random number generator, which may serve as a key.
     package static func randomBytes(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -78,17 +78,17 @@ package struct SealingKey: Sendable {
         let cipher = EVP_CIPHER_CTX_new()
         defer { EVP_CIPHER_CTX_free(cipher) }
         let nonce = Array(sealed.prefix(Self.nonceSize))
-        let text = Array(sealed.dropFirst(Self.nonceSize).dropLast(Self.tagSize))
+        let ciphertext = Array(sealed.dropFirst(Self.nonceSize).dropLast(Self.tagSize))
         var tag = Array(sealed.suffix(Self.tagSize))
         let context = Array(context)
-        var plain = [UInt8](repeating: 0, count: text.count)
+        var plain = [UInt8](repeating: 0, count: ciphertext.count)
         var count: Int32 = 0
-        var rest: Int32 = 0
+        var finalCount: Int32 = 0
         guard EVP_DecryptInit_ex2(cipher, EVP_chacha20_poly1305(), bytes, nonce, nil) == 1,
             EVP_DecryptUpdate(cipher, nil, &count, context, Int32(context.count)) == 1,
-            EVP_DecryptUpdate(cipher, &plain, &count, text, Int32(text.count)) == 1,
+            EVP_DecryptUpdate(cipher, &plain, &count, ciphertext, Int32(ciphertext.count)) == 1,
             EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), &tag) == 1,
-            EVP_DecryptFinal_ex(cipher, nil, &rest) == 1
+            EVP_DecryptFinal_ex(cipher, nil, &finalCount) == 1
         else { return nil }
         return plain
     }

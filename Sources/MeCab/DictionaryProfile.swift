@@ -12,7 +12,7 @@ import Foundation
     package let aptPackage: String
     /// The paths at which distributions install it, in the order of search.
     package let searchPaths: [String]
-    /// The position in the record of a word's base form.
+    /// The position, in the record of a word, of its base form.
     package let baseFormField: Int
     /// The code points that the dictionary classifies as letters; it treats all others as symbols.
     let letters: [ClosedRange<UInt32>]
@@ -87,8 +87,8 @@ import Foundation
         self.classes = classes
     }
 
-    /// Whether the dictionary classifies a letter, mark or digit as one; it treats all others as
-    /// symbols.
+    /// Whether the dictionary can classify a scalar as a letter, mark or digit; it treats scalars
+    /// for which this is false as symbols.
     package func lists(_ scalar: Unicode.Scalar) -> Bool {
         letters.contains { $0.contains(scalar.value) }
     }
@@ -133,7 +133,7 @@ import Foundation
         return (profile, folders)
     }
 
-    /// How a person gets a dictionary of this kind.
+    /// The part of an error message that says how to install a dictionary of this kind.
     var advice: String {
         "run `make deps` or install the apt package \(aptPackage), or set MECAB_DICTIONARY to the folder of the dictionary"
     }

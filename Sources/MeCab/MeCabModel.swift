@@ -17,7 +17,7 @@ import Synchronization
     /// The number of words in the dictionary, which distinguishes its versions.
     package let wordCount: Int
 
-    /// The longest text that ``forEachMorpheme(in:_:)-(String,_)`` takes.
+    /// The longest text, in bytes, that ``forEachMorpheme(in:_:)-(String,_)`` accepts.
     package static let maximumBytes = 1 << 20
 
     /// Opens a dictionary.
@@ -46,7 +46,7 @@ import Synchronization
     /// - Parameters:
     ///   - text: The text to analyse. The time grows with the square of the length of a run of
     ///     unknown letters, so callers limit and break up text from strangers.
-    ///   - body: Called for each word in order; the word must not leave it.
+    ///   - body: Called for each word in order; it must not keep the word.
     /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.
     @inlinable package func forEachMorpheme(in text: String, _ body: (Morpheme) -> Void)
         throws(MeCabError)
@@ -64,7 +64,7 @@ import Synchronization
         if let failure { throw failure }
     }
 
-    /// The same with a text in UTF-8.
+    /// Splits a text in UTF-8 into words and passes them one by one to `body`.
     @inlinable package func forEachMorpheme(
         in text: UnsafeBufferPointer<UInt8>, _ body: (Morpheme) -> Void
     ) throws(MeCabError) {
@@ -124,8 +124,8 @@ import Synchronization
                 .dictionaryUnreadable,
                 "could not open the MeCab dictionary \(path): \(message(mecab_strerror(nil)))")
         }
-        // Until the initializer stores the objects, every failure must free the ones that were made
-        // so far.
+        // No `deinit` frees the model before the initializer has stored it, so a failure frees it
+        // explicitly.
         do throws(MeCabError) {
             let wordCount = try checkedWordCount(model, path)
             guard let tagger = mecab_model_new_tagger(model) else {
@@ -140,7 +140,8 @@ import Synchronization
         }
     }
 
-    /// Gives MeCab its options one by one, because it splits a single string at spaces.
+    /// Opens a model with its options as separate arguments, because MeCab splits a single string
+    /// at spaces.
     private static func makeModel(_ path: String) -> OpaquePointer? {
         let options: [String] = ["mecab", "-r", "/dev/null", "-d", path]
         var arguments: [UnsafeMutablePointer<CChar>?] = options.map { strdup($0) }
@@ -152,8 +153,8 @@ import Synchronization
         -> Int
     {
         var total = 0
-        var next = mecab_model_dictionary_info(model)
-        while let dictionary = next {
+        var nextDictionary = mecab_model_dictionary_info(model)
+        while let dictionary = nextDictionary {
             let charset = dictionary.pointee.charset.map { String(cString: $0) } ?? "unknown"
             guard charset.uppercased() == "UTF-8" || charset.uppercased() == "UTF8" else {
                 throw MeCabError(
@@ -162,7 +163,7 @@ import Synchronization
                         + DictionaryProfile.ipadic.advice)
             }
             total += Int(dictionary.pointee.size)
-            next = UnsafePointer(dictionary.pointee.next)
+            nextDictionary = UnsafePointer(dictionary.pointee.next)
         }
         return total
     }
@@ -181,14 +182,14 @@ import Synchronization
 final class PointerPool: @unchecked Sendable {
     // Sendable: each slot changes in one atomic step, so only one thread can take an object out.
     private static let capacity = 8
-    /// The distance of two slots, so that no two share a processor's cache line.
+    /// The distance between two slots: so large that each has a processor's cache line for itself.
     private static let stride = 128 / MemoryLayout<Atomic<UInt>>.stride
 
-    /// The addresses of the objects, 0 where there is none.
+    /// The addresses of the objects; 0 in an empty slot.
     private let slots = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: capacity * stride)
 
     init() {
-        for place in 0..<Self.capacity * Self.stride { (slots + place).initialize(to: Atomic(0)) }
+        for index in 0..<Self.capacity * Self.stride { (slots + index).initialize(to: Atomic(0)) }
     }
 
     /// The owner frees the objects that are left.
@@ -196,9 +197,9 @@ final class PointerPool: @unchecked Sendable {
 
     /// Takes an object out; nil if there is none.
     func take() -> OpaquePointer? {
-        let home = Self.home
+        let startSlot = Self.startSlot
         for step in 0..<Self.capacity {
-            let slot = slots + (home + step) % Self.capacity * Self.stride
+            let slot = slots + (startSlot + step) % Self.capacity * Self.stride
             guard slot.pointee.load(ordering: .relaxed) != 0 else { continue }
             let address = slot.pointee.exchange(0, ordering: .acquiring)
             if let object = OpaquePointer(bitPattern: address) { return object }
@@ -210,10 +211,10 @@ final class PointerPool: @unchecked Sendable {
     ///
     /// - Returns: False if there is no room for it.
     func put(_ object: OpaquePointer) -> Bool {
-        let home = Self.home
+        let startSlot = Self.startSlot
         let address = UInt(bitPattern: object)
         for step in 0..<Self.capacity {
-            let slot = slots + (home + step) % Self.capacity * Self.stride
+            let slot = slots + (startSlot + step) % Self.capacity * Self.stride
             guard slot.pointee.load(ordering: .relaxed) == 0 else { continue }
             if slot.pointee.compareExchange(expected: 0, desired: address, ordering: .releasing)
                 .exchanged
@@ -225,7 +226,7 @@ final class PointerPool: @unchecked Sendable {
     }
 
     /// The slot at which the calling thread begins its search.
-    private static var home: Int {
+    private static var startSlot: Int {
         let thread = withUnsafeBytes(of: pthread_self()) { $0.load(as: UInt.self) }
         // Thread handles are addresses far apart with equal low bits, so they are hashed.
         return Int((UInt64(thread) &* 0x9E37_79B9_7F4A_7C15) >> 61)

@@ -4,7 +4,7 @@ import Foundation
 /// One word that MeCab found in a text: a view that is valid only inside the closure it is passed
 /// to.
 @usableFromInline package struct Morpheme {
-    // Kept small, so that it is passed in registers.
+    // The struct is so small that it is passed in registers.
     /// The first byte of the word in the analysed text.
     @usableFromInline let start: UnsafePointer<UInt8>
     /// The dictionary's record, which ends with a zero.
@@ -46,12 +46,13 @@ import Foundation
         hasWholeScalars ? String(validUTF8: surface) : String(decoding: surface, as: UTF8.self)
     }
 
-    /// Whether the word begins and ends between two scalars of the text, which is UTF-8, so that
-    /// the word is too.
+    /// Whether the word begins and ends at the boundary of a scalar; it is then valid UTF-8, as the
+    /// text is.
     @inlinable var hasWholeScalars: Bool {
         let bytes = surface
         let count = bytes.count
         guard let first = bytes.first, first & 0xC0 != 0x80 else { return false }
+        // The last scalar is complete: its lead byte announces one, three, two or four bytes.
         return bytes[count - 1] < 0x80 || (count >= 3 && bytes[count - 3] & 0xF0 == 0xE0)
             || (count >= 2 && bytes[count - 2] & 0xE0 == 0xC0)
             || (count >= 4 && bytes[count - 4] & 0xF8 == 0xF0)
@@ -96,13 +97,13 @@ import Foundation
 @usableFromInline struct MorphemeCursor {
     private var node: UnsafePointer<mecab_node_t>?
 
-    /// - Parameter lattice: An analysed text, which must stay as long as the cursor and its words
-    ///   are in use.
+    /// - Parameter lattice: An analysed text; it must not be freed or cleared while the cursor and
+    ///   its words are in use.
     @usableFromInline init(_ lattice: OpaquePointer) {
         node = mecab_lattice_get_bos_node(lattice).map { UnsafePointer($0) }
     }
 
-    /// The next word; nil behind the last one.
+    /// Returns the next word; nil after the last one.
     @usableFromInline mutating func next() -> Morpheme? {
         var next = node
         while let current = next {
@@ -136,7 +137,7 @@ import Foundation
     /// Particles, auxiliaries, conjunctions, prefixes, punctuation known to the dictionary.
     case other
 
-    /// Whether the word is inflected, so that its base form says more than its surface.
+    /// Whether the word is inflected, so that its base form may differ from its surface.
     package var isInflected: Bool { self == .verb || self == .adjective }
 }
 

@@ -1,6 +1,6 @@
 /// Splits text into words, with their classes and base forms.
 @usableFromInline package struct Tokenizer: Sendable {
-    /// How the words of the opened dictionary are read.
+    /// The properties of the opened dictionary.
     @usableFromInline package let profile: DictionaryProfile
     @usableFromInline let model: MeCabModel
 
@@ -12,17 +12,17 @@
     ///   `.wrongDictionary`.
     package init(dictionary: String = DictionaryProfile.ipadic.name) throws(MeCabError) {
         let (profile, folders) = try DictionaryProfile.locate(dictionary)
-        var failure: MeCabError?
+        var firstError: MeCabError?
         for folder in folders {
             do throws(MeCabError) {
                 self.model = try Self.open(folder, as: profile)
                 self.profile = profile
                 return
             } catch {
-                failure = failure ?? error
+                firstError = firstError ?? error
             }
         }
-        throw failure
+        throw firstError
             ?? MeCabError(
                 .dictionaryNotFound, "could not open the MeCab dictionary: \(profile.advice)")
     }
@@ -34,7 +34,7 @@
     ///
     /// - Parameters:
     ///   - text: The text to analyse.
-    ///   - body: Called for each word in order; the word must not leave it.
+    ///   - body: Called for each word in order; it must not keep the word.
     /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.
     @inlinable package func forEachWord(in text: String, _ body: (Morpheme, WordClass) -> Void)
         throws(MeCabError)
@@ -42,7 +42,7 @@
         try model.forEachMorpheme(in: text) { body($0, profile.wordClass($0.partOfSpeech)) }
     }
 
-    /// The same with a text in UTF-8.
+    /// Passes each word of a text in UTF-8 with its class to `body`.
     @inlinable package func forEachWord(
         in text: UnsafeBufferPointer<UInt8>, _ body: (Morpheme, WordClass) -> Void
     ) throws(MeCabError) {
@@ -54,7 +54,7 @@
         String(decoding: baseFormBytes(of: word), as: UTF8.self)
     }
 
-    /// The same as bytes, which are valid as long as the word.
+    /// Returns the base form of a word as bytes, which are valid as long as the word.
     package func baseFormBytes(of word: Morpheme) -> UnsafeBufferPointer<UInt8> {
         word.bytes(ofField: profile.baseFormField) ?? word.surface
     }
@@ -63,15 +63,15 @@
         -> MeCabModel
     {
         let model = try MeCabModel(dictionaryPath: folder)
-        var words: [DictionaryProfile.ProbeWord] = []
+        var foundWords: [DictionaryProfile.ProbeWord] = []
         try model.forEachMorpheme(in: profile.probe.map(\.surface).joined()) { word in
             let wordClass = profile.wordClass(word.partOfSpeech)
-            words.append(
+            foundWords.append(
                 .init(
                     surface: word.text, wordClass: wordClass,
                     baseForm: wordClass.isInflected ? word.field(profile.baseFormField) : nil))
         }
-        guard words == profile.probe else {
+        guard foundWords == profile.probe else {
             throw MeCabError(
                 .wrongDictionary,
                 "could not use the MeCab dictionary \(folder): its words are not classified as in \(profile.name); "
