@@ -86,14 +86,16 @@ struct BlueskyCall: Sendable {
     ) throws(BlueskyRefusal) -> WireAnswer {
         let limit = try number("limit", standard: 50, in: 1...maximum)
         let cursor = parameter("cursor")
-        // The mark of an empty page is followed by the cursor of the real page.
-        let mark = "~"
-        if habits.sendsEmptyPages, !(cursor ?? "").hasPrefix(mark) {
+        // The cursor of an empty page is this mark and the cursor of the page that follows.
+        let emptyPageMark = "~"
+        if habits.sendsEmptyPages, !(cursor ?? "").hasPrefix(emptyPageMark) {
             return .json(
-                .object([(name, .array([])), ("cursor", .string(mark + (cursor ?? "")))] + members))
+                .object(
+                    [(name, .array([])), ("cursor", .string(emptyPageMark + (cursor ?? "")))]
+                        + members))
         }
-        let real = cursor.map { $0.hasPrefix(mark) ? String($0.dropFirst()) : $0 }
-        let page = try read(real.flatMap { $0.isEmpty ? nil : $0 }, limit)
+        let realCursor = cursor.map { $0.hasPrefix(emptyPageMark) ? String($0.dropFirst()) : $0 }
+        let page = try read(realCursor.flatMap { $0.isEmpty ? nil : $0 }, limit)
         let next = page.next.map { [("cursor", WireJSON.string($0))] } ?? []
         return .json(.object([(name, .array(page.items))] + next + members))
     }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Deviations of a Bluesky server from the reference implementation that refuse nothing.
+/// Deviations of a Bluesky server from the reference implementation.
 package struct BlueskyHabits: Equatable, Sendable {
     /// The form of an error response.
     package enum ErrorForm: String, CaseIterable, Sendable {

@@ -11,19 +11,19 @@ struct BlueskyRates: Sendable {
     private let logins: [Allowance]
     private var counter = RateCounter()
 
-    /// - Parameter limits: Mastodon's limits stand for the usual ones, which are Bluesky's own
-    ///   here; other limits are used as they are, with three points for a post.
+    /// - Parameter limits: `.mastodon`, the default of the sandbox, selects Bluesky's own limits.
+    ///   Other limits are used unchanged, with three points for a post.
     init(_ limits: SandboxRateLimits) {
-        let isUsual = limits == .mastodon
+        let isDefault = limits == .mastodon
         let isUnlimited = limits.requests >= SandboxRateLimits.unlimited.requests
         requests =
-            isUsual
+            isDefault
             ? Allowance(amount: 3_000, period: 300)
             : Allowance(amount: limits.requests, period: limits.period)
         let (product, overflow) = limits.posts.multipliedReportingOverflow(by: 3)
         let postPoints: Int = overflow ? .max : product
         points =
-            isUsual
+            isDefault
             ? [Allowance(amount: 5_000, period: 3_600), Allowance(amount: 35_000, period: 86_400)]
             : [Allowance(amount: postPoints, period: limits.postPeriod)]
         logins =

@@ -3,7 +3,7 @@ import Posts
 
 /// Reading and writing records.
 extension BlueskyCall {
-    private static let kept: Set = [
+    private static let supportedCollections: Set = [
         RecordAddress.posts, RecordAddress.likes, RecordAddress.profiles, RecordAddress.threadGates,
         RecordAddress.postGates,
     ]
@@ -85,7 +85,7 @@ extension BlueskyCall {
         if wire.repository.entry(at: write.key, write.collection, of: write.person, in: state)
             != nil
         {
-            throw occupied
+            throw keyInUse
         }
         write.replacesLikes = true
         return try commit(write, &wire, &state)
@@ -94,7 +94,7 @@ extension BlueskyCall {
     /// The refusal of a record key that is in use.
     ///
     /// A client that retries because it got no answer cannot know that the record exists.
-    private var occupied: BlueskyRefusal {
+    private var keyInUse: BlueskyRefusal {
         habits.refusesUsedKeyAs400
             ? .invalid("Record already exists", isExpected: true)
             : BlueskyRefusal(500, "InternalServerError", "Internal Server Error", isExpected: true)
@@ -118,19 +118,19 @@ extension BlueskyCall {
             guard let collection = item["collection"]?.text, let record = item["value"] else {
                 throw .invalid("Error: Input/writes must have collection and value")
             }
-            try requireKept(collection)
+            try requireSupported(collection)
             let key = item["rkey"]?.text ?? wire.repository.freshKey(at: now)
             let write = try RecordWrite(
                 collection: collection, key: key, record: record, by: person)
             guard wire.repository.entry(at: key, collection, of: person, in: state) == nil else {
-                throw occupied
+                throw keyInUse
             }
             writes.append(write)
         }
         let stateBefore = (wire.repository, state)
         var entries: [Int: BlueskyRepository.Entry] = [:]
         do throws(BlueskyRefusal) {
-            // Gates come first, because the post is announced with them.
+            // Gates are written first, because publishing the post reads them.
             for isGate in [true, false] {
                 for (index, write) in writes.enumerated() where write.isGate == isGate {
                     entries[index] = try wire.repository.apply(write, in: &state, at: now)
@@ -140,9 +140,9 @@ extension BlueskyCall {
             (wire.repository, state) = stateBefore
             throw error
         }
-        let ordered = writes.indices.compactMap { entries[$0] }
-        let change = RecordValue.list(ordered.map { .text($0.uri + " " + $0.cid) })
-        let results = ordered.map { entry in
+        let orderedEntries = writes.indices.compactMap { entries[$0] }
+        let change = RecordValue.list(orderedEntries.map { .text($0.uri + " " + $0.cid) })
+        let results = orderedEntries.map { entry in
             answer(entry).adding(("$type", "com.atproto.repo.applyWrites#createResult"))
         }
         return .json([
@@ -162,7 +162,9 @@ extension BlueskyCall {
             at: write.key, write.collection, of: write.person, in: state)
         if let current, current.cid == ContentID(of: write.record).text {
             // Writing the same record again is no change, regardless of the swap condition.
-            state.made = wire.repository.post(of: write, in: state).map { (.repeated, $0) }
+            state.requestOutcome = wire.repository.post(of: write, in: state).map {
+                (.repeated, $0)
+            }
             return .json(answer(current))
         }
         try checkSwap(current: current?.cid)
@@ -207,19 +209,20 @@ extension BlueskyCall {
         ])
     }
 
-    /// The place of the write: in the caller's own repository, within the limits.
+    /// Returns the owner and the collection of a write, after checking that the repository is the
+    /// caller's own and that the limits permit the write.
     private func target(
         _ wire: inout BlueskyWire, points: Int
     ) throws(BlueskyRefusal) -> (person: Int, collection: String) {
         _ = try requiredText("repo")
         let collection = try requiredText("collection")
         let person = try writer(&wire, points: points)
-        try requireKept(collection)
+        try requireSupported(collection)
         return (person, collection)
     }
 
-    private func requireKept(_ collection: String) throws(BlueskyRefusal) {
-        guard Self.kept.contains(collection) else {
+    private func requireSupported(_ collection: String) throws(BlueskyRefusal) {
+        guard Self.supportedCollections.contains(collection) else {
             throw .invalid("the sandbox keeps no records of \(collection.prefix(80))")
         }
     }
@@ -318,7 +321,7 @@ struct RecordWrite {
 }
 
 extension BlueskyRepository {
-    /// The number of the post at the place, or of the liked post; nil if there is neither.
+    /// The number of the written post, or of the liked post; nil if it does not exist.
     mutating func post(of write: RecordWrite, in state: SandboxState) -> Int64? {
         switch write.content {
         case .post: number(of: RecordAddress(people.ids[write.person], write.collection, write.key))
@@ -327,7 +330,7 @@ extension BlueskyRepository {
         }
     }
 
-    /// The record at a place.
+    /// The record with a key in a collection; nil if there is none.
     mutating func entry(
         at key: String, _ collection: String, of person: Int, in state: SandboxState
     ) -> Entry? {
@@ -344,7 +347,7 @@ extension BlueskyRepository {
         }
     }
 
-    /// Writes the record at its place, and replaces an existing one.
+    /// Writes the record at its address, and replaces an existing one.
     ///
     /// - Throws: `InvalidRequest` if it refers to a missing record.
     mutating func apply(_ write: RecordWrite, in state: inout SandboxState, at now: Date)
@@ -409,7 +412,7 @@ struct RecordBounds: Sendable {
     }
 }
 
-/// A person's posts, sorted by their keys, also when new ones arrive.
+/// A person's posts, which stay sorted by their keys when new ones arrive.
 struct OrderedPosts: Sendable {
     private(set) var items: [(key: String, id: Int64)] = []
     private var deletions = 0
@@ -427,11 +430,11 @@ struct OrderedPosts: Sendable {
             items = []
         }
         guard items.count < ids.count else { return }
-        let new = ids[items.count...].map { (key: key($0), id: $0) }.sorted { $0.key < $1.key }
-        guard let first = new.first else { return }
+        let newItems = ids[items.count...].map { (key: key($0), id: $0) }.sorted { $0.key < $1.key }
+        guard let first = newItems.first else { return }
         // Nearly always all new posts belong at the end.
         let firstIndex = items.index(below: first.key, by: \.key, orEqual: true)
-        let tail = items[firstIndex...] + new
+        let tail = items[firstIndex...] + newItems
         items.replaceSubrange(firstIndex..., with: tail.sorted { $0.key < $1.key })
     }
 }

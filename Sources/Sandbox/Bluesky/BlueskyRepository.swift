@@ -32,7 +32,7 @@ struct BlueskyRepository: Sendable {
     /// The entries of posts that were written here or shown, by the sandbox's number of the post;
     /// an entry stays when its post is deleted.
     var entries: [Int64: Entry] = [:]
-    /// The posts that were written here: number by author and key.
+    /// The numbers of the posts that were written here, by author and key.
     var written: [Int: [String: Int64]] = [:]
     /// The likes that were written here, by person and key.
     var likes: [Int: [String: Like]] = [:]
@@ -53,7 +53,7 @@ struct BlueskyRepository: Sendable {
 
     init(people: SandboxDirectory) { self.people = people }
 
-    /// Whether the post is on Bluesky, which has only public posts, and reposts are not posts.
+    /// Whether the post exists on Bluesky: it is open to everybody and not a repost.
     func shows(_ post: SandboxPost) -> Bool { post.visibility.isOpen && post.repostOf == nil }
 
     /// The key of a post, even if it was not shown yet.
@@ -68,11 +68,11 @@ struct BlueskyRepository: Sendable {
     /// Records a change in a person's repository.
     mutating func commit(_ change: RecordValue, by person: Int, at now: Date) -> WireJSON {
         let rev = freshKey(at: now)
-        let before = commits[person]?.cid
+        let previousCID = commits[person]?.cid
         let cid = ContentID(
             of: [
                 "did": .text(people.ids[person]), "version": 3, "rev": .text(rev), "data": change,
-                "prev": before.map(RecordValue.text) ?? .null,
+                "prev": previousCID.map(RecordValue.text) ?? .null,
             ]
         ).text
         commits[person] = (cid, rev)
@@ -85,13 +85,13 @@ extension BlueskyRepository {
     mutating func entry(of post: SandboxPost, in state: SandboxState) -> Entry {
         if let storedEntry = entries[post.id] { return storedEntry }
         // The posts that it answers are rendered first, in a loop instead of a recursion.
-        var unknown = [post]
-        while let parent = unknown.last?.replyTo.flatMap({ state.posts[$0] }),
+        var unrendered = [post]
+        while let parent = unrendered.last?.replyTo.flatMap({ state.posts[$0] }),
             entries[parent.id] == nil
         {
-            unknown.append(parent)
+            unrendered.append(parent)
         }
-        for post in unknown.reversed() { entries[post.id] = rendered(post, in: state) }
+        for post in unrendered.reversed() { entries[post.id] = rendered(post, in: state) }
         return entries[post.id] ?? rendered(post, in: state)
     }
 
@@ -139,8 +139,8 @@ extension BlueskyRepository {
         if let storedEntry = entries[parent] {
             return (storedEntry.reply?.root ?? storedEntry.reference, storedEntry.reference)
         }
-        // The parent was deleted before anybody saw it; like all references to deleted posts, the
-        // reference leads nowhere.
+        // The parent was deleted before it was shown. Like all references to deleted posts, the
+        // reference names no existing record.
         let uri = RecordAddress(people.ids[author], RecordAddress.posts, key(of: parent)).uri
         let missingReference = StrongReference(uri: uri, cid: ContentID(of: .text(uri)).text)
         return (missingReference, missingReference)
@@ -254,7 +254,7 @@ extension BlueskyRepository {
             visibility: parent?.visibility ?? .public, language: post.language, replyTo: parent?.id,
             idempotencyKey: key, network: .bluesky,
             mentions: post.mentions.compactMap { people.index(of: $0) },
-            tellsParent: true)
+            notifiesParent: true)
         var completeDraft = draft
         completeDraft.pictures = try post.images.map { image throws(BlueskyRefusal) in
             guard files[image.cid]?[person]?.type == image.type else {
@@ -301,7 +301,7 @@ extension BlueskyRepository {
         entry.createdAt = post.createdAt
         entries[old.id] = entry
         state.rewrite(old.id, text: post.text, language: post.language)
-        state.made = (.repeated, old.id)
+        state.requestOutcome = (.repeated, old.id)
         return entry
     }
 
@@ -385,7 +385,7 @@ extension BlueskyRepository {
             of: subject, by: person, isNew: isNew, from: .bluesky, recordKey: key(of: subject.id),
             at: now)
         // A second like of the same post is a further record, unlike one with the same key.
-        state.made = (isRewritten ? .repeated : .created, subject.id)
+        state.requestOutcome = (isRewritten ? .repeated : .created, subject.id)
         if write.replacesLikes {
             for key in likeKeys[person]?.removeValue(forKey: subject.id) ?? [] {
                 likes[person]?[key] = nil
@@ -398,7 +398,8 @@ extension BlueskyRepository {
         return entry
     }
 
-    /// Removes a like, and the favorite with the last of a post; nil if the favorite stays.
+    /// Removes a like, and with the last like of a post the favorite; returns that post, or nil if
+    /// the favorite stays.
     @discardableResult
     mutating func deleteLike(_ key: String, of person: Int, in state: inout SandboxState) -> Int64?
     {
@@ -421,18 +422,18 @@ extension BlueskyRepository {
 
     /// The person's profile: the script's until the person writes another.
     ///
-    /// The bot is not labelled as one at first, because it has to do that itself.
+    /// The bot's account has no bot label at first, because the bot has to set it itself.
     mutating func profile(of person: Int, in state: SandboxState) -> Profile {
         if let storedEntry = profiles[person] { return storedEntry }
-        let somebody = state.people[person]
+        let scriptPerson = state.people[person]
         let labels =
-            (somebody.role == .automated ? ["bot"] : [])
+            (scriptPerson.role == .automated ? ["bot"] : [])
             + (isHidden(person) ? ["!no-unauthenticated"] : [])
         let pinned =
             person == SandboxPopulation.human ? firstPost(of: person, in: state)?.reference : nil
         let profile = ProfileRecord(
-            displayName: String(somebody.displayName.prefix(64)),
-            description: String(somebody.bio.prefix(256)),
+            displayName: String(scriptPerson.displayName.prefix(64)),
+            description: String(scriptPerson.bio.prefix(256)),
             labels: labels, pinnedPost: pinned)
         var members: [String: RecordValue] = [
             "$type": .text(RecordAddress.profiles), "createdAt": .text(BlueskyCall.epoch.rfc3339),

@@ -60,7 +60,7 @@ struct BlueskyText: Equatable, Sendable {
     /// Truncates a text that is too long, and removes the facets beyond its end.
     private mutating func cut() {
         guard text.utf8.count > Self.maximumCharacters,
-            text.count > Self.maximumCharacters || isTooHeavy
+            text.count > Self.maximumCharacters || exceedsBytes
         else {
             return
         }
@@ -71,7 +71,7 @@ struct BlueskyText: Equatable, Sendable {
         facets.removeAll { $0.end > end }
     }
 
-    private var isTooHeavy: Bool { text.utf8.count > Self.maximumBytes }
+    private var exceedsBytes: Bool { text.utf8.count > Self.maximumBytes }
 
     /// The facets in the form of a record.
     var facetRecords: RecordValue {

@@ -112,7 +112,8 @@ extension BlueskyRepository {
         if let repliers = gate(
             RecordAddress.threadGates, ofPost: key(of: root.id), by: root.author)?.repliers
         {
-            // People whom a gate admits by follows are refused, because follows are unknown here.
+            // The sandbox does not know the author's follows, so a gate that admits followers or
+            // followed people admits everybody.
             return !repliers.contains("follower") && !repliers.contains("following")
         }
         return state.people[root.author].role == .optedOut
@@ -131,8 +132,8 @@ extension BlueskyRepository {
                 [("post", view(of: post, for: viewer, in: state))]
                     + context(of: post, for: viewer, in: state))
         }
-        guard let shown = state.posts[original], shows(shown) else { return nil }
-        let repost = repost(post, of: shown, in: state)
+        guard let reposted = state.posts[original], shows(reposted) else { return nil }
+        let repost = repost(post, of: reposted, in: state)
         let reason: WireJSON = [
             "$type": "app.bsky.feed.defs#reasonRepost",
             "by": author(post.author, for: viewer, in: state),
@@ -140,15 +141,15 @@ extension BlueskyRepository {
             "indexedAt": .string(post.createdAt.rfc3339),
         ]
         return .object(
-            [("post", view(of: shown, for: viewer, in: state))]
-                + context(of: shown, for: viewer, in: state)
+            [("post", view(of: reposted, for: viewer, in: state))]
+                + context(of: reposted, for: viewer, in: state)
                 + [("reason", reason)])
     }
 
-    private mutating func repost(_ post: SandboxPost, of shown: SandboxPost, in state: SandboxState)
-        -> Entry
-    {
-        let subject = entry(of: shown, in: state).reference
+    private mutating func repost(
+        _ post: SandboxPost, of reposted: SandboxPost, in state: SandboxState
+    ) -> Entry {
+        let subject = entry(of: reposted, in: state).reference
         return entry(
             RecordAddress.reposts, SandboxIdentity.recordKey(post.id), by: post.author,
             [

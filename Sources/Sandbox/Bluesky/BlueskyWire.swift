@@ -152,7 +152,7 @@ struct BlueskyWire: SandboxWire {
 }
 
 extension BlueskyWire {
-    /// Answers as the directory of identities, and as the host of one.
+    /// Answers a request for a DID document: a person's, as the directory, or the server's own.
     private func document(_ request: WireRequest, in state: inout SandboxState, at now: Date)
         -> WireAnswer
     {

@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// A record's place: `at://` authority, collection, key.
+/// The address of a record: `at://`, authority, collection and key.
 struct RecordAddress: Equatable, Sendable {
     static let posts = "app.bsky.feed.post"
     static let likes = "app.bsky.feed.like"
@@ -40,7 +40,7 @@ struct RecordAddress: Equatable, Sendable {
     var uri: String { "at://\(authority)/\(collection)/\(key)" }
 }
 
-/// A record at a place with a certain content.
+/// The address of a record and the identifier of its content.
 struct StrongReference: Equatable, Sendable {
     var uri: String
     var cid: String
@@ -52,14 +52,16 @@ struct StrongReference: Equatable, Sendable {
 enum RecordSyntax {
     private static let keyCharacters = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:~".utf8)
-    private static let sortable = Set("234567abcdefghijklmnopqrstuvwxyz".utf8)
+    private static let sortableBase32 = Set("234567abcdefghijklmnopqrstuvwxyz".utf8)
 
     /// Whether a text is a DID of one of the two kinds in use.
     static func isDID(_ text: some StringProtocol) -> Bool {
         if text.hasPrefix("did:plc:") {
-            let rest = text.utf8.dropFirst(8)
-            return rest.count == 24
-                && rest.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
+            let identifier = text.utf8.dropFirst(8)
+            return identifier.count == 24
+                && identifier.allSatisfy {
+                    (0x61...0x7A).contains($0) || (0x32...0x37).contains($0)
+                }
         }
         return text.hasPrefix("did:web:") && text.utf8.count > 8 && text.utf8.count <= 2_048
     }
@@ -98,7 +100,7 @@ enum RecordSyntax {
         guard text.utf8.count == 13, let first = text.utf8.first, first <= UInt8(ascii: "j") else {
             return false
         }
-        return text.utf8.allSatisfy(sortable.contains)
+        return text.utf8.allSatisfy(sortableBase32.contains)
     }
 
     /// Parses a time with a zone, in the strict form that records require.

@@ -329,15 +329,15 @@ struct GateRecord {
     /// Whether nobody may quote the post.
     var forbidsQuotes = false
 
-    /// The collection is that of threadgates or that of postgates.
+    /// Reads a record of the collection of threadgates, or of postgates.
     ///
     /// - Throws: `InvalidRequest` with the rule that the record breaks.
     init(_ record: RecordValue, in collection: String) throws(BlueskyRefusal) {
         let isThread = collection == RecordAddress.threadGates
-        let own: Set =
+        let specificFields: Set =
             isThread ? ["allow", "hiddenReplies"] : ["detachedEmbeddingUris", "embeddingRules"]
         let fields = try RecordFields(
-            record, of: collection, allowed: own.union(["$type", "post", "createdAt"]))
+            record, of: collection, allowed: specificFields.union(["$type", "post", "createdAt"]))
         try fields.requireType(collection)
         post = try fields.requiredText("post")
         guard RecordAddress(post) != nil else {
@@ -345,10 +345,11 @@ struct GateRecord {
         }
         _ = try fields.requiredDate("createdAt")
         let name = isThread ? "allow" : "embeddingRules"
-        guard let listed = try fields.list(name, atMost: 5) else { return }
-        let kinds = listed.map { $0["$type"]?.text ?? "" }
-        let known = isThread ? Self.rules : ["disableRule"]
-        guard kinds.allSatisfy({ kind in known.contains { kind == "\(collection)#\($0)" } }) else {
+        guard let ruleRecords = try fields.list(name, atMost: 5) else { return }
+        let kinds = ruleRecords.map { $0["$type"]?.text ?? "" }
+        let knownRules = isThread ? Self.rules : ["disableRule"]
+        guard kinds.allSatisfy({ kind in knownRules.contains { kind == "\(collection)#\($0)" } })
+        else {
             throw fields.refusal(name, "must be rules of \(collection)")
         }
         if isThread {

@@ -61,7 +61,7 @@ extension RecordValue: Decodable {
                 .init(codingPath: [], debugDescription: "nested too deeply"))
         }
         let container = try decoder.singleValueContainer()
-        // Nil for a value of another type.
+        // `try?` returns nil for a value of another type.
         if container.decodeNil() {
             self = .null
         } else if let value = try? container.decode(Bool.self) {
@@ -105,7 +105,7 @@ struct ContentID: Equatable, Sendable {
         text = "b" + Self.base32(Self.prefix + HashFunction.sha256.digest(of: encoded))
     }
 
-    /// The bytes of any CIDv1 in base 32; nil if the text is none.
+    /// The bytes of any CIDv1 in base 32; nil if the text is not one.
     static func bytes(of text: some StringProtocol) -> [UInt8]? {
         guard text.utf8.first == UInt8(ascii: "b"), text.utf8.count == 59 else { return nil }
         var bytes: [UInt8] = []
@@ -148,7 +148,7 @@ extension RecordValue {
         case .null: bytes.append(0xF6)
         case .bool(let value): bytes.append(value ? 0xF5 : 0xF4)
         case .integer(let value):
-            // CBOR writes -1 as 0 of the negative kind, and so on.
+            // CBOR writes a negative number n as -1 - n, with the kind of negative numbers.
             Self.append(
                 value < 0 ? 1 : 0, UInt64(bitPattern: value < 0 ? ~value : value), to: &bytes)
         case .text(let text):
@@ -176,10 +176,12 @@ extension RecordValue {
     }
 
     private static func isBefore(_ first: String, _ second: String) -> Bool {
-        let left = first.utf8
-        let right = second.utf8
-        return left.count == right.count
-            ? left.lexicographicallyPrecedes(right) : left.count < right.count
+        let firstBytes = first.utf8
+        let secondBytes = second.utf8
+        guard firstBytes.count == secondBytes.count else {
+            return firstBytes.count < secondBytes.count
+        }
+        return firstBytes.lexicographicallyPrecedes(secondBytes)
     }
 
     private static func append(_ kind: UInt8, _ argument: UInt64, to bytes: inout [UInt8]) {

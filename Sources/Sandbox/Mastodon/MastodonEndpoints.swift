@@ -32,7 +32,7 @@ extension MastodonCall {
         guard let index = state.population.index(of: name.drop { $0 == "@" }) else {
             throw .notFound
         }
-        return .json(try shown(index, state))
+        return .json(try publicAccount(index, state))
     }
 
     private func readAccount(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
@@ -41,11 +41,13 @@ extension MastodonCall {
         else {
             throw .notFound
         }
-        return .json(try shown(index, state))
+        return .json(try publicAccount(index, state))
     }
 
-    /// An account as shown to anybody.
-    private func shown(_ index: Int, _ state: SandboxState) throws(WireRefusal) -> WireJSON {
+    /// Returns an account as everybody may see it.
+    private func publicAccount(
+        _ index: Int, _ state: SandboxState
+    ) throws(WireRefusal) -> WireJSON {
         let account = entities(state).account(index)
         switch state.standing(of: index) {
         case .active, .deactivated: return account
@@ -102,7 +104,8 @@ extension MastodonCall {
         state.profiles[person] = profile
     }
 
-    /// Changes whether the account is automated; Pleroma has its own parameter for that.
+    /// Changes the automated flag and the profile of the account; Pleroma has its own parameter for
+    /// the flag.
     private func update(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let person = try account()
         if let flag = try fields.flag("bot"), !habits.dropsBotMarks {
@@ -122,8 +125,8 @@ extension MastodonCall {
 /// The endpoints with the server's description of itself.
 extension MastodonCall {
     static let serverRoutes: [MastodonRoute] = [
-        MastodonRoute("GET", "/api/v1/instance", .open, answer: MastodonCall.first),
-        MastodonRoute("GET", "/api/v2/instance", .open, answer: MastodonCall.second),
+        MastodonRoute("GET", "/api/v1/instance", .open, answer: MastodonCall.instanceV1),
+        MastodonRoute("GET", "/api/v2/instance", .open, answer: MastodonCall.instanceV2),
         MastodonRoute("GET", "/api/v1/custom_emojis", .open, answer: MastodonCall.emoji),
         MastodonRoute("GET", "/api/v1/instance/rules", .open, answer: MastodonCall.rules),
         MastodonRoute(
@@ -201,7 +204,7 @@ extension MastodonCall {
                 }))
     }
 
-    private func first(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+    private func instanceV1(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let entity: WireJSON = [
             "uri": .string(SamplePeople.host), "title": "Sandbox",
             "short_description": "A small network.",
@@ -226,7 +229,7 @@ extension MastodonCall {
                 ("pleroma", ["metadata": ["features": ["pleroma_api", "mastodon_api"]]])))
     }
 
-    private func second(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+    private func instanceV2(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         guard !habits.lacksInstanceV2 else { throw .notThere }
         let entity: WireJSON = [
             "domain": .string(SamplePeople.host), "title": "Sandbox",
@@ -352,7 +355,7 @@ extension MastodonCall {
             state.recordRemoval(.post, of: foundPost.id, by: foundPost.author, at: now)
             if habits.deletionTakes > 0 {
                 state.leaving[foundPost.id] = LeavingPost(
-                    due: now + habits.deletionTakes, looks: habits.looksBeforeDeletion)
+                    due: now + habits.deletionTakes, remainingReads: habits.looksBeforeDeletion)
             } else {
                 Self.remove(foundPost, from: &state, habits, at: now)
             }
@@ -365,16 +368,16 @@ extension MastodonCall {
     private static func remove(
         _ post: SandboxPost, from state: inout SandboxState, _ habits: MastodonHabits, at now: Date
     ) {
-        let isSwept: Bool
+        let removesAnswers: Bool
         switch habits.sweepsAnswers {
-        case .none: isSwept = false
-        case .ofThreads: isSwept = post.replyTo == nil
-        case .all: isSwept = true
+        case .none: removesAnswers = false
+        case .ofThreads: removesAnswers = post.replyTo == nil
+        case .all: removesAnswers = true
         }
-        let swept = isSwept ? state.descendants(of: post) : []
-        for gone in [post] + swept where !state.deleted.contains(gone.id) {
+        let answers = removesAnswers ? state.descendants(of: post) : []
+        for removed in [post] + answers where !state.deleted.contains(removed.id) {
             state.delete(
-                gone.id, isShownStill: habits.showsDeletedTo != .nobody,
+                removed.id, staysVisible: habits.showsDeletedTo != .nobody,
                 datedAt: habits.datesDeletions ? now : nil)
         }
     }
@@ -406,8 +409,8 @@ extension MastodonCall {
         in state: inout SandboxState, _ habits: MastodonHabits, at now: Date
     ) {
         for (id, leaving) in state.leaving {
-            guard leaving.due <= now || leaving.looks == 0 else {
-                state.leaving[id]?.looks -= 1
+            guard leaving.due <= now || leaving.remainingReads == 0 else {
+                state.leaving[id]?.remainingReads -= 1
                 continue
             }
             state.leaving[id] = nil
@@ -496,7 +499,7 @@ extension MastodonCall {
             isSensitive: try fields.flag("sensitive") ?? false,
             visibility: try visibility(), language: try language(), replyTo: try replyTarget(state),
             idempotencyKey: request.header("idempotency-key"))
-        draft.tellsParent = habits.namesParentAuthor || habits.numbersMentions
+        draft.notifiesParent = habits.namesParentAuthor || habits.numbersMentions
         draft.quoters = try quoters()
         if habits.dropsDetails {
             draft.warning = ""
@@ -528,7 +531,7 @@ extension MastodonCall {
     private func visibility() throws(WireRefusal) -> Visibility {
         guard let text = try fields.text("visibility") else { return habits.defaultVisibility }
         if habits.refusesDirectPosts, text == Visibility.direct.rawValue {
-            guard try namesNeighbor() else { throw Self.mentionNeeded }
+            guard try namesLocalPerson() else { throw Self.mentionNeeded }
             return .direct
         }
         if habits.losesVisibility, text != Visibility.public.rawValue { return .private }
@@ -542,7 +545,7 @@ extension MastodonCall {
         status: 400, message: "No mentions found", isExpected: true)
 
     /// Whether the text names a person without a host.
-    private func namesNeighbor() throws(WireRefusal) -> Bool {
+    private func namesLocalPerson() throws(WireRefusal) -> Bool {
         StatusText.pieces(of: try fields.text("status") ?? "").contains { piece in
             if case .mention(_, nil) = piece { true } else { false }
         }

@@ -4,7 +4,7 @@ import Posts
 /// Accounts, statuses and notifications as Mastodon writes them.
 struct MastodonEntities {
     let state: SandboxState
-    /// The person who gets the answer; decides `favourited`.
+    /// The person who gets the answer, and whose favorites decide `favourited`.
     let viewer: Int?
     let habits: MastodonHabits
     /// The address at which the client reached the server.
@@ -15,7 +15,7 @@ struct MastodonEntities {
     /// The server's id of a person.
     static func accountID(_ index: Int) -> Int64 { 109_300_000_000_000_000 + Int64(index) * 65_537 }
 
-    /// The person with this name on the server.
+    /// Returns the index of the person with an account id; nil if there is none.
     static func index(
         ofAccount id: String, in population: SandboxPopulation, _ habits: MastodonHabits
     ) -> Int? {
@@ -119,25 +119,25 @@ struct MastodonEntities {
     func status(_ id: Int64) -> WireJSON? { state.posts[id].map(status) }
 
     func status(_ post: SandboxPost) -> WireJSON {
-        let entity = soundStatus(post)
+        let entity = flawlessStatus(post)
         return post.flaw?.broken(entity) ?? entity
     }
 
-    /// Generated answers to a post, by no real author, as elements of a list.
+    /// Returns the generated answers to a post as elements of a list; nil if it has none.
     func crowd(below post: SandboxPost) -> WireJSON? {
         guard post.crowd > 0 else { return nil }
         var answer = post
         answer.id = post.id + 1
         answer.replyTo = post.id
         answer.replyToAuthor = post.author
-        // Large enough that some thousands exceed what a client reads.
+        // So large that some thousands of them exceed the size that a client reads.
         answer.burden = .padding(bytes: 400)
         answer.mention = nil
         let names = (1...Int64(post.crowd)).lazy.map { habits.ids.text(of: post.id + $0) }
         return status(answer).repeated(habits.ids.text(of: answer.id), as: names)
     }
 
-    private func soundStatus(_ post: SandboxPost) -> WireJSON {
+    private func flawlessStatus(_ post: SandboxPost) -> WireJSON {
         withAudienceFields(status: plainStatus(post), post)
     }
 
@@ -295,7 +295,8 @@ struct MastodonEntities {
     private func mentions(in post: SandboxPost) -> [WireJSON] {
         if habits.namesNobody { return [] }
         var people = post.html.mentions
-        // These programs add the answered author to a new reply, but not to an edited one.
+        // Programs with one of the next two habits add the answered author to a new reply, but not
+        // to an edited one.
         let parent = isLocal(post) && post.editedAt == nil ? post.replyToAuthor : nil
         if habits.namesParentAuthor, let parent, !people.contains(parent) { people.append(parent) }
         if habits.numbersMentions, let parent { people.insert(parent, at: 0) }
@@ -413,13 +414,13 @@ extension WireRefusal {
             answer = .json(
                 ["error": .string(message), "error_description": .string(details)], status: status)
         } else {
-            let special: MastodonHabits.ErrorForm?
+            let specificForm: MastodonHabits.ErrorForm?
             switch tokenFault {
-            case .missing: special = habits.missingTokenForm ?? habits.badTokenForm
-            case .bad, .badLogin: special = habits.badTokenForm
-            case nil: special = status == 404 ? habits.missingForm : nil
+            case .missing: specificForm = habits.missingTokenForm ?? habits.badTokenForm
+            case .bad, .badLogin: specificForm = habits.badTokenForm
+            case nil: specificForm = status == 404 ? habits.missingForm : nil
             }
-            let form = special ?? habits.errorForm
+            let form = specificForm ?? habits.errorForm
             answer = Self.written(text(habits.software), as: form, status: status(habits))
         }
         answer.headers += headers
@@ -448,7 +449,7 @@ extension WireRefusal {
         }
     }
 
-    /// The server's own words.
+    /// The message in the words of the server's program.
     private func text(_ software: MastodonHabits.Software) -> String {
         switch (software, status) {
         case (.takahe, 401) where tokenFault == .missing: "identity_token_required"

@@ -115,8 +115,11 @@ package struct MastodonHabits: Equatable, Sendable {
 
     /// The field `language` of a post.
     package enum Languages: Equatable, Sendable {
+        /// The field has the author's language.
         case told
+        /// The field is null.
         case missing
+        /// The field always has this language.
         case always(String)
     }
 
@@ -176,15 +179,16 @@ package struct MastodonHabits: Equatable, Sendable {
     /// Seconds between the runs of a worker that creates all notifications since its last run; nil
     /// for immediate notifications.
     package var notificationsEvery: TimeInterval?
-    /// Whether favorites are sorted and cut by the ids of their posts.
+    /// Whether the ids of the posts sort the favorites and are the cursors of their pages.
     package var ordersFavoritesByPost = false
     package var contextSize: ContextSize?
 
     /// The visibilities of posts in an account's list, even for its owner.
     package var listedVisibilities = Set(Visibility.allCases)
-    /// Whether an account's list is sorted by date, although its bounds cut by id.
+    /// Whether an account's list is sorted by date, although its bounds are compared with ids.
     package var ordersOwnPostsByDate = false
-    /// A text by which imported posts are recognized: they are dated a year before their ids.
+    /// A part of the text of imported posts, which are dated a year before the time in their id;
+    /// nil if no posts are imported.
     package var importedPhrase: String?
 
     // MARK: Reading
@@ -205,9 +209,9 @@ package struct MastodonHabits: Equatable, Sendable {
     /// The status for an unknown token.
     package var badTokenStatus = 401
     package var badTokenForm: ErrorForm?
-    /// The status of `verify_credentials` for such a token; nil for the same as elsewhere.
+    /// The status of `verify_credentials` for an unknown token; nil for ``badTokenStatus``.
     package var badLoginStatus: Int?
-    /// The status for a request without a token; nil for the same as with an unknown one.
+    /// The status for a request without a token; nil for ``badTokenStatus``.
     package var missingTokenStatus: Int?
     package var missingTokenForm: ErrorForm?
     /// The status for a token without the necessary scope.
@@ -223,12 +227,12 @@ package struct MastodonHabits: Equatable, Sendable {
     package var validationStatus = 422
     /// Whether answers without a body have no `Content-Length`, so that the connection ends.
     package var omitsEmptyLength = false
-    /// The number of requests of which one is refused with 429 and `Retry-After: 30`, but without a
+    /// If set to n, every n-th request is refused with 429 and `Retry-After: 30`, but without a
     /// reset time.
     package var overloadEvery: Int?
     /// Whether requests are counted by address, not by token.
     package var limitsByAddress = false
-    /// Whether answers have the number of requests left.
+    /// Whether answers have headers with the limit and the number of requests left.
     package var tellsLimits = true
     /// Whether the time of reset is a number of seconds since 1970.
     package var tellsResetAsNumber = false

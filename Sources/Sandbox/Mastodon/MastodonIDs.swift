@@ -49,9 +49,10 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
             }
         case .hash: number = Self.number(ofHash: text[...])
         case .stampedHash:
-            let found = Self.number(ofHash: text.suffix(32)).flatMap { Int64(exactly: $0) }
-            guard let found, found > 0 else { return nil }
-            return [self.text(of: found), personText(of: found)].contains(text) ? found : nil
+            let candidate = Self.number(ofHash: text.suffix(32)).flatMap { Int64(exactly: $0) }
+            guard let candidate, candidate > 0 else { return nil }
+            return [self.text(of: candidate), personText(of: candidate)].contains(text)
+                ? candidate : nil
         }
         guard let number = number.flatMap({ Int64(exactly: $0) }), number > 0,
             self.text(of: number) == text
@@ -121,10 +122,10 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
             let lower = low.multipliedFullWidth(by: base)
             let (sum, carry) = lower.low.addingReportingOverflow(UInt64(digit))
             let upper = high.multipliedReportingOverflow(by: base)
-            let (next, overflow) = upper.partialValue.addingReportingOverflow(
+            let (newHigh, overflow) = upper.partialValue.addingReportingOverflow(
                 lower.high + (carry ? 1 : 0))
             guard !upper.overflow, !overflow else { return nil }
-            high = next
+            high = newHigh
             low = sum
         }
         return (high, low)

@@ -63,22 +63,25 @@ struct MastodonLogins: Sendable {
             throw refusal
         }
         var scopes = MastodonScopes.list(try fields.text("scopes") ?? "read")
-        let known = MastodonScopes.known.filter { habits.knowsProfileScope || $0 != "profile" }
-        if habits.unknownScopes == .leftOut { scopes.removeAll { !known.contains($0) } }
-        guard scopes.allSatisfy(known.contains) else {
+        let knownScopes = MastodonScopes.known.filter {
+            habits.knowsProfileScope || $0 != "profile"
+        }
+        if habits.unknownScopes == .leftOut { scopes.removeAll { !knownScopes.contains($0) } }
+        guard scopes.allSatisfy(knownScopes.contains) else {
             var refusal = WireRefusal.invalid("Scopes doesn't match configured on the server.")
             // The refusal is expected, because a client cannot know beforehand whether a server is
             // new enough for this scope.
-            refusal.isExpected = scopes.allSatisfy { known.contains($0) || $0 == "profile" }
+            refusal.isExpected = scopes.allSatisfy { knownScopes.contains($0) || $0 == "profile" }
             throw refusal
         }
-        let (clientID, new) = tokens.register(
+        let (clientID, application) = tokens.register(
             name: name, website: try fields.text("website"), redirects: redirects, scopes: scopes)
         let entity: WireJSON = [
-            "id": .string(String(new.id)), "name": .string(name), "website": .optional(new.website),
+            "id": .string(String(application.id)), "name": .string(name),
+            "website": .optional(application.website),
             "redirect_uri": .string(redirects.joined(separator: "\n")),
             "redirect_uris": .array(redirects.map(WireJSON.string)), "client_id": .string(clientID),
-            "client_secret": .string(new.secret), "client_secret_expires_at": 0,
+            "client_secret": .string(application.secret), "client_secret_expires_at": 0,
         ]
         if habits.hidesApplicationScopes { return .json(entity) }
         return .json(entity.adding(("scopes", .array(scopes.map(WireJSON.string)))))
@@ -139,7 +142,7 @@ struct MastodonLogins: Sendable {
                 challenge: challenge,
                 madeAt: now))
         guard redirect == Self.outOfBand else {
-            return Self.leading(to: redirect, [("code", code), ("state", value("state"))])
+            return Self.redirection(to: redirect, [("code", code), ("state", value("state"))])
         }
         return .page(
             title: "Authorization code",
@@ -150,9 +153,9 @@ struct MastodonLogins: Sendable {
 
     /// The page that asks the person, with a link for each answer.
     private static func question(of name: String, _ request: WireRequest) -> WireAnswer {
-        let kept = request.query.filter { $0.name != "allow" }
+        let otherParameters = request.query.filter { $0.name != "allow" }
         func link(_ answer: String, _ verb: String) -> String {
-            let pairs = (kept + [(name: "allow", value: answer)]).map {
+            let pairs = (otherParameters + [(name: "allow", value: answer)]).map {
                 "\($0.name)=\(MastodonCall.escaped($0.value))"
             }
             let address = "\(request.path)?\(pairs.joined(separator: "&"))"
@@ -171,23 +174,23 @@ struct MastodonLogins: Sendable {
         guard redirect != outOfBand else {
             return .page(title: "Access denied", paragraph: reason)
         }
-        return leading(
+        return redirection(
             to: redirect,
             [("error", "access_denied"), ("error_description", reason), ("state", state)])
     }
 
     /// Redirects the browser to a return address, with further parameters (RFC 6749, section
     /// 4.1.2).
-    private static func leading(
+    private static func redirection(
         to redirect: String, _ parameters: [(name: String, value: String?)]
     ) -> WireAnswer {
         let pairs = parameters.compactMap { name, value in
             value.map { "\(name)=\(MastodonCall.escaped($0))" }
         }
-        let sign = redirect.contains("?") ? "&" : "?"
+        let separator = redirect.contains("?") ? "&" : "?"
         return WireAnswer(
             status: 302,
-            headers: [("location", redirect + sign + pairs.joined(separator: "&"))])
+            headers: [("location", redirect + separator + pairs.joined(separator: "&"))])
     }
 
     /// Returns the role of the person at the browser: the one that the request names, or else the

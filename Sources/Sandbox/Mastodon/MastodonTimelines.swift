@@ -45,11 +45,13 @@ extension MastodonCall {
             }
             return habits.listedVisibilities.contains(post.visibility) && isWanted(post)
         }
-        let kept = kept(current.postsByAuthor[index], in: .ownPosts)
-        guard holds(bounds, kept.filter(isShown), .ownPosts) else { return nothing() }
-        var page = WirePage(kept, bounds: bounds, isVisible: isShown)
+        let listedIDs = newest(current.postsByAuthor[index], in: .ownPosts)
+        guard containsBounds(bounds, listedIDs.filter(isShown), .ownPosts) else {
+            return emptyList()
+        }
+        var page = WirePage(listedIDs, bounds: bounds, isVisible: isShown)
         if habits.ordersOwnPostsByDate {
-            page.order(kept.filter(isShown), bounds: bounds) { id in
+            page.order(listedIDs.filter(isShown), bounds: bounds) { id in
                 current.posts[id].map(habits.date)
             }
         }
@@ -69,10 +71,11 @@ extension MastodonCall {
 
     private func home(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let reader = try account()
-        let kept = kept(Array((state.homes[reader] ?? []).suffix(Self.homeLength)), in: .home)
+        let home = (state.homes[reader] ?? []).suffix(Self.homeLength)
+        let listedIDs = newest(Array(home), in: .home)
         let bounds = try WirePage.Bounds(self, of: .home)
-        guard holds(bounds, kept, .home) else { return nothing() }
-        return statuses(WirePage(kept, bounds: bounds), .home, of: state)
+        guard containsBounds(bounds, listedIDs, .home) else { return emptyList() }
+        return statuses(WirePage(listedIDs, bounds: bounds), .home, of: state)
     }
 
     /// The public timeline: all public posts, without reposts.
@@ -84,20 +87,20 @@ extension MastodonCall {
             WirePage(ids, bounds: try WirePage.Bounds(self, of: .home)), .home, of: state)
     }
 
-    /// The part of a list that the server keeps.
-    private func kept<Item>(_ ascending: [Item], in list: MastodonHabits.List) -> [Item] {
+    /// The newest entries of a list, as many as the server keeps.
+    private func newest<Item>(_ ascending: [Item], in list: MastodonHabits.List) -> [Item] {
         habits.listsAtMost[list].map { Array(ascending.suffix($0)) } ?? ascending
     }
 
     /// Whether a list contains the items of its bounds, if the server requires that.
-    private func holds(_ bounds: WirePage.Bounds, _ ids: [Int64], _ list: MastodonHabits.List)
-        -> Bool
-    {
+    private func containsBounds(
+        _ bounds: WirePage.Bounds, _ ids: [Int64], _ list: MastodonHabits.List
+    ) -> Bool {
         guard habits.needsBoundInList.contains(list) else { return true }
         return [bounds.older, bounds.newer].allSatisfy { $0.map(ids.contains) ?? true }
     }
 
-    private func nothing() -> WireAnswer { .json(.array([])) }
+    private func emptyList() -> WireAnswer { .json(.array([])) }
 
     private func statuses(
         _ page: WirePage, _ list: MastodonHabits.List, of state: SandboxState
@@ -111,7 +114,7 @@ extension MastodonCall {
         let ascendingItems = (state.favorites[try self.account()] ?? []).sorted {
             $0[keyPath: id] < $1[keyPath: id]
         }
-        let favorites = kept(ascendingItems, in: .favorites)
+        let favorites = newest(ascendingItems, in: .favorites)
         let page = WirePage(
             favorites, by: { $0[keyPath: id] }, bounds: try WirePage.Bounds(self, of: .favorites))
         let entities = entities(state)
@@ -123,14 +126,15 @@ extension MastodonCall {
     private func notifications(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let isFiltered = !habits.ignoresNotificationTypes
         let wantedTypes = Set(isFiltered ? parameters("types[]") : [])
-        let unwanted = Set(isFiltered ? parameters("exclude_types[]") : [])
+        let unwantedTypes = Set(isFiltered ? parameters("exclude_types[]") : [])
         let account = parameter("account_id")
-        let ascendingItems = kept(state.notifications[try self.account()] ?? [], in: .notifications)
+        let ascendingItems = newest(
+            state.notifications[try self.account()] ?? [], in: .notifications)
         let bounds = try WirePage.Bounds(self, of: .notifications)
         let page = WirePage(ascendingItems, by: \.id, bounds: bounds) { item in
             habits.notificationDate(item.visibleFrom) <= now
                 && (wantedTypes.isEmpty || wantedTypes.contains(item.kind.rawValue))
-                && !unwanted.contains(item.kind.rawValue)
+                && !unwantedTypes.contains(item.kind.rawValue)
                 && (account == nil
                     || account == habits.ids.personText(of: MastodonEntities.accountID(item.cause)))
         }
@@ -142,7 +146,7 @@ extension MastodonCall {
             .notifications)
     }
 
-    /// A page with the links to its neighbors.
+    /// Returns a page with the links to the next and the previous page.
     private func answer(
         _ items: [WireJSON], _ page: WirePage, _ list: MastodonHabits.List
     ) -> WireAnswer {
@@ -157,7 +161,7 @@ extension MastodonCall {
     }
 }
 
-/// One page of a list that is sorted by id, cut as on Mastodon.
+/// One page of a list that is sorted by id, with bounds as on Mastodon.
 struct WirePage: Sendable {
     /// The requested part of a list.
     struct Bounds: Sendable {
@@ -180,12 +184,12 @@ struct WirePage: Sendable {
                 since = max(since ?? bound, bound)
                 newer = nil
             }
-            let size = habits.pageSizes[list] ?? Self.usual(list)
+            let size = habits.pageSizes[list] ?? Self.standardSize(of: list)
             let requestedLimit = try Self.limit(call)
             limit = habits.fixedPageSize ?? min(requestedLimit ?? size.standard, size.maximum)
         }
 
-        private static func usual(_ list: MastodonHabits.List) -> MastodonHabits.PageSize {
+        private static func standardSize(of list: MastodonHabits.List) -> MastodonHabits.PageSize {
             list == .notifications
                 ? .init(standard: 40, maximum: 80) : .init(standard: 20, maximum: 40)
         }

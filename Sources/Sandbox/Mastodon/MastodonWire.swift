@@ -168,7 +168,7 @@ struct MastodonWire: SandboxWire {
             case .failing: throw .keyFailure
             case .busy where isBusy: throw .keyConflict
             default:
-                state.made = (.repeated, storedAnswer.post)
+                state.requestOutcome = (.repeated, storedAnswer.post)
                 return .json(status)
             }
         }
@@ -213,8 +213,8 @@ extension MastodonWire {
         if case .anybody(let reading) = route.access {
             if grant != nil || !habits.needsTokenToRead.contains(reading) { return grant }
             var refusal = WireRefusal.userNeeded
-            // The refusal is expected, because a client learns by a request that a server answers
-            // nobody.
+            // The refusal is expected, because only a request shows a client that the server
+            // requires a token.
             refusal.isExpected = true
             throw refusal
         }

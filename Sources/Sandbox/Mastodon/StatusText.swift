@@ -43,17 +43,17 @@ enum StatusText {
         guard text.contains(anyOf: "@#/") else { return text.isEmpty ? [] : [.plain(text)] }
         var pieces: [Piece] = []
         var start = text.startIndex
-        var place = start
-        while let index = text.utf8[place...].firstIndex(where: Self.mayBegin) {
+        var searchStart = start
+        while let index = text.utf8[searchStart...].firstIndex(where: Self.mayBegin) {
             let previous = text[..<index].last
             guard let (piece, end) = special(at: text[index...], after: previous) else {
-                place = text.utf8.index(after: index)
+                searchStart = text.utf8.index(after: index)
                 continue
             }
             if start < index { pieces.append(.plain(String(text[start..<index]))) }
             pieces.append(piece)
             start = end
-            place = end
+            searchStart = end
         }
         if start < text.endIndex { pieces.append(.plain(String(text[start...]))) }
         return pieces
@@ -63,6 +63,7 @@ enum StatusText {
         byte == UInt8(ascii: "@") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "h")
     }
 
+    /// Returns the mention, hashtag or link at the beginning of `remainder`; nil if there is none.
     private static func special(at remainder: Substring, after previous: Character?) -> (
         Piece, Substring.Index
     )? {
@@ -210,7 +211,7 @@ struct StatusHTML {
 extension String {
     /// Whether one of these ASCII signs occurs, by itself or within a larger character.
     ///
-    /// Most texts have no sign with a meaning, and this is much faster than a look at each
+    /// Most texts contain none of the signs, and `memchr` is much faster than reading each
     /// character.
     fileprivate func contains(anyOf signs: StaticString) -> Bool {
         var text = self
@@ -331,7 +332,7 @@ struct RewrittenHTML {
         return ("<a href=\"\(address)\" target=\"_blank\">\(address)</a>", link.endIndex)
     }
 
-    /// Mentions and hashtags as on Mastodon, and pictures for smileys.
+    /// Converts mentions and hashtags as Mastodon does, and smileys to pictures.
     private func inline(_ text: String) -> String {
         var pictured = text
         if dialect == .snac {

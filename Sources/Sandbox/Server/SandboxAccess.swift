@@ -34,7 +34,7 @@ package struct SandboxMastodonLogin: Equatable, Sendable {
 
 /// The credentials of the two accounts, on each network; drawn anew for every sandbox.
 struct SandboxAccess: Sendable {
-    // The credentials are sorted by role, as the people are.
+    // The credentials are in the order of the roles, the human's first.
     private var mastodonLogins: [SandboxMastodonLogin] = []
     private var xKeys: [SandboxXKeys] = []
     private var blueskyLogins: [SandboxBlueskyLogin] = []
@@ -51,7 +51,7 @@ struct SandboxAccess: Sendable {
                     consumerKey: consumerKey, consumerSecret: consumerSecret,
                     accessToken: "\(person.id(on: .x).value)-\(generator.word())",
                     accessTokenSecret: generator.word()))
-            let letters = (0..<4).map { _ in
+            let groups = (0..<4).map { _ in
                 String(
                     (0..<4).map { _ in
                         "abcdefghijklmnopqrstuvwxyz234567".randomElement(using: &generator) ?? "a"
@@ -59,7 +59,7 @@ struct SandboxAccess: Sendable {
             }
             blueskyLogins.append(
                 SandboxBlueskyLogin(
-                    handle: person.handle(on: .bluesky), appPassword: letters.joined(separator: "-")
+                    handle: person.handle(on: .bluesky), appPassword: groups.joined(separator: "-")
                 ))
         }
         for token in tokens {

@@ -28,13 +28,13 @@ struct SandboxExchange {
             result = .failure(error)
         }
         if let write = outcome.write {
-            // An answer that could not be sent (nil here) is ignored as not whole.
+            // An error (nil here) means that the answer was not sent completely.
             await network.close(write, isWhole: (try? result.get()) ?? false)
         }
         _ = try result.get()
     }
 
-    /// Sends the answer, or what the fault leaves of it.
+    /// Sends the answer, or the part of it that the fault allows.
     ///
     /// - Returns: Whether the whole answer was handed to the connection while the client was still
     ///   connected.
@@ -48,7 +48,7 @@ struct SandboxExchange {
             try await writer.write(
                 response: head(of: outcome.answer, length: outcome.answer.body.count),
                 body: ResponseBody(byteBuffer: ByteBuffer(bytes: outcome.answer.body)))
-            return await witness?.hasSeenAllLeave() ?? false
+            return await witness?.hasSentEverything() ?? false
         case .unmeasured:
             return try await sendUnmeasured(outcome.answer)
         case .nothing(let isReset):
@@ -78,7 +78,7 @@ struct SandboxExchange {
         let bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + answer.body
         guard let witness = await SandboxWitness.of(channel) else { return false }
         try await witness.write(bytes, to: channel)
-        let isWhole = await witness.hasSeenAllLeave()
+        let isWhole = await witness.hasSentEverything()
         try await channel.close()
         return isWhole
     }
@@ -107,7 +107,7 @@ struct SandboxExchange {
             try await body.write(ByteBuffer(bytes: unsentBytes.prefix(pieceSize)))
             unsentBytes = unsentBytes.dropFirst(pieceSize)
         }
-        let isWhole = await witness?.hasSeenAllLeave() ?? false
+        let isWhole = await witness?.hasSentEverything() ?? false
         // A client that has all announced bytes may have left by now; the error is ignored.
         try? await body.finish(nil)
         return isWhole
@@ -149,21 +149,21 @@ struct SandboxExchange {
 ///
 /// A client may hang up as soon as it has its answer, so a closed connection proves nothing.
 final class SandboxWitness: ChannelOutboundHandler, @unchecked Sendable {
-    // Sendable: `last` is touched on the event loop of the connection only.
+    // Sendable: `lastWrite` is touched on the event loop of the connection only.
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
     private let eventLoop: any EventLoop
-    private var last: EventLoopFuture<Void>
+    private var lastWrite: EventLoopFuture<Void>
 
     init(on eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
-        self.last = eventLoop.makeSucceededVoidFuture()
+        self.lastWrite = eventLoop.makeSucceededVoidFuture()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let promise = promise ?? context.eventLoop.makePromise()
-        last = promise.futureResult
+        lastWrite = promise.futureResult
         context.write(data, promise: promise)
     }
 
@@ -173,7 +173,7 @@ final class SandboxWitness: ChannelOutboundHandler, @unchecked Sendable {
             let promise = self.eventLoop.makePromise(of: Void.self)
             do {
                 let context = try channel.pipeline.syncOperations.context(handler: self)
-                self.last = promise.futureResult
+                self.lastWrite = promise.futureResult
                 context.writeAndFlush(
                     self.wrapOutboundOut(.byteBuffer(ByteBuffer(bytes: bytes))), promise: promise)
             } catch {
@@ -192,10 +192,10 @@ final class SandboxWitness: ChannelOutboundHandler, @unchecked Sendable {
 
     /// Whether everything written so far was handed to the connection while the client was still
     /// connected.
-    func hasSeenAllLeave() async -> Bool {
+    func hasSentEverything() async -> Bool {
         do {
-            // Writes complete in order, so the last one stands for all.
-            try await eventLoop.flatSubmit { self.last }.get()
+            // Writes complete in order, so all are complete when the last one is.
+            try await eventLoop.flatSubmit { self.lastWrite }.get()
             return true
         } catch {
             return false

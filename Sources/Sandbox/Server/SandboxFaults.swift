@@ -95,7 +95,7 @@ package final class SandboxFaults: @unchecked Sendable {
     private let lock = NSLock()
     private var planned: [Planned] = []
     private var habits = SandboxHabits()
-    private var taken = 0
+    private var appliedCount = 0
 
     package init() {}
 
@@ -105,9 +105,9 @@ package final class SandboxFaults: @unchecked Sendable {
     }
 
     /// The number of planned faults that have happened.
-    package var applied: Int { lock.withLock { taken } }
+    package var applied: Int { lock.withLock { appliedCount } }
 
-    /// Lets the next requests fail.
+    /// Makes the next requests fail.
     ///
     /// - Parameters:
     ///   - fault: The fault of these requests.
@@ -145,7 +145,7 @@ package final class SandboxFaults: @unchecked Sendable {
         }
     }
 
-    /// The fault for a request, which is thereby used up.
+    /// Returns the fault for a request, and uses it up.
     func take(for request: WireRequest) -> SandboxFault? {
         let met = lock.withLock { () -> Planned? in
             guard !planned.isEmpty else { return nil }
@@ -159,7 +159,7 @@ package final class SandboxFaults: @unchecked Sendable {
                     && (plan.parameters.isEmpty || !plan.parameters.isDisjoint(with: names))
             }
             guard let index else { return nil }
-            taken += 1
+            appliedCount += 1
             planned[index].remaining -= 1
             let met = planned[index]
             if met.remaining == 0 { planned.remove(at: index) }

@@ -148,7 +148,7 @@ package struct SandboxLedger: Sendable {
         package var date: Date
     }
 
-    /// In the order in which the server acted.
+    /// What the bot took back, in the order in which the server executed the requests.
     package internal(set) var removals: [Removal] = []
     package internal(set) var edits: [Edit] = []
     package internal(set) var deliveries: [Delivery] = []
@@ -166,7 +166,7 @@ package struct SandboxLedger: Sendable {
     /// The number of posts that came to the bot's home during the run and that the bot may
     /// favorite.
     package internal(set) var eligiblePosts = 0
-    /// The number of these that the human would favorite.
+    /// The number of the ``eligiblePosts`` that the human would favorite.
     package internal(set) var lovedPosts = 0
     /// The cost of the requests so far by X's price list, in millionths of a US dollar.
     package internal(set) var spentMicrodollars = 0
@@ -175,19 +175,20 @@ package struct SandboxLedger: Sendable {
     /// The writes that the server accepted by ``SandboxFault/actLate(after:)`` and will execute at
     /// their date.
     package internal(set) var pendingWrites: [Write] = []
-    /// The number of such requests that the server executed, or will, although the client cannot
-    /// have got the whole answer.
+    /// The number of writes that the server executed, or will execute, although the client cannot
+    /// have received the whole answer.
     ///
     /// The answer was cut by a planned fault, or because the client left. A refused request counts
     /// too, because a client without the refusal cannot know of it. A request that the server never
     /// executed does not count; see ``Write/Effect/notActed``.
     package internal(set) var cutAnswers = 0
 
-    /// The answered posts, and the texts at their places, of `deliveries`.
-    private var answered: Set<String> = []
-    private var placed: Set<Placed> = []
+    /// The ids of the posts that `deliveries` answer.
+    private var answeredIDs: Set<String> = []
+    /// The texts of `deliveries`, each with the id of the post that it answers.
+    private var sentTexts: Set<SentText> = []
 
-    private struct Placed: Hashable {
+    private struct SentText: Hashable {
         var text: String
         var replyTo: String?
     }
@@ -196,8 +197,9 @@ package struct SandboxLedger: Sendable {
 
     /// Adds a delivery, and a duplicate if the bot sent an equal one before.
     mutating func record(_ delivery: Delivery) {
-        let isNew = placed.insert(Placed(text: delivery.text, replyTo: delivery.replyTo)).inserted
-        if let parent = delivery.replyTo, !answered.insert(parent).inserted {
+        let text = SentText(text: delivery.text, replyTo: delivery.replyTo)
+        let isNew = sentTexts.insert(text).inserted
+        if let parent = delivery.replyTo, !answeredIDs.insert(parent).inserted {
             duplicates.append(.init(kind: .reply, postID: delivery.id, date: delivery.date))
         } else if !isNew {
             duplicates.append(.init(kind: .text, postID: delivery.id, date: delivery.date))
@@ -220,10 +222,11 @@ extension SandboxLedger {
         /// The share of the bot's favorites that the human would favorite too; nil without
         /// favorites.
         package var favoritePrecision: Double?
-        /// The share of such posts among all that the bot could have favorited; nil without posts.
+        /// The share of the ``SandboxLedger/eligiblePosts`` that the human would favorite; nil
+        /// without such posts.
         package var baseRate: Double?
-        /// The number of notifications of people who should have been left alone, and of favorites
-        /// of posts that should have been.
+        /// The number of notifications of people, and of favorites of posts, that the bot should
+        /// have left alone.
         package var unsolicited: Int
         /// The number of requests that the client should not have made in this form.
         package var errors: Int
@@ -231,13 +234,14 @@ extension SandboxLedger {
     }
 
     package var summary: Summary {
-        let chosen = favorites.filter { !$0.confirmsStop }
+        let tasteFavorites = favorites.filter { !$0.confirmsStop }
         return Summary(
             posted: deliveries.count { $0.replyTo == nil },
             replies: deliveries.count(where: \.isHeard),
             expectedReplies: mentions.count(where: \.deservesReply),
-            favorites: chosen.count,
-            favoritePrecision: Self.share(chosen.count(where: \.isLoved), of: chosen.count),
+            favorites: tasteFavorites.count,
+            favoritePrecision: Self.share(
+                tasteFavorites.count(where: \.isLoved), of: tasteFavorites.count),
             baseRate: Self.share(lovedPosts, of: eligiblePosts),
             unsolicited: notifications.count { $0.objection != nil }
                 + favorites.count { $0.objection != nil },

@@ -14,9 +14,9 @@ actor SandboxListener {
     private let network: SandboxNetwork
     /// The reserved port; nil after it was released for good.
     private var reserved: SandboxPort?
-    private var opening: (server: any Channel, connections: SandboxConnections)?
+    private var openServer: (server: any Channel, connections: SandboxConnections)?
 
-    /// The port is bound, but without a listening server.
+    /// Reserves a port, on which no server listens yet.
     ///
     /// - Throws: ``SandboxError`` when no port is free.
     init(_ network: SandboxNetwork) throws {
@@ -27,15 +27,15 @@ actor SandboxListener {
     }
 
     deinit {
-        opening?.server.close(promise: nil)
-        opening?.connections.end()
+        openServer?.server.close(promise: nil)
+        openServer?.connections.end()
     }
 
     /// Starts to listen, unless it listens already.
     ///
     /// - Throws: ``SandboxError`` if the port cannot be opened or was released.
     func open() async throws {
-        guard opening == nil else { return }
+        guard openServer == nil else { return }
         guard reserved != nil else {
             throw SandboxError(description: "could not reopen port \(port): it was given back")
         }
@@ -44,7 +44,7 @@ actor SandboxListener {
             let server = try await Self.bootstrap(network, connections).bind(
                 host: "127.0.0.1", port: port
             ).get()
-            opening = (server, connections)
+            openServer = (server, connections)
         } catch {
             throw SandboxError(description: "could not open port \(port) on 127.0.0.1: \(error)")
         }
@@ -52,11 +52,11 @@ actor SandboxListener {
 
     /// Refuses new connections, ends the open ones, and waits until no request is in progress.
     func close() async {
-        guard let opening else { return }
-        self.opening = nil
+        guard let openServer else { return }
+        self.openServer = nil
         // An error means that it is closed already, and is ignored.
-        try? await opening.server.close().get()
-        await opening.connections.close()
+        try? await openServer.server.close().get()
+        await openServer.connections.close()
     }
 
     /// Closes for good.
@@ -116,16 +116,16 @@ final class SandboxConnections: @unchecked Sendable {
     ///
     /// Cancelling a task would close one side of the channel, which NIO cannot do before the
     /// channel is fully set up.
-    func end() { closed().forEach { $0.channel.close(promise: nil) } }
+    func end() { stopServing().forEach { $0.channel.close(promise: nil) } }
 
     /// Ends all connections and waits until none is served any more.
     func close() async {
         end()
-        for connection in closed() { await connection.task.value }
+        for connection in stopServing() { await connection.task.value }
     }
 
     /// Stops serving new connections, and returns the open ones.
-    private func closed() -> [(channel: any Channel, task: Task<Void, Never>)] {
+    private func stopServing() -> [(channel: any Channel, task: Task<Void, Never>)] {
         lock.withLock {
             isClosed = true
             return Array(open.values)

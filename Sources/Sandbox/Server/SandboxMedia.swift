@@ -25,10 +25,10 @@ struct SandboxMedia: Sendable {
         return nil
     }
 
-    /// The picture of a post without an upload: a single point, followed by the post's number.
-    static func picture(of post: Int64) -> [UInt8] { point + Array(String(post).utf8) }
+    /// The picture of a post without an upload: a PNG of one pixel, followed by the post's number.
+    static func picture(of post: Int64) -> [UInt8] { pixel + Array(String(post).utf8) }
 
-    private static let point = Array(
+    private static let pixel = Array(
         Data(
             base64Encoded:
                 """
@@ -114,7 +114,7 @@ extension WireAnswer {
 
 /// A form with files (RFC 7578).
 struct WireForm: Sendable {
-    /// A file and its name from the client.
+    /// A file, with the name that the client gave it.
     struct File: Sendable {
         var name: String
         var type: String
@@ -126,10 +126,11 @@ struct WireForm: Sendable {
 
     /// Nil for a body that is not such a form.
     init?(_ request: WireRequest) {
-        guard let header = request.header("content-type"), let mark = header.range(of: "boundary=")
+        guard let header = request.header("content-type"),
+            let parameter = header.range(of: "boundary=")
         else { return nil }
-        let boundary = header[mark.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: ["\""]
-        )
+        let value = header[parameter.upperBound...].prefix { $0 != ";" }
+        let boundary = value.trimmingCharacters(in: ["\""])
         guard !boundary.isEmpty else { return nil }
         let body = Data(request.body)
         let separator = Data("--\(boundary)".utf8)

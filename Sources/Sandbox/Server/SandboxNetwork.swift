@@ -7,7 +7,7 @@ actor SandboxNetwork {
     /// The way in which an answer is sent.
     enum Manner: Equatable, Sendable {
         case whole
-        /// The answer has no length, and its end is that of the connection.
+        /// The answer has no `Content-Length`; it ends with the connection.
         case unmeasured
         /// The connection ends without an answer.
         case nothing(isReset: Bool)
@@ -111,7 +111,7 @@ actor SandboxNetwork {
             !isMirrored(target),
             let verdict = refusals.verdict(on: target, at: now)
         else { return nil }
-        // The newest page is refused anew in every stretch.
+        // The newest page is refused again in every stretch of `Rule.lasting` seconds.
         if let index = refused[target] {
             let refusedObject = state.ledger.refusedObjects[index]
             let isOver = refusedObject.until.map { $0 <= now } ?? false
@@ -150,11 +150,12 @@ actor SandboxNetwork {
     /// Records whether the answer to a write arrived.
     func close(_ write: Int, isWhole: Bool) { state.ledger.close(write, isWhole: isWhole) }
 
-    /// The answer after acting or instead of it; nil if the fault is to send none.
+    /// Executes a request, or applies the fault in place of that, and returns the answer; nil if
+    /// the fault is to send none.
     private func answer(to request: WireRequest, _ fault: SandboxFault?, at now: Date)
         -> WireAnswer?
     {
-        state.made = nil
+        state.requestOutcome = nil
         switch fault {
         case .dropRequest, .resetRequest, .hang:
             state.note(
@@ -162,21 +163,21 @@ actor SandboxNetwork {
             return nil
         case .answer(let status, let type, let body, let headers):
             state.note(request, status: status, reason: "injected", isExpected: true, at: now)
-            let lines =
+            let headerLines =
                 [("content-type", type)]
                 + headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-            return WireAnswer(status: status, headers: lines, body: Array(body.utf8))
+            return WireAnswer(status: status, headers: headerLines, body: Array(body.utf8))
         default:
             return act(on: request, at: now, cutsAnswer: fault?.cutsAnswer ?? false)
         }
     }
 
     private func act(on request: WireRequest, at now: Date, cutsAnswer: Bool) -> WireAnswer {
-        state.made = nil
+        state.requestOutcome = nil
         state.humanStanding = faults.humanStanding
         x.gate.cutsAnswer = cutsAnswer
         if request.method == "GET", let picture = state.picture(at: request.path) { return picture }
-        // Every server shows a page there, to any client.
+        // Every server shows a web page at `/`, to any client.
         if request.method == "GET", request.path == "/" {
             return .page(title: "A sandbox", paragraph: "People and their posts live here.")
         }
@@ -185,7 +186,7 @@ actor SandboxNetwork {
         return mastodon.answer(request, in: &state, at: now)
     }
 
-    /// The sandbox's own clock dates its answers.
+    /// Returns an answer with a `Date` header, by the sandbox's clock and its skew.
     private func dated(_ answer: WireAnswer, _ now: Date) -> WireAnswer {
         var answer = answer
         answer.headers.append(("date", (now + faults.clockSkew).httpDate))
@@ -207,9 +208,10 @@ extension SandboxNetwork {
     private func note(_ write: SandboxLedger.Write, _ answer: WireAnswer?) -> Int {
         var write = write
         write.status = answer?.status
-        write.postID = state.made.map { String($0.post) }
+        write.postID = state.requestOutcome.map { String($0.post) }
         write.effect =
-            state.made?.effect ?? (answer == nil || write.isInjected ? .notActed : .refused)
+            state.requestOutcome?.effect
+            ?? (answer == nil || write.isInjected ? .notActed : .refused)
         state.ledger.writes.append(write)
         return state.ledger.writes.count - 1
     }

@@ -32,22 +32,22 @@ struct SandboxPost: Sendable {
     var mention: SandboxMention?
     /// The number within the script; nil for a post from a client.
     var number: Int?
-    /// The people whom the post notifies; `nil` for those named in the text.
-    var told: [Int]?
+    /// The people whom the post notifies, if these are not the people named in the text.
+    var explicitRecipients: [Int]?
     /// The property that makes the post hard to process.
     var burden: SandboxBurden?
     /// The time at which the people named in the post are notified.
     var notice = SandboxNotice.atOnce
 
     /// The people whom the post notifies.
-    var recipients: [Int] { told ?? html.mentions }
+    var recipients: [Int] { explicitRecipients ?? html.mentions }
 
-    /// The bytes that it has besides its text.
+    /// The number of bytes that the post has besides its text.
     var padding: Int {
         if case .padding(let bytes) = burden { bytes } else { 0 }
     }
 
-    /// The number of generated answers to it, by no real author.
+    /// The number of generated answers to the post, whose authors are no people of the sandbox.
     var crowd: Int {
         if case .crowd(let posts) = burden { posts } else { 0 }
     }
@@ -64,11 +64,11 @@ struct SandboxPost: Sendable {
 struct LeavingPost: Sendable {
     /// The time when the post is deleted.
     var due: Date
-    /// The number of requests that still see the post.
-    var looks: Int
+    /// The number of requests that can still read the post.
+    var remainingReads: Int
 }
 
-/// A favorite; pages of favorites are cut by its id.
+/// A favorite; its id is the cursor of the pages of favorites.
 struct SandboxFavorite: Sendable {
     var id: Int64
     var post: Int64

@@ -29,7 +29,7 @@ package struct SandboxRefusals: Equatable, Sendable {
         case notFound = "404"
         case gone = "410"
         case failure = "500"
-        /// A page for a person's browser, as if all were well.
+        /// A web page with status 200 in place of the JSON.
         case webPage = "web-page"
     }
 
@@ -79,9 +79,9 @@ package struct SandboxRefusals: Equatable, Sendable {
     /// - Parameters:
     ///   - target: The requested object.
     ///   - now: The sandbox's clock.
-    /// - Returns: Always the same for one object, and one stretch of time if that matters;
-    ///   `lasting` is in seconds from the first request for the object, `nil` for a permanent
-    ///   refusal.
+    /// - Returns: The same for every request of an object; for a newest page, the same during one
+    ///   stretch of ``Rule/lasting`` seconds. `lasting` is the length of the refusal in seconds,
+    ///   from the first request for the object; `nil` for a permanent refusal.
     func verdict(on target: Target, at now: Date) -> (answer: Answer, lasting: TimeInterval?)? {
         guard let rule = rules[target.object] else { return nil }
         var name = "\(seed) \(target.object.rawValue) \(target.name)"
@@ -112,11 +112,11 @@ extension SandboxRefusals.Target {
         guard let (object, name) = found else { return nil }
         self.init(object: object, name: name)
         guard object.isPage else { return }
-        let place = request.query.filter { Self.cursors.contains($0.name) }.map {
+        let position = request.query.filter { Self.cursors.contains($0.name) }.map {
             "\($0.name)=\($0.value)"
         }
-        isNewest = place.isEmpty
-        self.name = ([name] + place.sorted()).joined(separator: " ")
+        isNewest = position.isEmpty
+        self.name = ([name] + position.sorted()).joined(separator: " ")
     }
 
     /// The parameters with the position of a page.
@@ -126,9 +126,9 @@ extension SandboxRefusals.Target {
     ]
 
     private static func mastodon(_ segments: [String]) -> (SandboxRefusals.Object, String)? {
-        let rest = segments.dropFirst(2)
-        guard let first = rest.first else { return nil }
-        switch (first, rest.count) {
+        let apiPath = segments.dropFirst(2)
+        guard let first = apiPath.first else { return nil }
+        switch (first, apiPath.count) {
         case ("statuses", 2): return (.post, segments[3])
         case ("statuses", 3) where segments[4] == "context": return (.thread, segments[3])
         case ("accounts", 2) where segments[3].first?.isNumber ?? false:

@@ -1,10 +1,10 @@
 /// The state of the human's account, which all three interfaces report if they know such a state.
 package enum SandboxStanding: Equatable, Sendable {
     case active
-    /// On the Mastodon-compatible server; elsewhere the account is as usual.
+    /// The account is a memorial on the Mastodon-compatible server; elsewhere it is as usual.
     case memorial
     case suspended
-    /// On the Mastodon-compatible server; elsewhere the account is as usual.
+    /// The account has moved on the Mastodon-compatible server; elsewhere it is as usual.
     ///
     /// - Parameter to: The new account, as `user@host` of a person of the sandbox.
     case moved(to: String)

@@ -59,15 +59,15 @@ extension SandboxState {
     func authors(above post: SandboxPost, within height: Int = .max) -> [Int] {
         var authors: [Int] = []
         var postAbove = post.replyTo.flatMap { posts[$0] }
-        var heightLeft = height
-        while heightLeft > 0, let next = postAbove {
+        var remainingHeight = height
+        while remainingHeight > 0, let next = postAbove {
             if ![SandboxPopulation.bot, SandboxPopulation.human].contains(next.author),
                 !authors.contains(next.author)
             {
                 authors.append(next.author)
             }
             postAbove = next.replyTo.flatMap { posts[$0] }
-            heightLeft -= 1
+            remainingHeight -= 1
         }
         return authors
     }
@@ -92,7 +92,7 @@ extension SandboxState {
             toAnswering: PersonDay(person: person, day: day), thread: parent.mention?.thread)
     }
 
-    /// Counts an answer against the courtesy caps.
+    /// Counts an answer against the courtesy caps; returns the reason against it if it exceeds one.
     private mutating func objection(toAnswering key: PersonDay, thread: Int?) -> String? {
         answersByPersonAndDay[key, default: 0] += 1
         if let thread { answersByThread[thread, default: 0] += 1 }
@@ -127,7 +127,7 @@ extension SandboxState {
         recordKey: String? = nil,
         at date: Date
     ) {
-        made = (isNew ? .created : .repeated, post.id)
+        requestOutcome = (isNew ? .created : .repeated, post.id)
         guard person == SandboxPopulation.bot else { return }
         guard isNew else {
             ledger.duplicates.append(.init(kind: .favorite, postID: String(post.id), date: date))
@@ -171,7 +171,7 @@ extension SandboxState {
         guard let author = population.index(of: utterance.speaker), author != SandboxPopulation.bot
         else { return nil }
         // The number is negative, so that it is never that of a scripted post.
-        spoken += 1
+        unscriptedMentions += 1
         let text = "@\(SandboxPopulation.botName) \(utterance.words)"
         var post = SandboxPost(
             id: nextID(at: date, wanted: nil), author: author, createdAt: date, text: text,
@@ -180,13 +180,15 @@ extension SandboxState {
             language: people[author].language.rawValue)
         post.burden = utterance.burden
         post.notice = utterance.notice
-        post.number = -spoken
+        post.number = -unscriptedMentions
         post.replyTo = answeredPost(of: utterance, by: author)
-        var mention = SandboxMention(kind: kind(of: utterance, by: author), thread: -spoken)
-        let tellsOthers =
+        var mention = SandboxMention(
+            kind: kind(of: utterance, by: author), thread: -unscriptedMentions)
+        let notifiesOthers =
             authors(above: post).contains { $0 != author }
             && world.configuration.botNetwork == .bluesky
-        mention.deservesReply = mention.kind == .friend && utterance.burden == nil && !tellsOthers
+        mention.deservesReply =
+            mention.kind == .friend && utterance.burden == nil && !notifiesOthers
         post.mention = mention
         insert(&post)
         note(mention, of: post)

@@ -22,8 +22,8 @@ struct SandboxState: Sendable {
     var favorites: [Int: [SandboxFavorite]] = [
         SandboxPopulation.human: [], SandboxPopulation.bot: [],
     ]
-    /// Ids of the posts that notified a person, for the people with `notifications`; in their
-    /// order.
+    /// The ids of the posts that mention the human or the bot, by person, in the order of the
+    /// notifications.
     var mentions: [Int: [Int64]] = [:]
     /// The ids of the open posts of each person by their text, without white space around it.
     var idsByText: [PersonText: [Int64]] = [:]
@@ -41,7 +41,7 @@ struct SandboxState: Sendable {
     /// The bot's answer to each scripted mention.
     var answerByNumber: [Int: Int64] = [:]
     /// The number of mentions that are not in the script.
-    var spoken = 0
+    var unscriptedMentions = 0
     /// The automated flags of the people who have changed theirs, by person.
     var botFlags: [Int: Bool] = [:]
     /// The profiles that people have changed since the start, on the Mastodon family, by person.
@@ -59,7 +59,7 @@ struct SandboxState: Sendable {
     var leaving: [Int64: LeavingPost] = [:]
     /// The post that the current request has created or recognized, with the effect; `nil` if it
     /// did neither.
-    var made: (effect: SandboxLedger.Write.Effect, post: Int64)?
+    var requestOutcome: (effect: SandboxLedger.Write.Effect, post: Int64)?
 
     /// The state of a person's account.
     func standing(of person: Int?) -> SandboxStanding {
@@ -205,7 +205,7 @@ extension SandboxState {
         /// servers do.
         var mentions: [Int]?
         /// Whether the author of the answered post is notified even if the text does not name them.
-        var tellsParent = false
+        var notifiesParent = false
         /// The numbers of uploaded files.
         var media: [Int64] = []
         /// The attached pictures, as in the ledger.
@@ -214,7 +214,7 @@ extension SandboxState {
         var quoters: String?
         /// The people who may answer it, in the network's words; `nil` if the request does not say.
         var repliers: [String]?
-        /// Whether a warning leaves the post not sensitive.
+        /// Whether the warning is only a title, which does not make the post sensitive.
         var warningsAreTitles = false
     }
 
@@ -226,27 +226,27 @@ extension SandboxState {
             warning: draft.warning,
             isSensitive: draft.isSensitive || !draft.warning.isEmpty && !draft.warningsAreTitles,
             language: draft.language, replyTo: draft.replyTo)
-        post.told = told(of: draft)
+        post.explicitRecipients = explicitRecipients(of: draft)
         post.media = draft.media
         for id in draft.media { media[id]?.isAttached = true }
         insert(&post)
-        made = (.created, post.id)
+        requestOutcome = (.created, post.id)
         if author == SandboxPopulation.bot {
             recordDelivery(of: post, from: draft)
         }
         return post
     }
 
-    /// Returns the people whom a draft notifies; `nil` for those whom its text names.
-    private func told(of draft: Draft) -> [Int]? {
-        guard draft.mentions != nil || draft.tellsParent else { return nil }
-        var told = draft.mentions ?? StatusHTML(draft.text, population: population).mentions
-        if draft.tellsParent, let parent = draft.replyTo.flatMap({ posts[$0]?.author }),
-            !told.contains(parent)
+    /// Returns the people whom a draft notifies; `nil` if these are the people named in its text.
+    private func explicitRecipients(of draft: Draft) -> [Int]? {
+        guard draft.mentions != nil || draft.notifiesParent else { return nil }
+        var recipients = draft.mentions ?? StatusHTML(draft.text, population: population).mentions
+        if draft.notifiesParent, let parent = draft.replyTo.flatMap({ posts[$0]?.author }),
+            !recipients.contains(parent)
         {
-            told.insert(parent, at: 0)
+            recipients.insert(parent, at: 0)
         }
-        return told
+        return recipients
     }
 
     /// Adds a favorite and notifies the author; false if it existed already.
@@ -271,10 +271,12 @@ extension SandboxState {
         return true
     }
 
-    /// - Parameter date: The date of the deletion, for a server that shows it as that of an edit.
-    mutating func delete(_ id: Int64, isShownStill: Bool = false, datedAt date: Date? = nil) {
+    /// - Parameters:
+    ///   - staysVisible: Whether the post can still be read.
+    ///   - date: The date of the deletion, if the server shows it as the date of an edit.
+    mutating func delete(_ id: Int64, staysVisible: Bool = false, datedAt date: Date? = nil) {
         guard let post = posts[id] else { return }
-        if !isShownStill { posts[id] = nil }
+        if !staysVisible { posts[id] = nil }
         if let date { posts[id]?.editedAt = date }
         deleted.insert(id)
         forgetText(of: post)
@@ -297,7 +299,7 @@ extension SandboxState {
         rememberText(of: post)
     }
 
-    /// Replaces a post by its changed version; people whom only that names are notified.
+    /// Replaces a post by its changed version; notifies the people whom only the new text names.
     ///
     /// - Parameter isDated: Whether the post shows the time of the edit.
     mutating func replace(
@@ -307,7 +309,7 @@ extension SandboxState {
         var post = changed
         post.text = text
         post.html = StatusHTML(text, population: population)
-        post.told = nil
+        post.explicitRecipients = nil
         if isDated { post.editedAt = date }
         posts[post.id] = post
         rememberText(of: post)
@@ -368,9 +370,9 @@ extension SandboxState {
     /// Returns the id for a new post: ids grow with time, and an id from an archive is kept if it
     /// is free and in order.
     mutating func nextID(at date: Date, wanted: Int64?) -> Int64 {
-        let usual = SandboxPost.id(at: date)
-        let isInTime = wanted.map { $0 >= usual && $0 - usual < 65_536 } ?? false
-        let id = max(lastID + 1, isInTime ? wanted ?? usual : usual)
+        let idOfDate = SandboxPost.id(at: date)
+        let isWantedUsable = wanted.map { $0 >= idOfDate && $0 - idOfDate < 65_536 } ?? false
+        let id = max(lastID + 1, isWantedUsable ? wanted ?? idOfDate : idOfDate)
         lastID = id
         return id
     }
@@ -399,15 +401,15 @@ extension SandboxState {
         return post.visibility == .private && population.follows(viewer, post.author)
     }
 
-    /// Whether a post reaches the reader's home: own posts do, and those of followed people unless
-    /// they answer a person whom the reader does not follow.
+    /// Whether a post reaches the reader's home: the reader's own posts, and posts of followed
+    /// people, except answers to a person whom the reader does not follow.
     func reachesHome(of reader: Int, _ post: SandboxPost) -> Bool {
         if post.author == reader { return true }
         guard population.follows(reader, post.author), post.visibility != .direct else {
             return false
         }
-        guard post.replyTo != nil, let other = post.replyToAuthor else { return true }
-        return other == reader || other == post.author || population.follows(reader, other)
+        guard post.replyTo != nil, let answered = post.replyToAuthor else { return true }
+        return answered == reader || answered == post.author || population.follows(reader, answered)
     }
 
     /// The posts above one, the oldest first.

@@ -5,7 +5,7 @@ import Posts
 struct TownEntities {
     let plan: TownPlan
     let household: TownHousehold
-    /// The owner of the request's token; decides `favourited`.
+    /// The owner of the request's token, whose favorites decide `favourited`.
     let viewer: TownPart?
 
     func account(_ part: TownPart) -> WireJSON {

@@ -8,7 +8,7 @@ struct TownHousehold: Sendable {
     /// Seconds for which an idempotency key is known.
     private static let keyLifetime = 3_600.0
 
-    /// A favorite; pages of favorites are cut by its id.
+    /// A favorite; its id is the cursor of the pages of favorites.
     struct Favorite: Sendable {
         var id: Int64
         var post: Int64
@@ -23,9 +23,9 @@ struct TownHousehold: Sendable {
     var texts: [Int64: String] = [:]
     /// The post of each idempotency key.
     private var keys: [String: Int64] = [:]
-    /// Hashes of the bot's texts with their places.
-    var placed: Set<Int> = []
-    /// Answers by person and local day, for the courtesy cap.
+    /// Hashes of the bot's texts, each with the id of the post that it answers.
+    var sentTexts: Set<Int> = []
+    /// The number of answers by person and local day, for the courtesy cap.
     var answers: [Int: Int] = [:]
     /// The times at which the bot's mentions were first and last read.
     var firstPoll: Date?
@@ -36,7 +36,7 @@ struct TownHousehold: Sendable {
     /// The day whose events are in `pending`.
     private var day: Int
     private var pending: [TownEvent]
-    private var next = 0
+    private var nextEvent = 0
 
     init(_ number: Int, plan: TownPlan) {
         self.number = number
@@ -62,14 +62,14 @@ struct TownHousehold: Sendable {
         let limit = now.milliseconds
         let today = TownPlan.day(of: now)
         while true {
-            while next < pending.count, pending[next].milliseconds <= limit {
-                apply(pending[next], ledger: &ledger)
-                next += 1
+            while nextEvent < pending.count, pending[nextEvent].milliseconds <= limit {
+                apply(pending[nextEvent], ledger: &ledger)
+                nextEvent += 1
             }
             guard day < today else { return }
             day += 1
             pending = plan.events(of: number, onDay: day)
-            next = 0
+            nextEvent = 0
         }
     }
 
@@ -126,7 +126,7 @@ struct TownHousehold: Sendable {
     }
 
     mutating func remember(key: String, of id: Int64) {
-        // An hour is 3,600,000 milliseconds, which an id counts above its last five digits.
+        // An id is a number of milliseconds with five more digits; keys of the last hour are kept.
         if keys.count >= 200 { keys = keys.filter { id - $0.value < 3_600_000 * 100_000 } }
         keys[key] = id
     }

@@ -9,7 +9,7 @@ import NIOPosix
 /// makes thousands a second.
 actor TownListener {
     /// The most ports that are tried, because one may be in use on one of the addresses.
-    private static let tries = 20
+    private static let attempts = 20
 
     nonisolated let port: Int
     private let reserved: SandboxPort
@@ -24,7 +24,7 @@ actor TownListener {
     /// Listens on all addresses.
     ///
     /// - Parameters:
-    ///   - addresses: In the order of the hosts' numbers.
+    ///   - addresses: The loopback addresses, in the order of the hosts' numbers.
     ///   - connections: The counter of the open connections.
     ///   - answer: A function that answers a request; it is called on an event loop.
     /// - Throws: ``SandboxError`` when no port is free on all addresses.
@@ -33,7 +33,7 @@ actor TownListener {
         answer: @escaping @Sendable (_ request: WireRequest, _ host: Int) -> WireAnswer
     ) async throws -> TownListener {
         var failure: (any Error)?
-        for _ in 0..<tries {
+        for _ in 0..<attempts {
             let reserved = try SandboxPort()
             var channels: [any Channel] = []
             do {

@@ -116,7 +116,7 @@ package struct TownPerson: Hashable, Sendable {
     /// The server's id of the account.
     var accountID: Int64 { Self.accountBase + Int64(household) * 8 + Int64(part.rawValue) }
 
-    /// The number of a household as in names and ids.
+    /// The number of a household with five digits, as in names and ids.
     package static func digits(_ household: Int) -> String {
         let text = String(household)
         return String(repeating: "0", count: max(0, 5 - text.utf8.count)) + text

@@ -12,7 +12,7 @@ final class TownShard: @unchecked Sendable {
     private var households: [TownHousehold]
     private var ledger = TownLedger()
     private var figures = TownFigures()
-    private var marked = Date.distantPast
+    private var countingSince = Date.distantPast
     private var recorded: [TownRequest] = []
     private var recordsAtMost = 0
 
@@ -44,16 +44,16 @@ final class TownShard: @unchecked Sendable {
             households[place] = TownHousehold.placeholder
             let answer = work.answer()
             households[place] = work.household
-            note(work.ledger, polledBefore: work.polledBefore, isPoll: work.isPoll, at: now)
+            add(work.ledger, polledBefore: work.polledBefore, isPoll: work.isPoll, at: now)
             return answer
         }
     }
 
-    private func note(_ news: TownLedger, polledBefore: Date?, isPoll: Bool, at now: Date) {
-        ledger.deliveries += news.deliveries
-        ledger.incidents += news.incidents
-        ledger.favorites += news.favorites
-        for delivery in news.deliveries {
+    private func add(_ additions: TownLedger, polledBefore: Date?, isPoll: Bool, at now: Date) {
+        ledger.deliveries += additions.deliveries
+        ledger.incidents += additions.incidents
+        ledger.favorites += additions.favorites
+        for delivery in additions.deliveries {
             guard let parent = delivery.replyTo,
                 let index = ledger.mentions.lastIndex(where: {
                     $0.id == parent && $0.answered == nil
@@ -62,7 +62,7 @@ final class TownShard: @unchecked Sendable {
             ledger.mentions[index].answered = delivery.date
         }
         guard isPoll else { return }
-        if let last = polledBefore, last >= marked {
+        if let last = polledBefore, last >= countingSince {
             figures.longestPollGap = max(figures.longestPollGap, now.timeIntervalSince(last))
         } else {
             figures.polled += 1
@@ -73,7 +73,7 @@ final class TownShard: @unchecked Sendable {
     func mark(at now: Date) {
         lock.withLock {
             figures = TownFigures()
-            marked = now
+            countingSince = now
         }
     }
 

@@ -212,7 +212,7 @@ struct TownWork {
         return list(page.ids.compactMap { household.post($0) }.map(entity), page)
     }
 
-    /// A page with the links to its neighbours.
+    /// Returns a page with the links to the next and the previous page.
     private func list(_ items: [WireJSON], _ page: WirePage) -> WireAnswer {
         var answer = WireAnswer.json(.array(items))
         let base =
@@ -353,10 +353,10 @@ struct TownWork {
 
     /// Records what is wrong with a new post of the bot.
     private mutating func judge(_ text: String, answering parent: TownPost?) {
-        var place = Hasher()
-        place.combine(text.trimmingCharacters(in: .whitespacesAndNewlines))
-        place.combine(parent?.id)
-        if !household.placed.insert(place.finalize()).inserted {
+        var hasher = Hasher()
+        hasher.combine(text.trimmingCharacters(in: .whitespacesAndNewlines))
+        hasher.combine(parent?.id)
+        if !household.sentTexts.insert(hasher.finalize()).inserted {
             note(.duplicate, "the same text again: \(text)")
         }
         if let parent,
@@ -372,8 +372,8 @@ struct TownWork {
             return
         }
         let author = TownPerson(household.number, parent.author)
-        for other in named where other != author {
-            note(.stranger, "an answer names \(plan.handle(of: other))")
+        for person in named where person != author {
+            note(.stranger, "an answer names \(plan.handle(of: person))")
         }
         if parent.kind != .mention {
             return note(.stranger, "an answer to a post that does not mention the bot")

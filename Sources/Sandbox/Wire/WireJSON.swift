@@ -11,7 +11,7 @@ enum WireJSON: Sendable {
     case array([WireJSON])
     /// The members in the order in which they are written.
     case object([(String, WireJSON)])
-    /// JSON that is already UTF-8 text; several elements of a list, if separated by commas.
+    /// JSON that is already UTF-8 text: one value, or elements of a list with commas between them.
     case raw([UInt8])
 
     /// The value as UTF-8 text.
@@ -48,7 +48,7 @@ enum WireJSON: Sendable {
                 value.append(to: &bytes)
             }
             bytes.append(UInt8(ascii: "}"))
-        case .raw(let own): bytes += own
+        case .raw(let encoded): bytes += encoded
         }
     }
 
@@ -120,10 +120,10 @@ extension WireJSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
             Array($0.utf8)
         }
         var elements: [UInt8] = []
-        for other in names {
+        for newName in names {
             if !elements.isEmpty { elements.append(UInt8(ascii: ",")) }
             for (index, piece) in pieces.enumerated() {
-                if index > 0 { elements += other.utf8 }
+                if index > 0 { elements += newName.utf8 }
                 elements += piece
             }
         }

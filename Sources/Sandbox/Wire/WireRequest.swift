@@ -101,7 +101,7 @@ struct WireAnswer: Sendable {
     var status: Int
     var headers: [(name: String, value: String)] = []
     var body: [UInt8] = []
-    /// Whether it is sent without a `Content-Length`, so that its end is that of the connection.
+    /// Whether it is sent without a `Content-Length`, so that it ends with the connection.
     var omitsLength = false
 
     static func json(_ value: WireJSON, status: Int = 200) -> WireAnswer {

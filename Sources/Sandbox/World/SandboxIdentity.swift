@@ -93,13 +93,13 @@ package enum SandboxIdentity {
     static func recordKey(microseconds: UInt64, clock: UInt64) -> String {
         let value = microseconds << 10 | clock
         return String(
-            (0..<13).map { place in sortable[Int(value >> (60 - 5 * UInt64(place)) & 31)] })
+            (0..<13).map { place in sortableBase32[Int(value >> (60 - 5 * UInt64(place)) & 31)] })
     }
 
     /// A post of the Mastodon-compatible server as it would be on another network.
     ///
     /// - Parameters:
-    ///   - post: With identities of the sandbox's server.
+    ///   - post: The post, with identities of the sandbox's server.
     ///   - network: The other network.
     /// - Returns: The post with the network's names, without an address.
     package static func carried(_ post: Post, to network: NetworkName) -> Post {
@@ -123,14 +123,14 @@ package enum SandboxIdentity {
         -> PostID
     {
         let number = id.value.split(separator: "/").last.flatMap { Int64($0) }
-        // Ids from other servers have no number here; they only have to stay different.
+        // An id from another server may have no number: its hash keeps different ids different.
         return post(number ?? Int64(hash(id.value) >> 2), by: author.value, on: network)
     }
 
     static func hash(_ text: String) -> UInt64 { StableHash.fnv1a(text) }
 
     private static let base32 = Array("abcdefghijklmnopqrstuvwxyz234567")
-    private static let sortable = Array("234567abcdefghijklmnopqrstuvwxyz")
+    private static let sortableBase32 = Array("234567abcdefghijklmnopqrstuvwxyz")
 }
 
 extension SandboxPerson {

@@ -27,10 +27,10 @@ package struct SandboxPopulation: Sendable {
     init(friends: [String], language: SampleLanguage, generator: inout SampleGenerator) {
         var people = [Self.humanPerson, Self.botPerson]
         people += Self.friends(friends, language: language, generator: &generator)
-        let known = Set(people.map(\.handle))
+        let addedHandles = Set(people.map(\.handle))
         people += SamplePeople.everyone.map { SandboxPerson($0, isAnswered: false) }
-            .filter { !known.contains($0.handle) }
-        people += Self.travellers.filter { !known.contains($0.handle) }
+            .filter { !addedHandles.contains($0.handle) }
+        people += Self.travellers.filter { !addedHandles.contains($0.handle) }
         self.people = people
         self.indices = Dictionary(
             people.enumerated().map { ($1.handle, $0) }, uniquingKeysWith: { first, _ in first })
@@ -97,8 +97,10 @@ package struct SandboxPopulation: Sendable {
 }
 
 extension SandboxPopulation {
-    /// The people with these handles; of three or more, one asks the bot to stop, if no person of
-    /// the sample does.
+    /// Returns the people with these handles.
+    ///
+    /// If there are three or more, and none of them asks the bot to stop in the sample, the last
+    /// friend does.
     private static func friends(
         _ handles: [String], language: SampleLanguage, generator: inout SampleGenerator
     ) -> [SandboxPerson] {

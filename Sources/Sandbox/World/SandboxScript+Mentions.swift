@@ -6,10 +6,13 @@ import Posts
 extension SandboxScript {
     private var firstMinute: Double { configuration.isAwakeAtNight ? 0 : 9 * 60 }
     private var lastMinute: Double { configuration.isAwakeAtNight ? 24 * 60 - 1 : 21 * 60 + 30 }
+    /// Seconds of the run before the first mention.
     private static let leadIn = 3_600.0
+    /// Seconds of the run after the last mention, in which the bot can still answer.
     private static let leadOut = 3 * 3_600.0
 
-    /// Old mentions, chatter, the two conversations that reach the caps, and the request to stop.
+    /// Writes old mentions, chatter, the two conversations that reach the caps, and the request to
+    /// stop.
     mutating func writeMentions() {
         generator = SampleGenerator(seed: configuration.seed &+ 3)
         let windows = windows()
@@ -152,15 +155,14 @@ extension SandboxScript {
         }
     }
 
-    /// Makes one friend mention the bot, once or twice, but at most as often as given; returns the
-    /// number.
+    /// Makes one friend mention the bot once or twice, at most `limit` times; returns how often.
     @discardableResult
     private mutating func writeConversation(
-        by friend: Int, rounds most: Int?, in window: DateInterval
+        by friend: Int, rounds limit: Int?, in window: DateInterval
     ) -> Int {
         let start = generator.uniform() * 0.9
         let thread = thread()
-        let rounds = min(most ?? .max, generator.chance(0.3) ? 2 : 1)
+        let rounds = min(limit ?? .max, generator.chance(0.3) ? 2 : 1)
         var last: Int?
         for round in 0..<rounds {
             last = mention(
@@ -202,7 +204,7 @@ extension SandboxScript {
 
     /// Whether an answer to a mention would notify other people too: on Bluesky the authors of the
     /// four posts above.
-    private func tellsOthers(_ post: ScriptedPost) -> Bool {
+    private func notifiesOthers(_ post: ScriptedPost) -> Bool {
         guard configuration.botNetwork == .bluesky else { return false }
         var postAbove = post
         for _ in 0..<4 {
@@ -225,7 +227,7 @@ extension SandboxScript {
         let mentions = written.filter { $0.post.mention?.kind == .friend }
             .sorted { ($0.date, $0.post.number) < ($1.date, $1.post.number) }
         for entry in mentions {
-            guard let mention = entry.post.mention, !tellsOthers(entry.post) else { continue }
+            guard let mention = entry.post.mention, !notifiesOthers(entry.post) else { continue }
             let day = LocalTime(entry.date, in: configuration.timeZone).day
             let key = PersonDay(person: entry.post.author, day: day)
             guard byPersonAndDay[key, default: 0] < configuration.repliesPerPersonAndDay,

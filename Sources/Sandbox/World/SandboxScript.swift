@@ -85,7 +85,7 @@ struct SandboxScript {
             .map(\.element)
     }
 
-    /// Draws a number of events with a mean, by counting draws (Knuth).
+    /// Draws a number from the Poisson distribution with the mean, by Knuth's algorithm.
     mutating func poisson(_ mean: Double) -> Int {
         let limit = exp(-mean)
         var product = generator.uniform()
@@ -101,9 +101,9 @@ struct SandboxScript {
     func date(_ day: LocalDay, minute: Double) -> Date? {
         let zone = configuration.timeZone
         let wall = Date(timeIntervalSince1970: Double(day.ordinal) * 86_400 + minute * 60)
-        let first = wall.addingTimeInterval(-Double(zone.offset(at: wall)))
+        let firstGuess = wall.addingTimeInterval(-Double(zone.offset(at: wall)))
         // The offset at the first guess may differ from that at the final instant.
-        let date = wall.addingTimeInterval(-Double(zone.offset(at: first)))
+        let date = wall.addingTimeInterval(-Double(zone.offset(at: firstGuess)))
         return LocalTime(date, in: zone).day == day ? date : nil
     }
 
@@ -117,8 +117,8 @@ struct SandboxScript {
     /// Draws an instant of the waking hours of a local day; nil if a change of the clock skips it.
     mutating func wakingInstant(on day: LocalDay) -> Date? {
         if configuration.isAwakeAtNight { return date(day, minute: generator.uniform() * 1_440) }
-        let middle = (generator.uniform() + generator.uniform()) / 2
-        return date(day, minute: 7 * 60 + middle * 16.5 * 60)
+        let dayShare = (generator.uniform() + generator.uniform()) / 2
+        return date(day, minute: 7 * 60 + dayShare * 16.5 * 60)
     }
 }
 
@@ -138,8 +138,8 @@ extension SandboxScript {
         }
     }
 
-    /// The human's archive, the others' posts of the last weeks, the human's favorites among them,
-    /// and old mentions.
+    /// Writes the human's archive, the posts of others in the last weeks, the human's favorites
+    /// among them, and some followers of the bot.
     mutating func writePast() {
         generator = SampleGenerator(seed: configuration.seed &+ 1)
         if configuration.isHumanPresent { writeArchive() }
@@ -185,24 +185,24 @@ extension SandboxScript {
     }
 
     private mutating func writePost(by author: Int, at date: Date, recent: [Int]) -> Int {
-        let shape = generator.uniform()
+        let kindDraw = generator.uniform()
         let originals = recent.filter {
             let post = written[$0].post
             return post.author != author && post.repostOf == nil && post.visibility == .public
         }
-        if shape < 0.05, let original = generator.element(of: originals) {
+        if kindDraw < 0.05, let original = generator.element(of: originals) {
             return post(by: author, at: date, text: "") { $0.repostOf = original }
         }
-        if shape < 0.13, let parent = generator.element(of: originals) {
+        if kindDraw < 0.13, let parent = generator.element(of: originals) {
             return writeReply(by: author, at: date, to: parent)
         }
         return writeTopicPost(by: author, at: date)
     }
 
     private mutating func writeReply(by author: Int, at date: Date, to parent: Int) -> Int {
-        let other = people[written[parent].post.author]
+        let answered = people[written[parent].post.author]
         let words = SampleTexts.mention(language: people[author].language, generator: &generator)
-        return post(by: author, at: date, text: "@\(other.localName) \(words)") {
+        return post(by: author, at: date, text: "@\(answered.localName) \(words)") {
             $0.target = .post(parent)
             $0.visibility = .unlisted
         }
@@ -212,30 +212,30 @@ extension SandboxScript {
         let person = people[author]
         let topic = generator.element(of: person.topics) ?? .trains
         var text = SampleTexts.post(topic: topic, language: person.language, generator: &generator)
-        let ornament = generator.uniform()
-        if ornament < 0.06 {
+        let suffixDraw = generator.uniform()
+        if suffixDraw < 0.06 {
             text +=
                 "\n\nhttps://elsewhere.example/notes/\(generator.number(below: 9_000) + 1_000)?from=\(topic)&page=2"
-        } else if ornament < 0.12 {
+        } else if suffixDraw < 0.12 {
             text += "\n#\(topic)"
-        } else if ornament < 0.15 {
+        } else if suffixDraw < 0.15 {
             text += " <3 & :-)"
         }
         let isLoved = topic.wouldBeFavorited(by: person.sample, generator: &generator)
-        let dress = generator.uniform()
-        let lag = 120 - 3_600 * log(1 - generator.uniform())
+        let decoration = generator.uniform()
+        let favoriteDelay = 120 - 3_600 * log(1 - generator.uniform())
         let number = post(by: author, at: date, text: text) { post in
             post.isLoved = isLoved
-            Self.dress(&post, draw: dress)
+            Self.decorate(&post, draw: decoration)
         }
         if isLoved, configuration.isHumanPresent, population.followedByHuman.contains(author) {
-            happen(.favorite(number), at: date.addingTimeInterval(lag))
+            happen(.favorite(number), at: date.addingTimeInterval(favoriteDelay))
         }
         return number
     }
 
     /// Gives some posts a picture, a poll, a warning, or a smaller audience.
-    private static func dress(_ post: inout ScriptedPost, draw: Double) {
+    private static func decorate(_ post: inout ScriptedPost, draw: Double) {
         switch draw {
         case ..<0.08: post.attachment = .image
         case ..<0.10: post.attachment = .poll
@@ -305,7 +305,7 @@ extension SandboxScript {
         written.last { $0.post.author == index }?.post.number
     }
 
-    /// New posts of the human at the archive's times of day, at the same daily rate, and a few
+    /// Writes new posts of the human at the archive's times of day and daily rate, and a few
     /// replies to friends.
     mutating func writeHumanPosts() {
         let zone = configuration.timeZone

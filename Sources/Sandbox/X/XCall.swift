@@ -26,9 +26,9 @@ struct XCall: Sendable {
     ) throws(XRefusal) {
         let query = request.query
         var parameters: [String: String] = [:]
-        let chosen = endpoint.isWrite ? [] : XFields.parameters(habits)
+        let fieldParameters = endpoint.isWrite ? [] : XFields.parameters(habits)
         for (name, value) in query {
-            guard endpoint.parameters.contains(name) || chosen.contains(name) else {
+            guard endpoint.parameters.contains(name) || fieldParameters.contains(name) else {
                 throw .invalid(
                     name, value,
                     "The query parameter [\(name.prefix(40))] is not known to this endpoint")
@@ -58,8 +58,8 @@ struct XCall: Sendable {
         return id
     }
 
-    /// The number in the path at the place.
-    func id(at place: Int = 0) throws(XRefusal) -> Int64 { try Self.id(segments[place], as: "id") }
+    /// The number in a segment of the path.
+    func id(at index: Int = 0) throws(XRefusal) -> Int64 { try Self.id(segments[index], as: "id") }
 
     /// The number in a parameter; nil without the parameter.
     func id(_ name: String) throws(XRefusal) -> Int64? {
@@ -70,7 +70,7 @@ struct XCall: Sendable {
     /// The number of posts on a page.
     func pageSize() throws(XRefusal) -> Int {
         guard let sizes = endpoint.pageSizes, let text = parameters["max_results"] else {
-            return endpoint.usualPageSize
+            return endpoint.standardPageSize
         }
         guard let size = Int(text), String(size) == text, sizes.contains(size) else {
             throw .invalid(
@@ -168,7 +168,7 @@ enum XEndpoint: CaseIterable, Sendable {
     }
 
     /// The number of posts without `max_results`.
-    var usualPageSize: Int { self == .home || self == .favorites ? 100 : 10 }
+    var standardPageSize: Int { self == .home || self == .favorites ? 100 : 10 }
 
     /// The parameters other than those that choose fields.
     var parameters: Set<String> {

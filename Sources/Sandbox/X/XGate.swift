@@ -19,9 +19,9 @@ struct XGate: Sendable {
     private var revoked: Set<String> = []
     /// Hashes of the nonces that could be repeated; the probability of a collision is 1 in 2⁶⁴.
     private var nonces = Nonces()
-    /// The nonces of requests whose answers were cut: HTTP clients repeat a read by themselves,
-    /// unchanged.
-    private var interrupted: Set<UInt64> = []
+    /// The nonces of requests whose answers were cut: an HTTP client may repeat such a read by
+    /// itself, with the same nonce.
+    private var interruptedNonces: Set<UInt64> = []
     /// Whether the answer to the request at hand will not arrive whole.
     var cutsAnswer = false
 
@@ -56,16 +56,16 @@ struct XGate: Sendable {
     mutating func admit(
         _ request: WireRequest, clock: Date, skew: TimeInterval
     ) throws(XRefusal) -> (grant: Grant, token: String) {
-        let known = grants
-        let caller = try verify(request, clock: clock, skew: skew) { known[$0]?.secret }
+        let knownGrants = grants
+        let caller = try verify(request, clock: clock, skew: skew) { knownGrants[$0]?.secret }
         guard let token = caller.token, let grant = grants[token] else {
             throw .unauthorized("no access token", code: 215)
         }
         return (grant, token)
     }
 
-    /// Checks a request; `secret` returns the secret of its token, if it has one; without a token
-    /// the app signed for itself.
+    /// Checks a request; `secret` returns the secret of a token. A request without a token is
+    /// signed with the secret of the app only.
     ///
     /// - Throws: 401.
     mutating func verify(
@@ -87,22 +87,23 @@ struct XGate: Sendable {
             throw token.map(revoked.contains) == true
                 ? Self.revokedToken : .unauthorized("unknown token", code: 89)
         }
-        let signed = XSignature(request, authorization: authorization)
-        guard Set(signed.parameters.map(\.name)).count == signed.parameters.count else {
+        let expected = XSignature(request, authorization: authorization)
+        guard Set(expected.parameters.map(\.name)).count == expected.parameters.count else {
             throw .unauthorized("a parameter is there twice")
         }
         guard
-            signed.text(consumerSecret: consumerSecret, tokenSecret: tokenSecret ?? "") == signature
+            expected.text(consumerSecret: consumerSecret, tokenSecret: tokenSecret ?? "")
+                == signature
         else {
             throw .unauthorized("the signature does not match")
         }
         let hash = SandboxIdentity.hash("\(token ?? "") \(nonce)")
         guard nonces.insert(hash, at: clock, window: window) else {
             var refusal = XRefusal.unauthorized(SandboxLedger.Rejection.repeatedNonce)
-            refusal.isExpected = cutsAnswer || interrupted.contains(hash)
+            refusal.isExpected = cutsAnswer || interruptedNonces.contains(hash)
             throw refusal
         }
-        if cutsAnswer { interrupted.insert(hash) }
+        if cutsAnswer { interruptedNonces.insert(hash) }
         return (authorization, token)
     }
 
@@ -131,20 +132,20 @@ struct XGate: Sendable {
         reason: "the token was revoked", code: 89)
 }
 
-/// The nonces of the last few minutes: the timestamp of an older one would be refused.
+/// The nonces of the last few minutes; an older request is refused because of its timestamp.
 private struct Nonces: Sendable {
     private var older: Set<UInt64> = []
     private var newer: Set<UInt64> = []
-    /// The time when `newer` was begun.
-    private var begun = Date.distantPast
+    /// The time from which nonces are in `newer`.
+    private var newerSince = Date.distantPast
 
     /// Whether the nonce is new; records it.
     mutating func insert(_ nonce: UInt64, at clock: Date, window: TimeInterval) -> Bool {
         // A timestamp may be ahead or behind, so a nonce can be repeated for twice the window.
-        if clock.timeIntervalSince(begun) > 2 * window {
+        if clock.timeIntervalSince(newerSince) > 2 * window {
             older = newer
             newer = []
-            begun = clock
+            newerSince = clock
         }
         return !older.contains(nonce) && newer.insert(nonce).inserted
     }
@@ -190,8 +191,8 @@ struct XSignature: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func precedes(_ one: String, _ other: String) -> Bool {
-        one.utf8.lexicographicallyPrecedes(other.utf8)
+    private static func precedes(_ first: String, _ second: String) -> Bool {
+        first.utf8.lexicographicallyPrecedes(second.utf8)
     }
 
     private static let digits = Array("0123456789ABCDEF".utf8)

@@ -38,7 +38,7 @@ package struct XHabits: Equatable, Sendable {
     /// The credits that the app's owner has bought, in millionths of a US dollar; `nil` for more
     /// than enough.
     package var credits: Int?
-    /// The number of requests of which the last one gets an error page of the edge instead of an
+    /// If set to n, every n-th request gets an error page of X's front-end servers instead of an
     /// answer.
     package var edgeFailsEvery: Int?
     /// Whether favorites are allowed, as before April 2026.

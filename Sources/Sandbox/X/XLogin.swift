@@ -6,7 +6,7 @@ struct XLogin: Sendable {
     private struct Pending: Sendable {
         var secret: String
         var canWrite: Bool
-        /// The person who has agreed; nil before.
+        /// The person who has agreed; nil if nobody has agreed yet.
         var person: Int?
         var pin: String
     }
@@ -16,7 +16,8 @@ struct XLogin: Sendable {
 
     init(seed: UInt64) { generator = SampleGenerator(seed: seed) }
 
-    /// `/oauth/authorize` without a token in the query is Mastodon's.
+    /// Whether the request is for X's login; `/oauth/authorize` is Mastodon's unless the query has
+    /// a token.
     static func owns(_ request: WireRequest) -> Bool {
         switch request.path {
         case "/oauth/request_token", "/oauth/access_token", "/1.1/oauth/invalidate_token": true
@@ -48,19 +49,20 @@ struct XLogin: Sendable {
         let parameters = XSignature(request, authorization: caller.authorization).parameters
         func value(_ name: String) -> String? { parameters.first { $0.name == name }?.value }
         guard value("oauth_callback") == "oob" else {
-            throw Self.old(403, 415, "Callback URL not approved for this client application.")
+            throw Self.versionOneError(
+                403, 415, "Callback URL not approved for this client application.")
         }
         let level = value("x_auth_access_type")
         guard level == nil || level == "read" || level == "write" else {
-            throw Self.old(400, 214, "x_auth_access_type is neither read nor write.")
+            throw Self.versionOneError(400, 214, "x_auth_access_type is neither read nor write.")
         }
         let token = generator.word()
-        let new = Pending(
+        let login = Pending(
             secret: generator.word(), canWrite: level != "read",
             pin: String(1_000_000 + generator.next() % 9_000_000))
-        pending[token] = new
+        pending[token] = login
         return Self.form([
-            ("oauth_token", token), ("oauth_token_secret", new.secret),
+            ("oauth_token", token), ("oauth_token_secret", login.secret),
             ("oauth_callback_confirmed", "true"),
         ])
     }
@@ -73,13 +75,15 @@ struct XLogin: Sendable {
         let token = value("oauth_token") ?? ""
         let name = value("screen_name") ?? directory.handles[SandboxPopulation.bot]
         guard var login = pending[token] else {
-            throw Self.old(403, 89, "This request token is not valid any more.")
+            throw Self.versionOneError(403, 89, "This request token is not valid any more.")
         }
         guard
             let person = directory.person(
                 handle: name.first == "@" ? String(name.dropFirst()) : name),
             person == SandboxPopulation.human || person == SandboxPopulation.bot
-        else { throw Self.old(403, 32, "Nobody here knows the password of this account.") }
+        else {
+            throw Self.versionOneError(403, 32, "Nobody here knows the password of this account.")
+        }
         login.person = person
         pending[token] = login
         let page = """
@@ -94,18 +98,21 @@ struct XLogin: Sendable {
         _ request: WireRequest, gate: inout XGate, directory: SandboxDirectory, clock: Date,
         skew: TimeInterval
     ) throws(XRefusal) -> WireAnswer {
-        let known = pending
-        let caller = try gate.verify(request, clock: clock, skew: skew) { known[$0]?.secret }
+        let pendingLogins = pending
+        let caller = try gate.verify(request, clock: clock, skew: skew) {
+            pendingLogins[$0]?.secret
+        }
         let parameters = XSignature(request, authorization: caller.authorization).parameters
         guard let token = caller.token, let login = pending[token], let person = login.person,
             parameters.first(where: { $0.name == "oauth_verifier" })?.value == login.pin
-        else { throw Self.old(401, 32, "Could not authenticate you.") }
+        else { throw Self.versionOneError(401, 32, "Could not authenticate you.") }
         pending[token] = nil
-        let granted = "\(directory.ids[person])-\(generator.word())"
+        let accessToken = "\(directory.ids[person])-\(generator.word())"
         let secret = generator.word()
-        gate.add(XGate.Grant(person: person, secret: secret, canWrite: login.canWrite), as: granted)
+        gate.add(
+            XGate.Grant(person: person, secret: secret, canWrite: login.canWrite), as: accessToken)
         return Self.form([
-            ("oauth_token", granted), ("oauth_token_secret", secret),
+            ("oauth_token", accessToken), ("oauth_token_secret", secret),
             ("user_id", directory.ids[person]),
             ("screen_name", directory.handles[person]),
         ])
@@ -125,7 +132,7 @@ struct XLogin: Sendable {
     }
 
     /// An error in the form of version 1.1, to which these endpoints belong.
-    private static func old(_ status: Int, _ code: Int, _ message: String) -> XRefusal {
+    private static func versionOneError(_ status: Int, _ code: Int, _ message: String) -> XRefusal {
         XRefusal(
             status: status,
             body: ["errors": [["code": .integer(code), "message": .string(message)]]],

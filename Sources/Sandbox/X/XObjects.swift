@@ -25,7 +25,7 @@ struct XObjects {
     }
 
     /// The full text of a post; for a repost, that of the original.
-    func words(of post: SandboxPost) -> XText {
+    func fullText(of post: SandboxPost) -> XText {
         let text = XText((original(of: post) ?? post).text, directory: directory)
         if let original = original(of: post) {
             return text.reposted(from: original.author, directory)
@@ -38,12 +38,12 @@ struct XObjects {
     }
 
     func post(_ post: SandboxPost) -> WireJSON {
-        let object = soundPost(post)
+        let object = flawlessPost(post)
         return post.flaw?.broken(object) ?? object
     }
 
-    private func soundPost(_ post: SandboxPost) -> WireJSON {
-        let words = words(of: post)
+    private func flawlessPost(_ post: SandboxPost) -> WireJSON {
+        let words = fullText(of: post)
         var text = post.repostOf == nil ? words.shortened() : words
         if post.attachment == .image, post.repostOf == nil { text.attach(picture(of: post)) }
         let id = WireJSON.string(String(post.id))
@@ -168,15 +168,15 @@ struct XIncludes {
     private var media: [WireJSON] = []
     private var polls: [WireJSON] = []
 
-    init(_ shown: [SandboxPost], _ objects: XObjects) {
+    init(_ answerPosts: [SandboxPost], _ objects: XObjects) {
         let fields = objects.fields
-        for post in shown {
+        for post in answerPosts {
             if fields.expands("author_id") { add(post.author) }
             if fields.expands("in_reply_to_user_id"), let answered = post.replyToAuthor {
                 add(answered)
             }
             if fields.expands("entities.mentions.username") {
-                objects.words(of: post).mentions.forEach { add($0) }
+                objects.fullText(of: post).mentions.forEach { add($0) }
             }
             if fields.expands("attachments.media_keys"), post.attachment == .image,
                 post.repostOf == nil

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A page of a list, cut as on X: first the page is cut, then excluded posts are removed from it.
+/// A page of a list as on X: excluded posts are removed after the page was filled, so it may be
+/// short.
 struct XPage: Sendable {
     /// The posts, newest first.
     var posts: [SandboxPost] = []

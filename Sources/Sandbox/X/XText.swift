@@ -84,11 +84,11 @@ struct XText: Sendable {
     private func cut(to limit: Int, by measure: (String) -> Int) -> XText {
         guard pieces.reduce(0, { $0 + measure($1.text) }) > limit else { return self }
         var room = limit - measure("…")
-        var kept: [Piece] = []
+        var keptPieces: [Piece] = []
         for piece in pieces {
             let size = measure(piece.text)
             if size <= room {
-                kept.append(piece)
+                keptPieces.append(piece)
                 room -= size
                 continue
             }
@@ -97,11 +97,11 @@ struct XText: Sendable {
                     room -= measure(String(character))
                     return room >= 0
                 }
-                kept.append(Piece(kind: .plain, text: String(part)))
+                keptPieces.append(Piece(kind: .plain, text: String(part)))
             }
             break
         }
-        return XText(kept + [Piece(kind: .plain, text: "…")])
+        return XText(keptPieces + [Piece(kind: .plain, text: "…")])
     }
 
     private mutating func append(_ text: Substring, _ directory: SandboxDirectory) {
@@ -170,19 +170,19 @@ extension XText {
         var start = 0
         for piece in pieces {
             let end = start + Self.escaped(piece.text).unicodeScalars.count
-            let place: WireJSON = ["start": .integer(start), "end": .integer(end)]
+            let range: WireJSON = ["start": .integer(start), "end": .integer(end)]
             switch piece.kind {
             case .plain: break
             case .hashtag:
-                tags.append(place.adding(("tag", .string(String(piece.text.dropFirst())))))
+                tags.append(range.adding(("tag", .string(String(piece.text.dropFirst())))))
             case .mention(let person):
                 people.append(
-                    place.adding(
+                    range.adding(
                         ("username", .string(directory.handles[person])),
                         ("id", .string(directory.ids[person]))))
             case .link(let link):
                 links.append(
-                    place.adding(("url", .string(piece.text))).adding(Self.members(of: link)))
+                    range.adding(("url", .string(piece.text))).adding(Self.members(of: link)))
             }
             start = end
         }
@@ -210,6 +210,7 @@ extension XText {
             }
         }
         var end = lengths.reduce(0, +)
+        // A short address has 23 characters, and a space precedes it.
         if case .link(let link) = pieces.last?.kind, link.mediaKey != nil { end -= 24 }
         return [.integer(min(start, max(end, 0))), .integer(max(end, 0))]
     }
@@ -241,7 +242,9 @@ extension XText {
 extension WireJSON {
     /// The members of both objects.
     func adding(_ other: WireJSON) -> WireJSON {
-        guard case .object(let own) = self, case .object(let more) = other else { return self }
-        return .object(own + more)
+        guard case .object(let members) = self, case .object(let newMembers) = other else {
+            return self
+        }
+        return .object(members + newMembers)
     }
 }

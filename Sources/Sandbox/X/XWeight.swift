@@ -41,8 +41,8 @@ enum XWeight {
         }
     }
 
-    /// Whether a character is an emoji; a whole sequence is one emoji: joined ones, skin tones,
-    /// flags, keycaps.
+    /// Whether a character is an emoji; a sequence with joiners, skin tones, flags or keycaps is
+    /// one character.
     private static func isEmoji(_ character: Character) -> Bool {
         let scalars = character.unicodeScalars
         guard let first = scalars.first, first.properties.isEmoji else { return false }
@@ -80,43 +80,49 @@ enum XLinks {
         return ranges
     }
 
-    /// The end of the link that begins with `rest`; nil if none does.
-    private static func end(of rest: Substring.UnicodeScalarView) -> String.Index? {
-        let start = String(String.UnicodeScalarView(rest.prefix(8))).lowercased()
-        let scheme =
-            if start.hasPrefix("https://") {
+    /// Returns the end of the link that begins with `remainder`; nil if no link begins there.
+    private static func end(of remainder: Substring.UnicodeScalarView) -> String.Index? {
+        let beginning = String(String.UnicodeScalarView(remainder.prefix(8))).lowercased()
+        let schemeLength =
+            if beginning.hasPrefix("https://") {
                 8
-            } else if start.hasPrefix("http://") {
+            } else if beginning.hasPrefix("http://") {
                 7
             } else {
                 0
             }
-        let tail = rest.dropFirst(scheme)
-        guard let host = hostEnd(of: tail, isBare: scheme == 0) else { return nil }
-        var end = host
-        let port = rest[end...].dropFirst().prefix { isDigit($0) }
-        if rest[end...].first == ":", (1...5).contains(port.count) { end = port.endIndex }
-        if let mark = rest[end...].first, mark == "/" || mark == "?" {
-            var path = rest[end...].prefix(while: isPath)
+        let tail = remainder.dropFirst(schemeLength)
+        guard let hostEndIndex = hostEnd(of: tail, isBare: schemeLength == 0) else { return nil }
+        var end = hostEndIndex
+        let port = remainder[end...].dropFirst().prefix { isDigit($0) }
+        if remainder[end...].first == ":", (1...5).contains(port.count) { end = port.endIndex }
+        if let separator = remainder[end...].first, separator == "/" || separator == "?" {
+            var path = remainder[end...].prefix(while: isPath)
             while let last = path.last, endsNoPath(last) { path = path.dropLast() }
             end = path.endIndex
         }
-        let hasPath = end > host
-        if scheme == 0, !hasPath, isShortDomain(tail[..<host]) { return nil }
+        let hasPath = end > hostEndIndex
+        if schemeLength == 0, !hasPath, isShortDomain(tail[..<hostEndIndex]) { return nil }
         return end
     }
 
-    /// The end of the longest domain at the beginning; labels have at most 63 characters.
-    private static func hostEnd(of rest: Substring.UnicodeScalarView, isBare: Bool) -> String.Index?
-    {
-        let run = rest.prefix { isHost($0) || $0 == "." || $0 == "-" }
+    /// Returns the end of the longest domain at the beginning of `remainder`; its labels have at
+    /// most 63 characters.
+    private static func hostEnd(
+        of remainder: Substring.UnicodeScalarView, isBare: Bool
+    ) -> String.Index? {
+        let run = remainder.prefix { isHost($0) || $0 == "." || $0 == "-" }
         var labels = run.split(separator: ".", omittingEmptySubsequences: false)
         if let empty = labels.firstIndex(where: \.isEmpty) { labels = Array(labels[..<empty]) }
         while labels.count >= 2, let last = labels.last {
-            let level = String(last).lowercased()
-            let isLevel =
-                isBare ? topLevels.contains(level) || countries.contains(level) : isWord(level)
-            if isLevel, labels.allSatisfy({ $0.count <= 63 && $0.first != "-" && $0.last != "-" }) {
+            let topLevel = String(last).lowercased()
+            let isTopLevelDomain =
+                isBare
+                ? topLevels.contains(topLevel) || countryDomains.contains(topLevel)
+                : isWord(topLevel)
+            if isTopLevelDomain,
+                labels.allSatisfy({ $0.count <= 63 && $0.first != "-" && $0.last != "-" })
+            {
                 return last.endIndex
             }
             labels.removeLast()
@@ -129,12 +135,12 @@ enum XLinks {
     private static func isShortDomain(_ host: Substring.UnicodeScalarView) -> Bool {
         let labels = host.split(separator: ".")
         guard labels.count == 2, let last = labels.last else { return false }
-        let level = String(last).lowercased()
-        return countries.contains(level) && level != "co" && level != "tv"
+        let topLevel = String(last).lowercased()
+        return countryDomains.contains(topLevel) && topLevel != "co" && topLevel != "tv"
     }
 
-    private static func isWord(_ level: String) -> Bool {
-        level.utf8.count >= 2 && level.utf8.allSatisfy { (0x61...0x7A).contains($0) }
+    private static func isWord(_ topLevel: String) -> Bool {
+        topLevel.utf8.count >= 2 && topLevel.utf8.allSatisfy { (0x61...0x7A).contains($0) }
     }
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
@@ -164,7 +170,7 @@ enum XLinks {
         "world", "today", "life", "space", "website", "moe",
     ]
 
-    private static let countries: Set = [
+    private static let countryDomains: Set = [
         "jp", "uk", "de", "fr", "us", "ca", "au", "nz", "it", "es", "nl", "se", "no", "fi", "dk",
         "pl", "cz", "at",
         "ch", "be", "ru", "cn", "tw", "kr", "hk", "in", "id", "br", "mx", "ar", "cl", "za", "io",

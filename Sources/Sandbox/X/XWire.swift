@@ -117,7 +117,8 @@ struct XWire: SandboxWire {
             by: "\(endpoint) \(person)", of: .init(amount: limit, period: 900), at: clock)
     }
 
-    /// The headers of a limit, or those of a full allowance and of a reset in the past.
+    /// Returns the headers of a limit; if `isTrue` is false, those of a full allowance and of a
+    /// reset in the past.
     static func headers(
         _ rate: RateCounter.Standing, _ prefix: String, isTrue: Bool = true, at clock: Date
     ) -> [(name: String, value: String)] {
@@ -138,14 +139,14 @@ struct XWire: SandboxWire {
             throw .problem(
                 402, "CreditsDepleted",
                 "Your enrolled account does not have any credits to fulfill this request.",
-                type: "credits", isExpected: billing.tell(person, at: clock),
+                type: "credits", isExpected: billing.recordRefusal(of: person, at: clock),
                 more: [("account_id", .string(XRefusal.application))])
         }
         if !endpoint.isWrite, billing.postReadsThisMonth >= habits.postReadsPerMonth {
             throw .problem(
                 429, "UsageCapExceeded", "Usage cap exceeded: Monthly product cap",
                 type: "usage-capped",
-                isExpected: billing.tell(person, at: clock),
+                isExpected: billing.recordRefusal(of: person, at: clock),
                 more: [
                     ("account_id", .string(XRefusal.application)), ("product_name", "pay-per-use"),
                     ("period", "Monthly"), ("scope", "Product"),
@@ -203,12 +204,13 @@ struct XBilling: Sendable {
     private var day = 0
     private var month = ""
     private(set) var postReadsThisMonth = 0
-    /// The time at which a person was last told that credits or the month's reads are used up.
-    private var toldAt: [Int: Date] = [:]
+    /// The time at which a person was last refused for used-up credits or reads of the month.
+    private var refusedAt: [Int: Date] = [:]
 
-    /// Seconds for which a person who was told must not ask again.
+    /// Seconds after a refusal in which the person must not send further requests.
     private static let quietSeconds = 3_600.0
-    /// Seconds for which requests that were already on their way are excused.
+    /// Seconds after a refusal in which requests are excused, because they were already on their
+    /// way.
     private static let grace = 60.0
 
     /// Begins a new day or month of the server's clock, in UTC.
@@ -236,12 +238,15 @@ struct XBilling: Sendable {
         return sum
     }
 
-    /// Whether a person who is told that the credits are used up could not have known it.
-    mutating func tell(_ person: Int, at clock: Date) -> Bool {
-        guard let first = toldAt[person], clock.timeIntervalSince(first) < Self.quietSeconds else {
-            toldAt[person] = clock
+    /// Records a refusal for used-up credits or reads; returns whether the person could not have
+    /// expected it.
+    mutating func recordRefusal(of person: Int, at clock: Date) -> Bool {
+        guard let refused = refusedAt[person],
+            clock.timeIntervalSince(refused) < Self.quietSeconds
+        else {
+            refusedAt[person] = clock
             return true
         }
-        return clock.timeIntervalSince(first) <= Self.grace
+        return clock.timeIntervalSince(refused) <= Self.grace
     }
 }

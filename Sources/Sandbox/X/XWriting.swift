@@ -14,7 +14,7 @@ extension XWire {
         }
         try countPost(by: call)
         let words = XText(request.text, directory: call.directory)
-        let named = StatusText.pieces(of: request.text).compactMap { piece -> Int? in
+        let mentionedPeople = StatusText.pieces(of: request.text).compactMap { piece -> Int? in
             guard case .mention(let user, _) = piece else { return nil }
             return call.directory.person(handle: user)
         }
@@ -22,8 +22,10 @@ extension XWire {
             text: request.text, warning: "", isSensitive: false,
             // X has no visibilities: an answer is as public as the answered post.
             visibility: parent?.visibility ?? .public, replyTo: parent?.id, network: .x,
-            mentions: named.reduce(into: []) { if !$0.contains($1) { $0.append($1) } },
-            tellsParent: parent.map { !request.excluded.contains(call.directory.ids[$0.author]) }
+            mentions: mentionedPeople.reduce(into: []) { unique, person in
+                if !unique.contains(person) { unique.append(person) }
+            },
+            notifiesParent: parent.map { !request.excluded.contains(call.directory.ids[$0.author]) }
                 ?? false)
         var draftWithMedia = draft
         guard let media = state.unattached(request.media, of: call.caller, at: call.now) else {
@@ -40,7 +42,7 @@ extension XWire {
             [
                 "data": [
                     "id": .string(String(post.id)),
-                    "text": .string(objects.words(of: post).delivered),
+                    "text": .string(objects.fullText(of: post).delivered),
                 ]
             ], status: 201)
     }
@@ -72,7 +74,8 @@ extension XWire {
         else {
             throw .invalidBody("$.tweet_id: must be the id of a post")
         }
-        // No copy of the state may be kept while it changes, because all of it would be copied.
+        // The copy of the state in `XObjects` is gone after this line: a change of the state while
+        // the copy exists would copy all of it.
         let requestedPost = XObjects(state, call).visible(id)
         guard let requestedPost else {
             throw .problem(
@@ -126,7 +129,7 @@ extension XWire {
             refusal.isExpected = state.deleted.contains(id)
             throw refusal
         }
-        guard post.repostOf == nil, objects.words(of: post).mentions.contains(call.caller) else {
+        guard post.repostOf == nil, objects.fullText(of: post).mentions.contains(call.caller) else {
             throw .forbidden(
                 "Reply to this conversation is not allowed because you have not been mentioned or otherwise engaged "
                     + "by the author of the post you are replying to.", code: 433)
@@ -153,7 +156,7 @@ extension XWire {
 
     /// Counts a post against the limit of 24 hours, if there is one.
     ///
-    /// - Throws: 429 although the limit of the quarter of an hour is not reached.
+    /// - Throws: 429 if the limit of 24 hours is exceeded.
     private mutating func countPost(by call: XCall) throws(XRefusal) {
         guard let limit = call.habits.postsPerDay else { return }
         let day = 86_400
@@ -166,13 +169,13 @@ extension XWire {
         headers += Self.headers(commonStanding, "x-app-limit-24hour", at: call.clock)
         guard ownStanding.isExceeded else { return }
         var refusal = XRefusal.tooMany
-        // The refusal is expected once: a client that asks again before the day is over was told.
+        // Only the first refusal is expected: it tells the client to wait until the day is over.
         refusal.isExpected = ownStanding.used == limit + 1
         throw refusal
     }
 }
 
-/// Pictures for posts to come.
+/// Uploads of pictures for later posts.
 extension XWire {
     private static let largestPicture = 5 << 20
     private static let longestDescription = 1_000
@@ -309,7 +312,7 @@ struct XPostRequest: Sendable {
 /// The JSON body of a request.
 struct XBody: Sendable {
     private let members: [String: RecordValue]
-    private let place: String
+    private let path: String
 
     /// - Throws: 400 for a body that is no JSON object, and for unknown members.
     init(_ request: WireRequest, known: Set<String>) throws(XRefusal) {
@@ -319,19 +322,19 @@ struct XBody: Sendable {
         guard let members = RecordValue.members(ofJSON: request.body) else {
             throw .invalidBody("The body is not a JSON object")
         }
-        try self.init(members, known: known, place: "$")
+        try self.init(members, known: known, path: "$")
     }
 
-    private init(_ members: [String: RecordValue], known: Set<String>, place: String)
+    private init(_ members: [String: RecordValue], known: Set<String>, path: String)
         throws(XRefusal)
     {
         if let unknown = members.keys.sorted().first(where: { !known.contains($0) }) {
             throw .invalidBody(
-                "\(place).\(unknown.prefix(40)): is not defined in the schema and the schema does not allow more"
+                "\(path).\(unknown.prefix(40)): is not defined in the schema and the schema does not allow more"
             )
         }
         self.members = members
-        self.place = place
+        self.path = path
     }
 
     func has(_ name: String) -> Bool { members[name] != nil }
@@ -340,7 +343,7 @@ struct XBody: Sendable {
         switch members[name] {
         case .text(let text): return text
         case nil: return nil
-        default: throw .invalidBody("\(place).\(name): must be a text")
+        default: throw .invalidBody("\(path).\(name): must be a text")
         }
     }
 
@@ -348,7 +351,7 @@ struct XBody: Sendable {
         switch members[name] {
         case .bool(let flag): return flag
         case nil: return nil
-        default: throw .invalidBody("\(place).\(name): must be true or false")
+        default: throw .invalidBody("\(path).\(name): must be true or false")
         }
     }
 
@@ -356,12 +359,12 @@ struct XBody: Sendable {
     func texts(_ name: String) throws(XRefusal) -> [String] {
         guard let value = members[name] else { return [] }
         guard case .list(let values) = value else {
-            throw .invalidBody("\(place).\(name): must be a list")
+            throw .invalidBody("\(path).\(name): must be a list")
         }
         var texts: [String] = []
         for value in values {
             guard case .text(let text) = value else {
-                throw .invalidBody("\(place).\(name): must hold texts")
+                throw .invalidBody("\(path).\(name): must hold texts")
             }
             texts.append(text)
         }
@@ -371,8 +374,8 @@ struct XBody: Sendable {
     func object(_ name: String, known: Set<String>) throws(XRefusal) -> XBody? {
         guard let value = members[name] else { return nil }
         guard case .map(let members) = value else {
-            throw .invalidBody("\(place).\(name): must be an object")
+            throw .invalidBody("\(path).\(name): must be an object")
         }
-        return try XBody(members, known: known, place: "\(place).\(name)")
+        return try XBody(members, known: known, path: "\(path).\(name)")
     }
 }

@@ -1,7 +1,8 @@
 extension MastodonHabits {
     /// Friendica 2024.09-rc, commit a0a8aeb.
     ///
-    /// Paths are below `src/`; "seen" is on the wire.
+    /// Each comment names the file below `src/` and the function that show the habit; "seen" means
+    /// seen in a server's answers.
     package static let friendica = program(.friendica) { habits in
         // Module/BaseApi.php, getLinkHeader: next and prev unless there is no item.
         habits.links = .untilEmpty
@@ -19,9 +20,9 @@ extension MastodonHabits {
         // Seen on a server: a background worker creates the notifications, in each run all new
         // ones.
         habits.notificationsEvery = 60
-        // Module/Api/Mastodon/Favourited.php: ordered and cut by `thr-parent-id`.
+        // Module/Api/Mastodon/Favourited.php: `thr-parent-id` is the order and the cursor.
         habits.ordersFavoritesByPost = true
-        // Module/Api/Mastodon/Statuses/Context.php: 40 of each.
+        // Module/Api/Mastodon/Statuses/Context.php: 40 ancestors and 40 descendants.
         habits.contextSize = ContextSize(ancestors: 40, descendants: 40)
         // Module/Api/Mastodon/Search.php: checkAllowedScope; everything else is public.
         habits.needsTokenToRead = [.search]
@@ -32,13 +33,14 @@ extension MastodonHabits {
         // Factory/Api/Mastodon/Status.php throws NotFoundException, which Special/HTTPException.php
         // turns into a page.
         habits.missingForm = .html
-        // No code reads the key; seen on the wire: two posts.
+        // No code reads the Idempotency-Key; seen: the same key twice makes two posts.
         habits.keys = .ignored
         // Module/Api/Mastodon/Statuses.php, post: a missing parent is 404; a deleted one is found.
         habits.keepsLostParents = true
         habits.maximumCharacters = 200_000
         habits.advertisedCharactersPerLink = 23
-        // Object/Api/Mastodon/Status.php: the title is the spoiler_text; `sensitive` is apart.
+        // Object/Api/Mastodon/Status.php: spoiler_text is the title, and `sensitive` does not
+        // depend on it.
         habits.warningsAreTitles = true
         // Object/Api/Mastodon/Status.php: public, private and unlisted; Statuses.php, post: a
         // private answer takes the circle of a private post.

@@ -3,7 +3,8 @@ import Posts
 extension MastodonHabits {
     /// GoToSocial, commit 57cb4fe.
     ///
-    /// Paths are below `internal/`; "seen" is on the wire.
+    /// Each comment names the file below `internal/` and the function that show the habit; "seen"
+    /// means seen in a server's answers.
     package static let gotosocial = program(.gotosocial) { habits in
         // Seen: every id is a ULID.
         habits.ids = .ulid
@@ -16,7 +17,8 @@ extension MastodonHabits {
         // processing/account/statuses.go, StatusesGet: PackagePageableResponse has both links
         // unless there is no item.
         habits.links = .untilEmpty
-        // db/bundb/account.go, GetAccountStatuses: limit has no maximum; seen: 30, and 20 to 80.
+        // db/bundb/account.go, GetAccountStatuses: limit has no maximum; seen: 30 posts without a
+        // limit, and 20 to 80 notifications.
         habits.pageSizes = [
             .ownPosts: PageSize(standard: 30, maximum: .max),
             .notifications: PageSize(standard: 20, maximum: 80),

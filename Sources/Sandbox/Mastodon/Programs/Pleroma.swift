@@ -1,8 +1,8 @@
 extension MastodonHabits {
     /// Pleroma and Akkoma.
     ///
-    /// Paths are of Akkoma 3.16.0 (a fork, commit 071bb07), below
-    /// `lib/pleroma/web/`; neither was run.
+    /// Each comment names the file that shows the habit, below `lib/pleroma/web/` of Akkoma 3.16.0
+    /// (a fork of Pleroma, commit 071bb07); neither program was run.
     package static let pleroma = program(.pleroma) { habits in
         habits.ids = .flake
         // controller_helper.ex, add_link_headers: next and prev unless there is no entry.

@@ -1,7 +1,8 @@
 extension MastodonHabits {
     /// WordPress 6.1.9 with Enable Mastodon Apps 1.6.1, commit 4f6541c.
     ///
-    /// Paths are below `includes/`; "seen" is on the wire.
+    /// Each comment names the file below `includes/` and the function that show the habit; "seen"
+    /// means seen in a server's answers.
     package static let wordpress = program(.wordpress) { habits in
         // handler/class-handler.php, get_posts: next and prev unless there is no post.
         habits.links = .untilEmpty
@@ -27,7 +28,7 @@ extension MastodonHabits {
         habits.missingScopeStatus = 401
         // class-mastodon-api.php, api_delete_post: 401 for another author's post.
         habits.foreignPostStatus = 401
-        // No code reads the key.
+        // No code reads the Idempotency-Key.
         habits.keys = .ignored
         // handler/class-status.php, api_submit_comment: without an answered post it becomes a post.
         habits.publishesLostReplies = true
@@ -37,8 +38,8 @@ extension MastodonHabits {
         habits.dropsDetails = true
         habits.languages = .missing
         habits.namesNobody = true
-        // handler/class-status.php, prepare_post_data: private for all but public; api_status:
-        // public.
+        // handler/class-status.php, prepare_post_data: every visibility but public becomes private;
+        // api_status: returns public.
         habits.losesVisibility = true
         // handler/class-status.php, api_submit_post: 400 "No mentions found".
         habits.refusesDirectPosts = true
