@@ -242,7 +242,7 @@ package struct People: Sendable {
 
     /// Whether this account itself is denied or forgotten; linked accounts and the server are not
     /// considered.
-    package func isLeftAlone(_ person: AccountID) async throws -> Bool {
+    package func isDeniedItself(_ person: AccountID) async throws -> Bool {
         try await !storage.query(denial(of: person)).isEmpty
     }
 
@@ -271,7 +271,7 @@ package struct People: Sendable {
     /// is stored again.
     ///
     /// Removes the human's replies to them and the human's posts that mention them. The records of
-    /// their accounts stay until ``letGo(_:wholly:)``.
+    /// their accounts stay until ``removeRecords(of:wholly:)``.
     ///
     /// - Parameters:
     ///   - accounts: All accounts of the person.
@@ -307,7 +307,7 @@ package struct People: Sendable {
     ///   - accounts: All accounts of a person.
     ///   - wholly: False while requests about them are still pending: then only handle and contact
     ///     are removed; the accounts and their links stay.
-    package func letGo(_ accounts: [AccountID], wholly: Bool) async throws {
+    package func removeRecords(of accounts: [AccountID], wholly: Bool) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
             for account in accounts {
@@ -590,7 +590,7 @@ extension People {
     /// The people on servers of a network whom the mirror met or the human answered.
     ///
     /// - Throws: The store's error.
-    package func known(on network: NetworkName) async throws -> Set<AccountID> {
+    package func metPeople(on network: NetworkName) async throws -> Set<AccountID> {
         let rows = try await storage.query(
             """
             SELECT account_id AS name FROM people

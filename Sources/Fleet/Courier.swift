@@ -380,7 +380,7 @@ package actor Courier {
             if action.kind == .reply, action.state == .done {
                 try await !people.recordContact(author, handle: action.target?.name, at: clock.now)
             } else {
-                try await people.isLeftAlone(author)
+                try await people.isDeniedItself(author)
             }
         // A person whose actions were in flight can now be forgotten completely.
         if isLeftAlone { try await goOnForgetting() }

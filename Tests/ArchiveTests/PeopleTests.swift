@@ -66,15 +66,15 @@ import Testing
 
     @Test func noContactIsRecordedOfWhoIsLeftAlone() async throws {
         #expect(try await people.recordContact(aoi, at: now))
-        try await expect(people.isLeftAlone(aoi), equals: false)
+        try await expect(people.isDeniedItself(aoi), equals: false)
         try await people.set(.deny, for: aoi, at: now)
         #expect(try await !people.recordContact(aoi, at: now.addingTimeInterval(60)))
         try await expect(people.person(aoi)?.lastContact, equals: now)
-        try await expect(people.isLeftAlone(aoi), equals: true)
+        try await expect(people.isDeniedItself(aoi), equals: true)
         // Of who was forgotten no row appears again.
         let gone = AccountID(network: .mastodon, value: "gone@far.example")
         _ = try await people.forget([gone], now: now)
-        try await people.letGo([gone], wholly: true)
+        try await people.removeRecords(of: [gone], wholly: true)
         #expect(try await !people.recordContact(gone, at: now))
         try await expect(people.person(gone), equals: nil)
     }
@@ -172,7 +172,7 @@ import Testing
         try await expect(people.deniedServers(), equals: [far])
         // A server is nobody.
         try await expect(people.all()) { $0.isEmpty }
-        try await expect(people.known(on: .mastodon)) { $0.isEmpty }
+        try await expect(people.metPeople(on: .mastodon)) { $0.isEmpty }
         #expect(try await people.lift(far))
         #expect(try await !people.lift(far))
         try await expect(people.stances(of: asked)) { $0.values.allSatisfy { $0 == .none } }
@@ -230,8 +230,8 @@ import Testing
         try await archive.store([post("1", replyTo: aoi), post("2", replyTo: TestArchive.human)])
         _ = try await people.deny(server("*@far.example"), at: now)
         _ = try await people.forget([ann(at: "gone.example")], now: now)
-        try await expect(people.known(on: .mastodon), equals: [aoi, ann(at: "far.example")])
-        try await expect(people.known(on: .x)) { $0.isEmpty }
+        try await expect(people.metPeople(on: .mastodon), equals: [aoi, ann(at: "far.example")])
+        try await expect(people.metPeople(on: .x)) { $0.isEmpty }
     }
 
     // MARK: Forgetting
@@ -254,10 +254,10 @@ import Testing
         try await expect(test.people.forget([friend], now: Date(milliseconds: 3)), equals: 2)
         try await expect(test.archive.count(), equals: 2)
         // While something has to end, it stays known who they are, and nothing else.
-        try await test.people.letGo([friend], wholly: false)
+        try await test.people.removeRecords(of: [friend], wholly: false)
         try await expect(test.people.person(friend)?.handle, equals: nil)
         try await expect(test.people.person(friend)) { $0 != nil }
-        try await test.people.letGo([friend], wholly: true)
+        try await test.people.removeRecords(of: [friend], wholly: true)
         try await expect(test.people.all().filter { !$0.isForgotten }.map(\.id), equals: [other])
         try await expect(test.people.person(friend), equals: nil)
         let stances = try await test.people.stances(of: [other, friend])

@@ -329,7 +329,7 @@ extension HumanMirror {
         let posts = try await people.forget(accounts, keeping: ledger.inUse, now: now)
         // A page with their posts may have been in flight when they were denied.
         unlearned += try await unlearn(names, now: now)
-        try await people.letGo(accounts, wholly: ledger.underWay == 0)
+        try await people.removeRecords(of: accounts, wholly: ledger.underWay == 0)
         return PersonForgotten(
             accounts: accounts.map(\.reference), posts: posts, unlearned: unlearned,
             dropped: ledger.dropped,

@@ -154,7 +154,8 @@ extension PeopleList {
         }
         let listsServers =
             search.cursor == nil && search.words == nil && [.all, .denied].contains(search.stance)
-        let met = denied.isEmpty || !listsServers ? [] : try await mirror.people.known(on: .usual)
+        let met =
+            denied.isEmpty || !listsServers ? [] : try await mirror.people.metPeople(on: .usual)
         var servers: [Server] = []
         for server in listsServers ? denied : [] {
             servers.append(

@@ -47,7 +47,7 @@ extension PersonHolding {
         deeds = nil
         waiting = nil
         learned = nil
-        known = try await mirror.people.known(on: .usual).filter(server.covers).count
+        known = try await mirror.people.metPeople(on: .usual).filter(server.covers).count
         isForgotten = false
         seen = try await mirror.people.seen(of: server)
     }

@@ -29,7 +29,7 @@ extension PersonOperation where Outcome == StanceChange {
         case .server(let server):
             guard try await mirror.people.deniedServers().contains(server) == (stance == .deny)
             else { return nil }
-            let count = try await mirror.people.known(on: .usual).filter(server.covers).count
+            let count = try await mirror.people.metPeople(on: .usual).filter(server.covers).count
             return .server(
                 try await ServerChange(of: server, by: mirror, isNew: false, known: count))
         }
@@ -87,7 +87,7 @@ package struct DenyPeople: PersonOperation {
         let people = mirror.people
         try NamedPeople.requireServers(of: mirror)
         let isNew = try await people.deny(server, seen: seen, at: desk.now)
-        let peopleOnServer = try await people.known(on: .usual).filter(server.covers)
+        let peopleOnServer = try await people.metPeople(on: .usual).filter(server.covers)
         let unlearned = try await mirror.unlearn(server, peopleOnServer, now: desk.now)
         let stances = try await people.stances(of: Array(peopleOnServer))
         let allowed = Set(stances.filter { $0.value == .allow }.keys)
@@ -168,7 +168,7 @@ package struct AllowPeople: PersonOperation {
                     wayBack: before == .deny ? .denying(person.reference) : nil))
         case .server(let server):
             let isNew = try await people.lift(server, seen: seen)
-            let count = try await people.known(on: .usual).filter(server.covers).count
+            let count = try await people.metPeople(on: .usual).filter(server.covers).count
             return .server(
                 try await ServerChange(
                     of: server, by: mirror, isNew: isNew, known: count,

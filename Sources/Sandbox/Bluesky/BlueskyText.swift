@@ -21,14 +21,14 @@ struct BlueskyText: Equatable, Sendable {
     private(set) var facets: [Facet] = []
 
     /// - Parameters:
-    ///   - source: As written for Mastodon: `@user`, `@user@host`, `#tag` and addresses have a
-    ///     meaning.
+    ///   - source: The text in Mastodon's form, in which `@user`, `@user@host`, `#tag` and
+    ///     addresses have a meaning.
     ///   - people: The people whom the names mean, and their handles here.
     init(_ source: String, people: SandboxDirectory) {
         for piece in StatusText.pieces(of: source) {
             switch piece {
             case .plain(let plain): text += plain
-            case .link(let link): append(Self.shown(link), .link(uri: link))
+            case .link(let link): append(Self.displayText(of: link), .link(uri: link))
             case .hashtag(let tag): append("#" + tag, .tag(tag))
             case .mention(let user, let host):
                 let name = host.map { "\(user)@\($0)" } ?? user
@@ -42,14 +42,14 @@ struct BlueskyText: Equatable, Sendable {
         cut()
     }
 
-    private mutating func append(_ shown: String, _ feature: Feature) {
+    private mutating func append(_ part: String, _ feature: Feature) {
         let start = text.utf8.count
-        text += shown
+        text += part
         facets.append(Facet(start: start, end: text.utf8.count, feature: feature))
     }
 
     /// The address without its scheme, shortened for display.
-    private static func shown(_ link: String) -> String {
+    private static func displayText(of link: String) -> String {
         let scheme = link.hasPrefix("https://") ? "https://" : "http://"
         let addressWithoutScheme = link.dropFirst(scheme.count)
         return addressWithoutScheme.count > shownLinkCharacters

@@ -124,7 +124,7 @@ struct MastodonWire: SandboxWire {
         }
         if let answer = try logins.answer(request, habits, at: now) { return answer }
         let (route, values) = try Self.route(of: request)
-        let grant = try admit(token, request, to: route, habits, at: request.arrival ?? now)
+        let grant = try authorize(token, request, to: route, habits, at: request.arrival ?? now)
         if case .scope = route.access, let refusal = WireRefusal(state.standing(of: grant?.person))
         {
             throw refusal
@@ -194,7 +194,7 @@ extension WireRefusal {
 
 /// Admission checks of a request, before any endpoint sees it.
 extension MastodonWire {
-    mutating func admit(
+    mutating func authorize(
         _ token: String?, _ request: WireRequest, to route: MastodonRoute, _ habits: MastodonHabits,
         at now: Date
     ) throws(WireRefusal) -> MastodonTokens.Grant? {

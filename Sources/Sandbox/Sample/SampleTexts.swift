@@ -27,7 +27,7 @@ package enum SampleTalk: String, CaseIterable, Sendable {
         }
     }
 
-    /// The theme of the answer with a number, from 0: all themes in turn.
+    /// The theme of the answer with this number, from 0; the themes take turns.
     static func inTurn(_ number: Int) -> SampleTalk { allCases[number % allCases.count] }
 
     /// Returns the theme of a text; `nil` if it contains none of the words.
@@ -58,7 +58,7 @@ package enum SampleTexts {
         books(language).topics.phrase(topic.rawValue, generator: &generator)
     }
 
-    /// A few words to a person, to follow the handle in a mention; names nobody.
+    /// A few words to a person, to follow the handle in a mention; without a name.
     ///
     /// - Parameter talk: The theme; `nil` for any.
     package static func mention(

@@ -29,7 +29,8 @@ struct SandboxExchange {
         }
         if let write = outcome.write {
             // An error (nil here) means that the answer was not sent completely.
-            await network.close(write, isWhole: (try? result.get()) ?? false)
+            await network.recordAnswerEnd(
+                of: write, isWhole: (try? result.get()) ?? false)
         }
         _ = try result.get()
     }

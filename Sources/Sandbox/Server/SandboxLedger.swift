@@ -298,8 +298,9 @@ extension SandboxLedger {
         package var fault: SandboxFault?
     }
 
-    /// Records the end of a write's answer; a planned cut is already counted.
-    mutating func close(_ index: Int, isWhole: Bool) {
+    /// Records the end of a write's answer: whether the client got all of it. A planned cut is
+    /// already counted.
+    mutating func recordAnswerEnd(of index: Int, isWhole: Bool) {
         if isWhole {
             writes[index].isAnswered = true
         } else if writes[index].effect != .notActed, !(writes[index].fault?.cutsAnswer ?? false) {

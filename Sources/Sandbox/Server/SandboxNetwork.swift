@@ -29,7 +29,7 @@ actor SandboxNetwork {
     }
 
     /// A request that is executed later.
-    private struct Late: Sendable {
+    private struct LateRequest: Sendable {
         var date: Date
         var request: WireRequest
         /// The write that the request asks for; nil if it is no write.
@@ -41,7 +41,7 @@ actor SandboxNetwork {
     private var bluesky: BlueskyWire
     private var mastodon: MastodonWire
     /// The late requests, sorted by their dates, and by arrival if these are equal.
-    private var late: [Late] = []
+    private var lateRequests: [LateRequest] = []
     /// The index in the ledger of each object that is refused individually.
     private var refused: [SandboxRefusals.Target: Int] = [:]
     private let faults: SandboxFaults
@@ -65,7 +65,7 @@ actor SandboxNetwork {
     var ledger: SandboxLedger {
         advance(to: now())
         var ledger = state.ledger
-        ledger.pendingWrites = late.compactMap(\.write)
+        ledger.pendingWrites = lateRequests.compactMap(\.write)
         return ledger
     }
 
@@ -148,7 +148,9 @@ actor SandboxNetwork {
     }
 
     /// Records whether the answer to a write arrived.
-    func close(_ write: Int, isWhole: Bool) { state.ledger.close(write, isWhole: isWhole) }
+    func recordAnswerEnd(of write: Int, isWhole: Bool) {
+        state.ledger.recordAnswerEnd(of: write, isWhole: isWhole)
+    }
 
     /// Executes a request, or applies the fault in place of that, and returns the answer; nil if
     /// the fault is to send none.
@@ -219,18 +221,18 @@ extension SandboxNetwork {
     private func postpone(
         _ request: WireRequest, _ write: SandboxLedger.Write?, by delay: TimeInterval, at now: Date
     ) {
-        var late = Late(date: now + max(0, delay), request: request, write: write)
+        var late = LateRequest(date: now + max(0, delay), request: request, write: write)
         late.request.arrival = now
         late.write?.date = late.date
         mastodon.hold(late.request, until: late.date)
-        let index = self.late.firstIndex { $0.date > late.date } ?? self.late.count
-        self.late.insert(late, at: index)
+        let index = self.lateRequests.firstIndex { $0.date > late.date } ?? self.lateRequests.count
+        self.lateRequests.insert(late, at: index)
     }
 
-    /// Lets all events up to and including `now` happen, in the order of time.
+    /// Applies all events and late requests up to and including `now`, in the order of time.
     private func advance(to now: Date) {
-        while let next = late.first, next.date <= now {
-            late.removeFirst()
+        while let next = lateRequests.first, next.date <= now {
+            lateRequests.removeFirst()
             state.advance(to: next.date)
             let answer = act(on: next.request, at: next.date, cutsAnswer: true)
             if let write = next.write { _ = note(write, answer) }

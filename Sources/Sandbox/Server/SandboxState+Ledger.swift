@@ -39,7 +39,7 @@ extension SandboxState {
         for person in mentioned
             + ancestors(of: post, on: draft.network).filter({ !mentioned.contains($0) })
         {
-            let objection = objection(toTelling: person, by: post, answering: parent)
+            let objection = objection(toNotifying: person, by: post, answering: parent)
             ledger.notifications.append(
                 .init(
                     recipient: people[person].handle, kind: .mention, postID: String(post.id),
@@ -74,7 +74,7 @@ extension SandboxState {
 
     /// The reason why the bot must not notify the person with this post; nil if it may.
     private mutating func objection(
-        toTelling person: Int, by post: SandboxPost, answering parent: SandboxPost?
+        toNotifying person: Int, by post: SandboxPost, answering parent: SandboxPost?
     )
         -> String?
     {
@@ -192,7 +192,7 @@ extension SandboxState {
         post.mention = mention
         insert(&post)
         note(mention, of: post)
-        noteOnHome(post)
+        countIfEligible(post)
         return ledger.mentions.last
     }
 

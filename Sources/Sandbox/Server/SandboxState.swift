@@ -135,7 +135,7 @@ extension SandboxState {
         idByNumber[scripted.number] = post.id
         insert(&post)
         if let mention = scripted.mention { note(mention, of: post) }
-        noteOnHome(post)
+        countIfEligible(post)
     }
 
     mutating func note(_ mention: SandboxMention, of post: SandboxPost) {
@@ -152,9 +152,9 @@ extension SandboxState {
                 isBelowOthers: authors(above: post).contains { $0 != post.author }))
     }
 
-    /// Counts the posts that the bot could favorite: open posts by others on its home since the run
-    /// began.
-    mutating func noteOnHome(_ post: SandboxPost) {
+    /// Counts a post if the bot could favorite it: an open post by another person that came to the
+    /// bot's home after the run began.
+    mutating func countIfEligible(_ post: SandboxPost) {
         guard post.createdAt >= world.configuration.origin,
             reachesHome(of: SandboxPopulation.bot, post),
             objection(toFavoriting: post) == nil

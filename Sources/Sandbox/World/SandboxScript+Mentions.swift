@@ -64,7 +64,7 @@ extension SandboxScript {
         let person = people[author]
         let words = words ?? SampleTexts.mention(language: person.language, generator: &generator)
         let names = [SandboxPopulation.botName] + (besides.map { [people[$0].localName] } ?? [])
-        let thread = thread ?? self.thread()
+        let thread = thread ?? newThread()
         return post(by: author, at: date, text: names.map { "@\($0) " }.joined() + words) { post in
             post.mention = SandboxMention(kind: kind, thread: thread)
             post.target = answering.map { .answer(to: $0) }
@@ -103,7 +103,7 @@ extension SandboxScript {
     /// Two friends take turns in one conversation; their sixth mention usually exceeds the cap.
     private mutating func writeGroupThread(in window: DateInterval) {
         guard groupSpeakers.count == 2 else { return }
-        let thread = thread()
+        let thread = newThread()
         var last: Int?
         for step in 0..<6 {
             let speaker = groupSpeakers[step % 2]
@@ -120,7 +120,7 @@ extension SandboxScript {
     private mutating func writeStop(in windows: [DateInterval]) {
         guard let first = windows.first else { return }
         for weary in population.indices(of: .weary) {
-            let thread = thread()
+            let thread = newThread()
             let start = mention(by: weary, at: first.date(at: 0.15), kind: .friend, thread: thread)
             mention(
                 by: weary, at: first.date(at: 0.45), kind: .stop, thread: thread, answering: start,
@@ -161,7 +161,7 @@ extension SandboxScript {
         by friend: Int, rounds limit: Int?, in window: DateInterval
     ) -> Int {
         let start = generator.uniform() * 0.9
-        let thread = thread()
+        let thread = newThread()
         let rounds = min(limit ?? .max, generator.chance(0.3) ? 2 : 1)
         var last: Int?
         for round in 0..<rounds {

@@ -62,11 +62,11 @@ struct SandboxScript {
         return post.number
     }
 
-    mutating func happen(_ action: SandboxEvent.Action, at date: Date) {
+    mutating func addEvent(_ action: SandboxEvent.Action, at date: Date) {
         eventsOfOthers.append(SandboxEvent(date: date, action: action))
     }
 
-    mutating func thread() -> Int {
+    mutating func newThread() -> Int {
         nextThread += 1
         return nextThread
     }
@@ -145,7 +145,7 @@ extension SandboxScript {
         if configuration.isHumanPresent { writeArchive() }
         writePosts(from: origin.addingTimeInterval(-Double(Self.pastDays) * 86_400), to: origin)
         for index in population.indices(of: .stranger).prefix(3) {
-            happen(
+            addEvent(
                 .follow(index),
                 at: origin.addingTimeInterval(-generator.uniform() * 5 * 86_400 - 60))
         }
@@ -157,7 +157,7 @@ extension SandboxScript {
         writePosts(from: origin, to: end)
         if configuration.isHumanPresent { writeHumanPosts() }
         for index in population.indices(of: .stranger).dropFirst(3).prefix(4) {
-            happen(
+            addEvent(
                 .follow(index),
                 at: origin.addingTimeInterval(generator.uniform() * end.timeIntervalSince(origin)))
         }
@@ -229,7 +229,7 @@ extension SandboxScript {
             Self.decorate(&post, draw: decoration)
         }
         if isLoved, configuration.isHumanPresent, population.followedByHuman.contains(author) {
-            happen(.favorite(number), at: date.addingTimeInterval(favoriteDelay))
+            addEvent(.favorite(number), at: date.addingTimeInterval(favoriteDelay))
         }
         return number
     }

@@ -50,7 +50,7 @@ struct XPage: Sendable {
     /// - Parameters:
     ///   - cursors: The ids of the list in ascending order.
     ///   - depth: The number of posts in the list.
-    ///   - oldest: The time before which posts are not in the list; nil for no such time.
+    ///   - oldest: Posts from before this time are not in the list; nil for no limit.
     ///   - call: The request for the page.
     ///   - isLeftOut: Whether a post is removed from the page after it was cut.
     ///   - post: Returns the post of an id; nil if X does not show it.
@@ -66,24 +66,25 @@ struct XPage: Sendable {
             next = Self.token("n", cursor, call)
             return
         }
-        let room = call.habits.shortPages ? max(1, size / 3) : size
+        let capacity = call.habits.shortPages ? max(1, size / 3) : size
         let items = Self.items(
-            of: cursors, depth: depth, oldest: oldest, from: start, bounds: bounds, room: room,
+            of: cursors, depth: depth, oldest: oldest, from: start, bounds: bounds,
+            capacity: capacity,
             call: call, post: post)
         let pageItems: ArraySlice<(cursor: Int64, post: SandboxPost)>
         let isFromBelow: Bool
         if case .newer = start {
-            pageItems = items.suffix(room)
+            pageItems = items.suffix(capacity)
             isFromBelow = true
-            if items.count > room {
+            if items.count > capacity {
                 previous = pageItems.first.map { Self.token("p", $0.cursor, call) }
             }
         } else {
-            pageItems = items.prefix(room)
+            pageItems = items.prefix(capacity)
             isFromBelow = false
         }
         // A page that was reached from below has more items below it.
-        if let last = pageItems.last, isFromBelow || items.count > room {
+        if let last = pageItems.last, isFromBelow || items.count > capacity {
             next = Self.token(call.habits.emptyPages ? "e" : "n", last.cursor, call)
         }
         if case .older = start, let first = pageItems.first {
@@ -97,7 +98,7 @@ struct XPage: Sendable {
     /// At most one more than `room`; all of them if posts newer than the start are wanted.
     private static func items(
         of cursors: [Int64], depth: Int, oldest: Date?, from start: Start, bounds: Bounds,
-        room: Int, call: XCall,
+        capacity: Int, call: XCall,
         post: (Int64) -> SandboxPost?
     ) -> [(cursor: Int64, post: SandboxPost)] {
         var items: [(Int64, SandboxPost)] = []
@@ -112,7 +113,7 @@ struct XPage: Sendable {
             if case .older(let highest) = start, cursor >= highest { continue }
             items.append((cursor, post))
             if case .newer = start { continue }
-            if items.count > room { break }
+            if items.count > capacity { break }
         }
         return items
     }

@@ -48,7 +48,7 @@ struct XText: Sendable {
         pieces.contains { if case .link = $0.kind { true } else { false } }
     }
 
-    /// Whether the text needs more room than an ordinary post has.
+    /// Whether the text needs more remainingSize than an ordinary post has.
     var isLong: Bool { pieces.reduce(0) { $0 + XWeight.weight(of: $1.text) } > XWeight.maximum }
 
     /// The text with an `@name` in front.
@@ -83,19 +83,19 @@ struct XText: Sendable {
     /// names are not split.
     private func cut(to limit: Int, by measure: (String) -> Int) -> XText {
         guard pieces.reduce(0, { $0 + measure($1.text) }) > limit else { return self }
-        var room = limit - measure("…")
+        var remainingSize = limit - measure("…")
         var keptPieces: [Piece] = []
         for piece in pieces {
             let size = measure(piece.text)
-            if size <= room {
+            if size <= remainingSize {
                 keptPieces.append(piece)
-                room -= size
+                remainingSize -= size
                 continue
             }
             if case .plain = piece.kind {
                 let part = piece.text.prefix { character in
-                    room -= measure(String(character))
-                    return room >= 0
+                    remainingSize -= measure(String(character))
+                    return remainingSize >= 0
                 }
                 keptPieces.append(Piece(kind: .plain, text: String(part)))
             }
