@@ -107,11 +107,11 @@ extension Archive {
             digestsOfPosts.append([post.id.forgottenDigest] + people.map(\.forgottenDigest))
         }
         var forgotten: Set<String> = []
-        for part in Array(Set(digestsOfPosts.joined())).portions {
+        for portion in Array(Set(digestsOfPosts.joined())).portions {
             let rows = try connection.query(
                 """
                 SELECT digest FROM forgotten
-                WHERE mirror = \(mirror) AND kind IN ('post', 'person') AND digest IN \(list: part)
+                WHERE mirror = \(mirror) AND kind IN ('post', 'person') AND digest IN \(list: portion)
                 """)
             forgotten.formUnion(try rows.map { try $0.text("digest") })
         }

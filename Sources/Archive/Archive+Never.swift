@@ -2,8 +2,8 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// Texts that a person never wants to be sent again, identified by the key that all texts that read
-/// the same share.
+/// Texts that a person never wants to be sent again, identified by the key that is shared by all
+/// texts that read the same.
 ///
 /// They are stored apart from the posts, so that a post that is read again, or archived under
 /// another id, stays unsent.
@@ -14,7 +14,7 @@ extension Archive {
     /// Keeps a text from ever being chosen again, in a transaction of the caller.
     ///
     /// - Parameters:
-    ///   - key: The key that all texts that read the same share.
+    ///   - key: The key shared by all texts that read the same.
     ///   - seen: The post's digest (``Kept/seen``) that the person was shown; nil to change without
     ///     comparing.
     /// - Returns: False if the text was excluded already.
@@ -117,7 +117,7 @@ extension Archive {
 extension Archive {
     /// The newest post whose text reads like one that the bot published; nil for none.
     ///
-    /// - Parameter key: The key that all texts that read the same share.
+    /// - Parameter key: The key shared by all texts that read the same.
     package func source(of key: String) async throws -> PostID? {
         try await storage.query(
             """

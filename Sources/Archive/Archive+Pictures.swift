@@ -106,7 +106,7 @@ extension Archive {
         return (try rows.first?.int("posts") ?? 0, try rows.first?.int("files") ?? 0)
     }
 
-    /// Condition for pictures whose post is gone.
+    /// The condition for pictures whose post no longer exists.
     static let orphaned: SQL = """
         NOT EXISTS (SELECT 1 FROM posts WHERE posts.mirror = pictures.mirror AND posts.network = pictures.network
             AND posts.post_id = pictures.post_id)

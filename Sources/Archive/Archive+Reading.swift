@@ -55,28 +55,28 @@ extension Archive {
 
     /// Returns those of the posts that are in the archive.
     package func posts(_ ids: some Sequence<PostID>) async throws -> [PostID: Post] {
-        var found: [PostID: Post] = [:]
+        var postsByID: [PostID: Post] = [:]
         for (network, ids) in Dictionary(grouping: ids, by: \.network) {
-            for part in Array(Set(ids.map(\.value))).portions {
+            for portion in Array(Set(ids.map(\.value))).portions {
                 let posts = try await posts(
-                    where: "network = \(network.rawValue) AND post_id IN \(list: part)")
-                for post in posts { found[post.id] = post }
+                    where: "network = \(network.rawValue) AND post_id IN \(list: portion)")
+                for post in posts { postsByID[post.id] = post }
             }
         }
-        return found
+        return postsByID
     }
 
     /// The creation times of those of the posts that are in the archive.
     package func dates(of ids: some Sequence<PostID>) async throws -> [PostID: Date] {
         var dates: [PostID: Date] = [:]
         for (network, ids) in Dictionary(grouping: ids, by: \.network) {
-            for part in Array(Set(ids.map(\.value))).portions {
+            for portion in Array(Set(ids.map(\.value))).portions {
                 // `text` is selected although it is not used: without it SQLite scans the covering
                 // index `posts_by_age`, which has no text column, instead of the primary key.
                 let rows = try await storage.query(
                     """
                     SELECT post_id, created_ms, text FROM posts
-                    WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: part)
+                    WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: portion)
                     """)
                 for row in rows {
                     dates[PostID(network: network, value: try row.text("post_id"))] = try row.date(
@@ -206,7 +206,7 @@ extension Archive {
         }
     }
 
-    /// The people whom the human answered most often, most often first, without the human.
+    /// Returns the people whom the human answered, except the human, the most often answered first.
     package func repliedAuthors(limit: Int) async throws -> [RepliedAuthor] {
         let rows = try await storage.query(
             """

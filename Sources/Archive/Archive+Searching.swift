@@ -144,8 +144,8 @@ extension Archive {
         } placeOf: {
             Place(try PostRow.post($0))
         } _: { row in
-            let kept = try Kept(row)
-            return isWanted(kept) ? kept : nil
+            let keptPost = try Kept(row)
+            return isWanted(keptPost) ? keptPost : nil
         }
     }
 

@@ -92,19 +92,19 @@ extension Archive {
         on connection: any StorageConnection
     ) throws -> Set<String> {
         var days: Set<String> = []
-        var known: [PostID: Post] = [:]
+        var storedPosts: [PostID: Post] = [:]
         try PostRow.forEachPortion(of: posts.map(\.id)) { network, values in
             let rows = try connection.query(
                 PostRow.selection
                     + " WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)"
             )
-            for post in try rows.map(PostRow.post) { known[post.id] = post }
+            for post in try rows.map(PostRow.post) { storedPosts[post.id] = post }
         }
         for post in posts {
-            guard let stored = known[post.id] else { continue }
+            guard let stored = storedPosts[post.id] else { continue }
             let completed = stored.completed(by: post)
             guard completed != stored else { continue }
-            known[post.id] = completed
+            storedPosts[post.id] = completed
             for version in [stored, completed] {
                 days.insert(zones.time(of: version).day.description)
             }

@@ -45,8 +45,8 @@ extension Archive {
         return try await storage.transaction { connection in
             let notedSpans = try Self.zones(mirror, seen, connection)
             if notedSpans.contains(span) { return .unchanged }
-            if let other = notedSpans.first(where: { $0.days.overlaps(span.days) }) {
-                return .overlaps(other)
+            if let overlapping = notedSpans.first(where: { $0.days.overlaps(span.days) }) {
+                return .overlaps(overlapping)
             }
             guard notedSpans.count < Self.mostZoneSpans else { return .full }
             try connection.execute(

@@ -13,7 +13,7 @@ package struct Archive: Sendable {
         package var stored = 0
         /// Archived before, or twice in the batch.
         package var alreadyKnown = 0
-        /// Left out because somebody else wrote them.
+        /// Left out because they are reposts of other people's posts.
         package var reposts = 0
         /// Left out because not everybody may read them.
         package var notOpen = 0
@@ -117,8 +117,8 @@ package struct Archive: Sendable {
             """)
     }
 
-    /// Whether posts of the same author on both sides of this one, one at least as old and one at
-    /// least as new, were seen at their server.
+    /// Whether two posts of the same author were seen at their server: one at least as old as this
+    /// post, and one at least as new.
     ///
     /// If the server's list was read completely and lacks a post between these two, the post was
     /// removed.

@@ -167,11 +167,11 @@ package struct People: Sendable {
         _ person: AccountID, onlyFor reason: String, in mirror: String,
         on connection: any StorageConnection
     ) throws -> Bool {
-        let found = try people([person, person.forgottenID], of: mirror, on: connection)
-        let linked = try people(linkedBy: found.compactMap(\.link), of: mirror, on: connection)
+        let ownRecords = try people([person, person.forgottenID], of: mirror, on: connection)
+        let linked = try people(linkedBy: ownRecords.compactMap(\.link), of: mirror, on: connection)
         let accounts = Set([person] + linked.map(\.id))
         let servers = try people(servers(of: Array(accounts)), of: mirror, on: connection)
-        let denials = (found + linked + servers).filter { $0.stance == .deny }
+        let denials = (ownRecords + linked + servers).filter { $0.stance == .deny }
         return !denials.isEmpty && denials.allSatisfy { $0.reason == reason }
     }
 
@@ -261,10 +261,10 @@ package struct People: Sendable {
         guard !people.isEmpty else { return [] }
         let mirror = mirror
         let byForgottenID = Dictionary(people.map { ($0.forgottenID, $0) }) { first, _ in first }
-        let found = try await storage.read {
+        let tombstones = try await storage.read {
             try Self.people(Array(byForgottenID.keys), of: mirror, on: $0)
         }
-        return Set(found.compactMap { byForgottenID[$0.id] })
+        return Set(tombstones.compactMap { byForgottenID[$0.id] })
     }
 
     /// Removes a person from the archive, and keeps a digest that prevents that anything of theirs
@@ -610,7 +610,7 @@ extension People {
 }
 
 extension People {
-    /// Links two accounts, and all accounts that either was linked to, as those of the same person.
+    /// Records that two accounts, and all accounts that either is linked to, are of one person.
     ///
     /// - Parameter seen: ``Person/seen`` of the first that the person was shown; nil to change
     ///   without comparing.
@@ -631,9 +631,9 @@ extension People {
                     ON CONFLICT (mirror, network, account_id) DO UPDATE SET linked_to = excluded.linked_to
                     """)
             }
-            guard let other = links[1], other != link else { return }
+            guard let secondLink = links[1], secondLink != link else { return }
             try connection.execute(
-                "UPDATE people SET linked_to = \(link) WHERE mirror = \(mirror) AND linked_to = \(other)"
+                "UPDATE people SET linked_to = \(link) WHERE mirror = \(mirror) AND linked_to = \(secondLink)"
             )
         }
     }

@@ -126,12 +126,12 @@ package struct P256Key: Sendable {
 
         /// - Parameter encoded: An ECPrivateKey; OpenSSL computes the public part.
         init?(private encoded: [UInt8]) {
-            let found = encoded.withUnsafeBufferPointer { buffer in
+            let decoded = encoded.withUnsafeBufferPointer { buffer in
                 var cursor = buffer.baseAddress
                 return d2i_PrivateKey(EVP_PKEY_EC, nil, &cursor, buffer.count)
             }
-            guard let found else { return nil }
-            key = found
+            guard let decoded else { return nil }
+            key = decoded
         }
 
         /// - Parameter point: A public key as in ``P256Key/publicKey``. OpenSSL refuses a point
@@ -139,12 +139,12 @@ package struct P256Key: Sendable {
         init?(point: [UInt8]) {
             guard point.count == 2 * P256Key.size + 1, point[0] == 4 else { return nil }
             let encoded = P256Key.publicHead + point
-            let found = encoded.withUnsafeBufferPointer { buffer in
+            let decoded = encoded.withUnsafeBufferPointer { buffer in
                 var cursor = buffer.baseAddress
                 return d2i_PUBKEY(nil, &cursor, buffer.count)
             }
-            guard let found else { return nil }
-            key = found
+            guard let decoded else { return nil }
+            key = decoded
         }
 
         deinit { EVP_PKEY_free(key) }

@@ -78,8 +78,8 @@ import Synchronization
         // This function is inlined into its caller, so that the call of `body` for each word costs
         // nothing. The functions that it calls run once for each text, and are not inlined.
         let lattice = try analysed(UnsafeBufferPointer(rebasing: terminated[..<end]))
-        var words = MorphemeCursor(lattice)
-        while let word = words.next() { body(word) }
+        var cursor = MorphemeCursor(lattice)
+        while let word = cursor.next() { body(word) }
         giveBack(lattice)
     }
 

@@ -16,7 +16,7 @@ struct BlueskyWire: SandboxWire {
     var sessions: BlueskySessions
     /// The time up to which each person has seen their notifications.
     var seen: [Int: Date] = [:]
-    /// The standing in an endpoint's own rate limit, besides the limit of all requests.
+    /// The standing of the current request in its endpoint's own rate limit; nil if it has none.
     var standing: RateCounter.Standing?
     var repository: BlueskyRepository
 

@@ -302,6 +302,7 @@ struct PostRecord {
     }
 }
 
+/// The content of a like record that satisfies all rules.
 struct LikeRecord {
     var subject: StrongReference
     var createdAt: Date

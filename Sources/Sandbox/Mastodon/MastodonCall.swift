@@ -105,20 +105,20 @@ struct MastodonRoute: Sendable {
     var fields: Set<String>
     /// Whether a missing post is 404 even if the server answers 403 for everything else that is
     /// missing.
-    var answersWithPage: Bool
+    var alwaysAnswers404: Bool
     var answer: Answer
 
     init(
         _ method: String, _ path: String, _ access: Access, parameters: Set<String> = [],
         fields: Set<String> = [],
-        answersWithPage: Bool = false, answer: @escaping Answer
+        alwaysAnswers404: Bool = false, answer: @escaping Answer
     ) {
         self.method = method
         self.pattern = Substring(path).split(separator: "/")
         self.access = access
         self.parameters = parameters
         self.fields = fields
-        self.answersWithPage = answersWithPage
+        self.alwaysAnswers404 = alwaysAnswers404
         self.answer = answer
     }
 

@@ -262,9 +262,9 @@ extension MastodonCall {
                 "media_ids",
                 "quote_approval_policy", "content_type",
             ],
-            answersWithPage: true, answer: MastodonCall.publish),
+            alwaysAnswers404: true, answer: MastodonCall.publish),
         MastodonRoute(
-            "GET", "/api/v1/statuses/:id", .anybody(.post), answersWithPage: true,
+            "GET", "/api/v1/statuses/:id", .anybody(.post), alwaysAnswers404: true,
             answer: MastodonCall.read),
         MastodonRoute(
             "GET", "/api/v2/search", .anybody(.search),
@@ -280,7 +280,7 @@ extension MastodonCall {
             fields: [
                 "status", "language", "spoiler_text", "sensitive", "content_type", "media_ids",
             ],
-            answersWithPage: true, answer: MastodonCall.edit),
+            alwaysAnswers404: true, answer: MastodonCall.edit),
         MastodonRoute(
             "POST", "/api/v1/statuses/:id/favourite", .scope(["write:favourites"]),
             answer: MastodonCall.favorite),

@@ -206,12 +206,14 @@ struct MastodonEntities {
             "card": nil,
             "poll": content.attachment == .poll ? poll(content) : .null,
         ]
-        return answered(policies(sourceText(entity, of: content), of: content), post)
+        let withText = withSourceText(entity, of: content)
+        let withRules = withPolicies(withText, of: content)
+        return withAnsweredPost(withRules, post)
     }
 
     private func isSensitive(_ post: SandboxPost) -> Bool {
         if habits.dropsDetails { return false }
-        // On such a program the warning of a scripted post by a local person is a title.
+        // Where warnings are titles, so is the warning of a scripted post by a local person.
         let isTitle = habits.warningsAreTitles && post.number != nil && isLocal(post)
         return post.isSensitive && !isTitle
     }
@@ -237,7 +239,7 @@ struct MastodonEntities {
     }
 
     /// The status with the field `text`, if the server has it.
-    private func sourceText(_ status: WireJSON, of post: SandboxPost) -> WireJSON {
+    private func withSourceText(_ status: WireJSON, of post: SandboxPost) -> WireJSON {
         switch habits.sourceText {
         case .missing: status
         case .plain: status.adding(("text", isLocal(post) ? .string(post.text) : nil))
@@ -246,7 +248,7 @@ struct MastodonEntities {
     }
 
     /// The status with GoToSocial's rules for a post of its visibility.
-    private func policies(_ status: WireJSON, of post: SandboxPost) -> WireJSON {
+    private func withPolicies(_ status: WireJSON, of post: SandboxPost) -> WireJSON {
         guard habits.tellsPolicies else { return status }
         func rule(_ names: [String]) -> WireJSON {
             let ownRule = viewer == nil ? [] : ["me"]
@@ -274,7 +276,7 @@ struct MastodonEntities {
     }
 
     /// The status with the answered post, if the server includes it.
-    private func answered(_ entity: WireJSON, _ post: SandboxPost) -> WireJSON {
+    private func withAnsweredPost(_ entity: WireJSON, _ post: SandboxPost) -> WireJSON {
         guard habits.takesThreadAuthorForParents,
             let answered = post.replyTo.flatMap({ state.posts[$0] })
         else {

@@ -366,7 +366,7 @@ struct MastodonTokens: Sendable {
 
     /// Returns the grant of a token.
     ///
-    /// - Throws: 401 if the token is unknown or has expired, which nobody can know beforehand.
+    /// - Throws: 401 if the token is unknown or has expired; a client cannot foresee the expiry.
     mutating func find(_ token: String?, lifetime: TimeInterval?, at now: Date) throws(WireRefusal)
         -> Grant
     {

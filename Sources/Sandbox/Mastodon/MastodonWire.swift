@@ -141,7 +141,7 @@ struct MastodonWire: SandboxWire {
         do throws(WireRefusal) {
             return try perform(call, on: route, in: &state)
         } catch {
-            guard habits.forbidsMissing, error.status == 404, !route.answersWithPage else {
+            guard habits.forbidsMissing, error.status == 404, !route.alwaysAnswers404 else {
                 throw error
             }
             var refusal = error

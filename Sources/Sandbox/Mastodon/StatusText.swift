@@ -313,10 +313,10 @@ struct RewrittenHTML {
         }
         for (sign, element) in Self.marks
         where remainder.hasPrefix(sign) && (dialect == .snac || sign != "~~") {
-            let inside = remainder.dropFirst(sign.count).prefix { $0 != sign.last }
-            guard !inside.isEmpty, remainder[inside.endIndex...].hasPrefix(sign) else { continue }
-            let end = remainder.index(inside.endIndex, offsetBy: sign.count)
-            return ("<\(element)>\(inline(String(inside)))</\(element)>", end)
+            let content = remainder.dropFirst(sign.count).prefix { $0 != sign.last }
+            guard !content.isEmpty, remainder[content.endIndex...].hasPrefix(sign) else { continue }
+            let end = remainder.index(content.endIndex, offsetBy: sign.count)
+            return ("<\(element)>\(inline(String(content)))</\(element)>", end)
         }
         return nil
     }

@@ -3,8 +3,8 @@ package import Posts
 
 /// A year of posts by the sandbox's human, and her reactions to posts of others.
 ///
-/// Written for this project, without anybody's data. The same seed and the same day make the same
-/// archive on every machine.
+/// The texts were written for this project and contain no real person's data. The same seed and the
+/// same day make the same archive on every machine.
 package struct SampleArchive: Sendable {
     /// The human's own posts, oldest first, replies included: at least 1,500.
     package let posts: [SamplePost]
@@ -330,9 +330,9 @@ package struct SamplePost: Equatable, Sendable {
         ]
         if let favorite { fields.append(("favorite", favorite ? "true" : "false")) }
         if let replyTo {
-            let answered = Self.id(at: createdAt.addingTimeInterval(-600), sequence: 0)
+            let answeredID = Self.id(at: createdAt.addingTimeInterval(-600), sequence: 0)
             fields.append(("reply_to_author", Self.quoted(replyTo.handle)))
-            fields.append(("reply_to_post", Self.quoted(Self.uri(id: answered, author: replyTo))))
+            fields.append(("reply_to_post", Self.quoted(Self.uri(id: answeredID, author: replyTo))))
         }
         return "{" + fields.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
     }

@@ -147,7 +147,7 @@ package final class SandboxFaults: @unchecked Sendable {
 
     /// Returns the fault for a request, and uses it up.
     func take(for request: WireRequest) -> SandboxFault? {
-        let met = lock.withLock { () -> Planned? in
+        let matching = lock.withLock { () -> Planned? in
             guard !planned.isEmpty else { return nil }
             let method = request.method
             let path = request.path
@@ -161,11 +161,11 @@ package final class SandboxFaults: @unchecked Sendable {
             guard let index else { return nil }
             appliedCount += 1
             planned[index].remaining -= 1
-            let met = planned[index]
-            if met.remaining == 0 { planned.remove(at: index) }
-            return met
+            let matching = planned[index]
+            if matching.remaining == 0 { planned.remove(at: index) }
+            return matching
         }
-        met?.whenMet?(request.target)
-        return met?.fault
+        matching?.whenMet?(request.target)
+        return matching?.fault
     }
 }

@@ -86,7 +86,7 @@ package struct SandboxLedger: Sendable {
         package enum Kind: Sendable {
             /// The bot answered one post twice.
             case reply
-            /// The bot published the same text twice at the same place.
+            /// The bot published the same text twice as a post, or in answer to the same post.
             case text
             case favorite
         }

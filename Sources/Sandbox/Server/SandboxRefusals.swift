@@ -102,14 +102,14 @@ extension SandboxRefusals.Target {
     init?(_ request: WireRequest) {
         guard request.method == "GET" else { return nil }
         let segments = request.path.split(separator: "/").map(String.init)
-        let found =
+        let objectAndName =
             switch segments.first {
             case "api": Self.mastodon(segments)
             case "2": Self.x(segments, request.query)
             case "xrpc": Self.bluesky(segments.last ?? "", request.query)
             default: nil as (SandboxRefusals.Object, String)?
             }
-        guard let (object, name) = found else { return nil }
+        guard let (object, name) = objectAndName else { return nil }
         self.init(object: object, name: name)
         guard object.isPage else { return }
         let position = request.query.filter { Self.cursors.contains($0.name) }.map {

@@ -165,12 +165,12 @@ extension Visibility {
 extension SandboxState {
     /// Makes a person mention the bot.
     ///
-    /// - Returns: The ledger's entry; nil if nobody in the sandbox except the two mirrored accounts
-    ///   has this name.
+    /// - Returns: The ledger's entry; nil if the sandbox has no person of this name, or the name is
+    ///   the bot's.
     mutating func say(_ utterance: SandboxUtterance, at date: Date) -> SandboxLedger.Mention? {
         guard let author = population.index(of: utterance.speaker), author != SandboxPopulation.bot
         else { return nil }
-        // The number is negative, so that it is never that of a scripted post.
+        // The number is negative, so that no scripted post has the same one.
         unscriptedMentions += 1
         let text = "@\(SandboxPopulation.botName) \(utterance.words)"
         var post = SandboxPost(

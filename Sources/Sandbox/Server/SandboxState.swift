@@ -48,7 +48,7 @@ struct SandboxState: Sendable {
     var profiles: [Int: (note: String?, fields: [(name: String, value: String)])] = [:]
     /// The people who have asked the bot to stop.
     var stopped: Set<Int> = []
-    /// The state of the human's account while the request in hand is answered.
+    /// The state of the human's account during the current request.
     var humanStanding = SandboxStanding.active
     /// The number of answers to a person on a day, and in a conversation, for the caps.
     var answersByPersonAndDay: [PersonDay: Int] = [:]

@@ -84,11 +84,11 @@ struct TownEntities {
     /// The people of the town whom a text names, each once.
     func people(in text: String) -> [TownPerson] {
         guard text.utf8.contains(UInt8(ascii: "@")) else { return [] }
-        var found: [TownPerson] = []
+        var people: [TownPerson] = []
         for case .mention(let user, let host) in StatusText.pieces(of: text) {
-            if let person = person(user, host), !found.contains(person) { found.append(person) }
+            if let person = person(user, host), !people.contains(person) { people.append(person) }
         }
-        return found
+        return people
     }
 
     private func person(_ user: String, _ host: String?) -> TownPerson? {

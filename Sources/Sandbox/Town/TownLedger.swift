@@ -30,8 +30,8 @@ package struct TownLedger: Sendable {
     /// An action that should not have happened.
     package struct Incident: Equatable, Sendable {
         package enum Kind: String, CaseIterable, Sendable {
-            /// The same text again at the same place, a second answer to a mention, or a repeated
-            /// favorite.
+            /// The same text again as a post or in answer to the same post, a second answer to a
+            /// mention, or a repeated favorite.
             case duplicate
             /// A person was notified who had not mentioned the bot or whom the human never
             /// answered, a bot wrote more to a person than it may, or it favorited a post that it

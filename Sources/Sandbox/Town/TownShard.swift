@@ -16,7 +16,7 @@ final class TownShard: @unchecked Sendable {
     private var recorded: [TownRequest] = []
     private var recordsAtMost = 0
 
-    /// - Parameter numbers: The households, `stride` apart.
+    /// - Parameter numbers: The numbers of the households, with equal distances.
     init(plan: TownPlan, numbers: StrideTo<Int>) {
         self.plan = plan
         households = numbers.map { TownHousehold($0, plan: plan) }

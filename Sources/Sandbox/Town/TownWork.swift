@@ -330,10 +330,10 @@ struct TownWork {
         }
         var parent: TownPost?
         if let parentID = members["in_reply_to_id"]?.text {
-            guard let found = Int64(parentID).flatMap({ household.post($0) }) else {
+            guard let answered = Int64(parentID).flatMap({ household.post($0) }) else {
                 throw .notFound
             }
-            parent = found
+            parent = answered
         }
         let post = TownPost(
             id: household.nextID(at: now), author: .bot, kind: .written, named: parent?.author,
@@ -364,15 +364,17 @@ struct TownWork {
         {
             note(.duplicate, "a second answer to \(parent.id)")
         }
-        let named = entities.people(in: text)
+        let namedPeople = entities.people(in: text)
         guard let parent else {
-            if !named.isEmpty {
-                note(.stranger, "a post that answers nobody names \(plan.handle(of: named[0]))")
+            if !namedPeople.isEmpty {
+                note(
+                    .stranger, "a post that answers nobody names \(plan.handle(of: namedPeople[0]))"
+                )
             }
             return
         }
         let author = TownPerson(household.number, parent.author)
-        for person in named where person != author {
+        for person in namedPeople where person != author {
             note(.stranger, "an answer names \(plan.handle(of: person))")
         }
         if parent.kind != .mention {

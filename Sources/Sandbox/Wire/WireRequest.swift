@@ -17,8 +17,8 @@ struct WireRequest: Sendable {
 
     /// The parameters of the query in order.
     var query: [(name: String, value: String)] {
-        guard let mark = target.firstIndex(of: "?") else { return [] }
-        return Self.form(target[target.index(after: mark)...])
+        guard let questionMark = target.firstIndex(of: "?") else { return [] }
+        return Self.form(target[target.index(after: questionMark)...])
     }
 
     /// The first header of the name, which must be in lower case.

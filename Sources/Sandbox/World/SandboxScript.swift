@@ -247,7 +247,7 @@ extension SandboxScript {
     }
 }
 
-/// The human: the archived posts, and a life that continues in the same rhythm.
+/// The human's posts: the archived ones, and new ones at the same times of day and rate.
 extension SandboxScript {
     /// Replays the archive, with each reply under a post of the person it answers.
     mutating func writeArchive() {

@@ -22,7 +22,7 @@ struct XGate: Sendable {
     /// The nonces of requests whose answers were cut: an HTTP client may repeat such a read by
     /// itself, with the same nonce.
     private var interruptedNonces: Set<UInt64> = []
-    /// Whether the answer to the request at hand will not arrive whole.
+    /// Whether a fault cuts the answer to the current request.
     var cutsAnswer = false
 
     init(access: SandboxAccess) {

@@ -250,7 +250,7 @@ struct XPostRequest: Sendable {
     /// The numbers of uploaded files.
     var media: [Int64] = []
 
-    private static let known: Set = [
+    private static let knownFields: Set = [
         "text", "reply", "reply_settings", "made_with_ai", "paid_partnership", "nullcast", "media",
         "poll",
         "quote_tweet_id", "community_id", "geo", "edit_options",
@@ -264,7 +264,7 @@ struct XPostRequest: Sendable {
     /// - Throws: 400 for a body or a text that X refuses, 403 for an operation that the app may not
     ///   do.
     init(_ request: WireRequest) throws(XRefusal) {
-        let body = try XBody(request, known: Self.known)
+        let body = try XBody(request, known: Self.knownFields)
         if Self.withheld.contains(where: body.has) { throw .clientForbidden }
         guard let text = try body.text("text") else { throw .invalidBody("$.text: is missing") }
         if let objection = XWeight.objection(to: text) {
