@@ -44,7 +44,7 @@ extension Archive {
 
     /// An earlier verdict on a text, possibly by other rules.
     package struct EarlierVerdict: Equatable, Sendable {
-        /// The name of those rules; empty if there were none.
+        /// The name of the rules that judged the text; empty if none have judged it.
         package let rules: String
         package let fitness: StoredFitness
     }
@@ -135,7 +135,7 @@ extension Archive {
     package enum PreparationNeed: Sendable {
         /// Posts that were never prepared.
         case unjudged
-        /// Posts that were never prepared, or by rules of another version.
+        /// Posts that were never prepared, or were prepared by other rules.
         case outdated
     }
 
@@ -178,9 +178,9 @@ extension Archive {
     /// Returns some of the posts, without replies, that need to be prepared.
     ///
     /// - Parameters:
-    ///   - need: Which posts.
+    ///   - need: The kind of posts to return.
     ///   - version: The name of the current rules.
-    ///   - limit: The most to return.
+    ///   - limit: The largest number of posts to return.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func unprepared(
         _ need: PreparationNeed = .outdated, by version: String, atMost limit: Int
@@ -345,7 +345,7 @@ extension Archive {
         return (first, last)
     }
 
-    /// A post whose client program is known, or which may have hashtags.
+    /// A post that shows habits of the human: its client program is known, or it may have hashtags.
     package struct Habit: Sendable {
         package let text: String
         package let client: String?
@@ -358,7 +358,7 @@ extension Archive {
     /// - Parameters:
     ///   - previousEnd: The end of the previous range; nil to begin with the oldest posts.
     ///   - number: About how many posts the range has, with habits or without.
-    /// - Returns: The end of the range; nil if it is the last one.
+    /// - Returns: The posts that show habits, and the end of the range; nil if it is the last one.
     package func habits(after previousEnd: Int64?, atMost number: Int) async throws -> (
         habits: [Habit], end: Int64?
     ) {

@@ -154,7 +154,7 @@ extension Archive {
     /// Returns the human's replies to some accounts, by the account answered, newest first.
     ///
     /// - Parameters:
-    ///   - accounts: Some hundred at most.
+    ///   - accounts: The answered accounts, some hundred at most.
     ///   - answered: An SQL expression for the text that a row of `posts` answers, or null.
     /// - Throws: ``ArchiveError``, or the store's error.
     package static func replies(
@@ -183,7 +183,7 @@ extension Archive {
     /// The newest of the human's replies to others, newest first.
     ///
     /// - Parameters:
-    ///   - limit: The most replies.
+    ///   - limit: The largest number of replies to return.
     ///   - answered: As for ``replies(to:answered:of:on:)``.
     /// - Throws: ``ArchiveError``, or the store's error.
     package static func newestReplies(
@@ -323,7 +323,7 @@ extension Archive.Original {
 }
 
 extension Post {
-    /// Whether it sorts before the other one, newest first.
+    /// Whether the post sorts before another one in a list with the newest first.
     fileprivate func isNewer(than other: Post) -> Bool {
         (createdAt, id.value) > (other.createdAt, other.id.value)
     }

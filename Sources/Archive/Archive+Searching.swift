@@ -56,7 +56,7 @@ extension Archive {
         }
     }
 
-    /// A place in the order of time, the newest first.
+    /// The position of a post in a list that is sorted by time, the newest first.
     package struct Place: Equatable, Sendable {
         fileprivate let created: Int64
         fileprivate let network: String
@@ -124,11 +124,11 @@ extension Archive {
     /// The posts after a place, the newest first.
     ///
     /// - Parameters:
-    ///   - place: Nil to begin with the newest.
-    ///   - limit: The most to return.
+    ///   - place: The position after which to begin; nil to begin with the newest post.
+    ///   - limit: The largest number of posts to return.
     ///   - filter: The texts that the bot may post.
     ///   - kept: The filter of the search.
-    ///   - isWanted: Whether a post is wanted.
+    ///   - isWanted: Whether to return a post.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func kept(
         after place: Place? = nil, limit: Int, by filter: TextFilter,

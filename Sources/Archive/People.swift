@@ -57,13 +57,15 @@ package struct People: Sendable {
 
     /// Whether a person may be answered and learned from.
     ///
-    /// The first of these statements that exists decides:
+    /// The first of these conditions that is met decides:
     ///
-    /// 1. no, about one of their linked accounts;
-    /// 2. yes, about one of them;
-    /// 3. no, about the server of one of them or one above it (``deny(_:seen:at:)``).
+    /// 1. one of their linked accounts is denied: `deny`;
+    /// 2. one of these accounts is allowed: `allow`;
+    /// 3. the server of one of them, or a domain above it, is denied (``deny(_:seen:at:)``):
+    ///    `deny`.
     ///
-    /// So a statement about a person has precedence over one about a server, whichever came first.
+    /// So a stance toward a person has precedence over one toward a server, whichever was set
+    /// first.
     package func stance(of person: AccountID) async throws -> Stance {
         try await stances(of: [person])[person] ?? .none
     }
@@ -79,7 +81,7 @@ package struct People: Sendable {
         return try await storage.read { try Self.stances(of: people, in: mirror, on: $0) }
     }
 
-    /// Returns the stances inside a transaction.
+    /// Returns the stances toward some people, inside a transaction.
     package static func stances(
         of people: [AccountID], in mirror: String, on connection: any StorageConnection
     ) throws -> [AccountID: Stance] {
@@ -462,7 +464,7 @@ package struct People: Sendable {
         Set(try await storage.query(Self.selectionOfNames(in: mirror)).map { try $0.text("name") })
     }
 
-    /// Returns the names inside a transaction.
+    /// Returns the handles of ``names()`` inside a transaction.
     package static func names(in mirror: String, on connection: any StorageConnection) throws
         -> Set<String>
     {
@@ -638,7 +640,7 @@ extension People {
         }
     }
 
-    /// The link of an account that is linked to no other yet.
+    /// The value of ``Person/link`` for an account that is not linked to another yet.
     private static func link(of account: AccountID) -> String {
         "\(account.network.rawValue) \(account.value)"
     }

@@ -4,8 +4,8 @@ package import Storage
 
 /// The mapping of a post to a row of the table `posts`.
 package enum PostRow {
-    /// The columns written when a post is archived; the programs that the benchmarks compare with
-    /// write the same ones.
+    /// The columns written when a post is archived; the other programs in the benchmarks write the
+    /// same columns.
     package static let columns: [(name: String, type: ColumnType)] = [
         ("mirror", .text), ("network", .text), ("post_id", .text), ("author", .text),
         ("address", .text),

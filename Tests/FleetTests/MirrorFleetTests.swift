@@ -298,7 +298,7 @@ import Transport
         try await cut.waitForStarts(3)
         for _ in 0..<20 { try await look(stage) }
         try await expect(owners(stage)) { Set($0.values).count == 2 }
-        stage.town.mark()
+        stage.town.resetFigures()
         for _ in 0..<20 { try await look(stage) }
         let healthy = try await MirrorsStatus(of: able.installation, now: clock.now)
         #expect(healthy.unableWorkers == [])

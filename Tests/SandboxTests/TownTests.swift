@@ -326,16 +326,16 @@ import Testing
     @Test func countsWhoseMentionsWereRead() throws {
         let servers = Servers(Self.plan(40))
         func figures() -> (polled: Int, gap: TimeInterval) {
-            let all = servers.shards.map(\.current)
+            let all = servers.shards.map(\.currentFigures)
             return (all.reduce(0) { $0 + $1.polled }, all.map(\.longestPollGap).max() ?? 0)
         }
-        for shard in servers.shards { shard.mark(at: Self.origin) }
+        for shard in servers.shards { shard.resetFigures(at: Self.origin) }
         for household in 0..<30 { _ = try servers.mentions(of: household, at: Self.origin + 10) }
         #expect(figures().polled == 30)
         for household in 0..<30 { _ = try servers.mentions(of: household, at: Self.origin + 75) }
         #expect(figures().polled == 30)
         #expect(figures().gap == 65)
-        for shard in servers.shards { shard.mark(at: Self.origin + 100) }
+        for shard in servers.shards { shard.resetFigures(at: Self.origin + 100) }
         _ = try servers.mentions(of: 3, at: Self.origin + 500)
         #expect(figures().polled == 1)
         #expect(figures().gap == 0)

@@ -86,7 +86,7 @@ actor SandboxNetwork {
             answer: dated(answer ?? WireAnswer(status: 0), now),
             manner: fault == nil && answer?.omitsLength == true ? .unmeasured : Manner(fault),
             delay: delay(of: request),
-            write: write.map { note($0, answer) })
+            write: write.map { recordWrite($0, answer) })
     }
 
     /// The text of every post so far, by its id on a network.
@@ -207,7 +207,7 @@ extension SandboxNetwork {
     }
 
     /// Adds a write to the ledger with its effect, and returns its index.
-    private func note(_ write: SandboxLedger.Write, _ answer: WireAnswer?) -> Int {
+    private func recordWrite(_ write: SandboxLedger.Write, _ answer: WireAnswer?) -> Int {
         var write = write
         write.status = answer?.status
         write.postID = state.requestOutcome.map { String($0.post) }
@@ -235,7 +235,7 @@ extension SandboxNetwork {
             lateRequests.removeFirst()
             state.advance(to: next.date)
             let answer = act(on: next.request, at: next.date, cutsAnswer: true)
-            if let write = next.write { _ = note(write, answer) }
+            if let write = next.write { _ = recordWrite(write, answer) }
         }
         state.advance(to: now)
     }

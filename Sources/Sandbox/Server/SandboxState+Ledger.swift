@@ -191,7 +191,7 @@ extension SandboxState {
             mention.kind == .friend && utterance.burden == nil && !notifiesOthers
         post.mention = mention
         insert(&post)
-        note(mention, of: post)
+        recordMention(mention, of: post)
         countIfEligible(post)
         return ledger.mentions.last
     }

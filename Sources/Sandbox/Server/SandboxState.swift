@@ -134,11 +134,11 @@ extension SandboxState {
         post.number = scripted.number
         idByNumber[scripted.number] = post.id
         insert(&post)
-        if let mention = scripted.mention { note(mention, of: post) }
+        if let mention = scripted.mention { recordMention(mention, of: post) }
         countIfEligible(post)
     }
 
-    mutating func note(_ mention: SandboxMention, of post: SandboxPost) {
+    mutating func recordMention(_ mention: SandboxMention, of post: SandboxPost) {
         if mention.kind == .stop { stopped.insert(post.author) }
         ledger.mentions.append(
             .init(

@@ -57,15 +57,15 @@ package final class Town: Sendable {
     package func url(ofHost host: Int) -> String { "http://\(plan.address(ofHost: host)):\(port)" }
 
     /// Sets the counts of ``figures`` to zero.
-    package func mark() {
+    package func resetFigures() {
         let now = now()
-        for shard in shards { shard.mark(at: now) }
+        for shard in shards { shard.resetFigures(at: now) }
     }
 
-    /// The counts since ``mark()``.
+    /// The counts since ``resetFigures()``.
     package var figures: TownFigures {
         var total = TownFigures()
-        for figures in shards.map(\.current) {
+        for figures in shards.map(\.currentFigures) {
             total.requests += figures.requests
             total.polled += figures.polled
             total.longestPollGap = max(total.longestPollGap, figures.longestPollGap)

@@ -70,7 +70,7 @@ package struct TownLedger: Sendable {
     }
 }
 
-/// The counts of a ``Town`` since ``Town/mark()``.
+/// The counts of a ``Town`` since ``Town/resetFigures()``.
 package struct TownFigures: Sendable {
     package internal(set) var requests = 0
     /// The number of bots whose mentions were read.

@@ -70,14 +70,14 @@ final class TownShard: @unchecked Sendable {
     }
 
     /// Sets the counts to zero.
-    func mark(at now: Date) {
+    func resetFigures(at now: Date) {
         lock.withLock {
             figures = TownFigures()
             countingSince = now
         }
     }
 
-    var current: TownFigures { lock.withLock { figures } }
+    var currentFigures: TownFigures { lock.withLock { figures } }
 
     /// Lets all events up to an instant happen and returns the ledger.
     func ledger(at now: Date) -> TownLedger {

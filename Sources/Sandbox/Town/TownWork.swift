@@ -71,7 +71,7 @@ struct TownWork {
         } catch {
             answer = .json(["error": .string(error.message)], status: error.status)
             if !error.isExpected {
-                note(.refusal, "\(call.kind): \(error.status) \(error.message)")
+                recordIncident(.refusal, "\(call.kind): \(error.status) \(error.message)")
             }
         }
         if let used {
@@ -86,7 +86,7 @@ struct TownWork {
         return answer
     }
 
-    private mutating func note(_ kind: TownLedger.Incident.Kind, _ words: String) {
+    private mutating func recordIncident(_ kind: TownLedger.Incident.Kind, _ words: String) {
         ledger.incidents.append(
             .init(kind: kind, household: household.number, date: now, words: words))
     }
@@ -306,14 +306,14 @@ struct TownWork {
         try writer()
         let post = household.posts[index]
         guard household.favorite(index, at: now) else {
-            return note(.duplicate, "favorite of \(post.id) again")
+            return recordIncident(.duplicate, "favorite of \(post.id) again")
         }
         ledger.favorites += 1
         if post.author == .human || post.author == .bot {
-            note(.stranger, "favorite of a post of its own human")
+            recordIncident(.stranger, "favorite of a post of its own human")
         }
         if now.timeIntervalSince(post.date) > 6 * 3_600 + 300 {
-            note(.stranger, "favorite of the old post \(post.id)")
+            recordIncident(.stranger, "favorite of the old post \(post.id)")
         }
     }
 
@@ -357,17 +357,17 @@ struct TownWork {
         hasher.combine(text.trimmingCharacters(in: .whitespacesAndNewlines))
         hasher.combine(parent?.id)
         if !household.sentTexts.insert(hasher.finalize()).inserted {
-            note(.duplicate, "the same text again: \(text)")
+            recordIncident(.duplicate, "the same text again: \(text)")
         }
         if let parent,
             household.posts.contains(where: { $0.author == .bot && $0.replyTo == parent.id })
         {
-            note(.duplicate, "a second answer to \(parent.id)")
+            recordIncident(.duplicate, "a second answer to \(parent.id)")
         }
         let namedPeople = entities.people(in: text)
         guard let parent else {
             if !namedPeople.isEmpty {
-                note(
+                recordIncident(
                     .stranger, "a post that answers nobody names \(plan.handle(of: namedPeople[0]))"
                 )
             }
@@ -375,18 +375,18 @@ struct TownWork {
         }
         let author = TownPerson(household.number, parent.author)
         for person in namedPeople where person != author {
-            note(.stranger, "an answer names \(plan.handle(of: person))")
+            recordIncident(.stranger, "an answer names \(plan.handle(of: person))")
         }
         if parent.kind != .mention {
-            return note(.stranger, "an answer to a post that does not mention the bot")
+            return recordIncident(.stranger, "an answer to a post that does not mention the bot")
         }
         if parent.author == .stranger {
-            note(.stranger, "an answer to somebody whom the human never answered")
+            recordIncident(.stranger, "an answer to somebody whom the human never answered")
         }
         let day = TownPlan.day(of: now) * 8 + Int(parent.author.rawValue)
         household.answers[day, default: 0] += 1
         if household.answers[day, default: 0] > 3 {
-            note(.stranger, "a fourth answer to one person in a day")
+            recordIncident(.stranger, "a fourth answer to one person in a day")
         }
     }
 }

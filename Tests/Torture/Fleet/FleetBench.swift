@@ -58,12 +58,12 @@ struct FleetBench: Sendable {
     private func idle(on stage: FleetStage) async throws -> Idle {
         let mirrors = stage.town.plan.mirrors
         say("starting a fleet of \(mirrors) …")
-        stage.town.mark()
+        stage.town.resetFigures()
         try stage.start()
         let first = try await stage.waitForPolls(seconds: Self.startSeconds)
         try await stage.stop()
         say("first polled after \(Self.text(first)); starting again …")
-        stage.town.mark()
+        stage.town.resetFigures()
         try stage.start()
         let again = try await stage.waitForPolls(seconds: Self.startSeconds)
         say("polled after \(Self.text(again)); measuring for \(plan.seconds) s …")
@@ -71,7 +71,7 @@ struct FleetBench: Sendable {
         // of Postgres tells its commits after ten seconds.
         try await ContinuousClock().sleep(
             for: .seconds(max(Self.statisticsSeconds, min(plan.poll * 2, plan.seconds))))
-        stage.town.mark()
+        stage.town.resetFigures()
         stage.town.record(atMost: 50_000)
         let usage = try stage.usage()
         let counted = try await stage.database.counted()
@@ -263,7 +263,7 @@ struct FleetBench: Sendable {
             plan, town: town(plan.dayMirrors, origin: origin, .lively), factor: plan.factor)
         try await closing(stage) {
             say("\(plan.dayMirrors) mirrors live \(plan.hours) hours at factor \(plan.factor) …")
-            stage.town.mark()
+            stage.town.resetFigures()
             try stage.start(plan.dayWorkers)
             let end = origin + plan.hours * 3_600
             while stage.clock.now < end {

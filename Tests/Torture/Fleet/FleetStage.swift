@@ -205,8 +205,8 @@ final class FleetStage: @unchecked Sendable {
         return try FleetUsage(of: running.map(\.process))
     }
 
-    /// Waits until the mentions of every bot were read since ``Town/mark()`` and returns how long
-    /// that took.
+    /// Waits until the mentions of every bot were read since ``Town/resetFigures()``, and returns
+    /// how long that took.
     ///
     /// - Throws: ``TestSupportError`` if a worker ends or the time is over.
     func waitForPolls(seconds: Double) async throws -> Duration {
