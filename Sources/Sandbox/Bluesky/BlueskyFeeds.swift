@@ -188,7 +188,7 @@ extension BlueskyCall {
         guard depth > 0 else { return view }
         var answers: [WireJSON] = []
         for id in state.answers[post.id] ?? [] {
-            guard let answer = state.posts[id], repository.shows(answer) else { continue }
+            guard let answer = state.posts[id], repository.isOnBluesky(answer) else { continue }
             answers.append(branch(of: answer, depth: depth - 1, &repository, state))
         }
         if post.crowd > 0 {

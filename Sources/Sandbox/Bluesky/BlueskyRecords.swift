@@ -476,7 +476,7 @@ extension BlueskyRepository {
     private mutating func listPosts(of person: Int, _ bounds: RecordBounds, in state: SandboxState)
         -> [Entry]
     {
-        guard written[person] != nil else {
+        guard writtenIDs[person] != nil else {
             return bounds.page(
                 of: state.postsByAuthor[person], by: { key(of: $0) },
                 read: { entry(of: $0, in: state) })

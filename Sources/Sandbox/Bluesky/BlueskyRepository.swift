@@ -33,7 +33,7 @@ struct BlueskyRepository: Sendable {
     /// an entry stays when its post is deleted.
     var entries: [Int64: Entry] = [:]
     /// The numbers of the posts that were written here, by author and key.
-    var written: [Int: [String: Int64]] = [:]
+    var writtenIDs: [Int: [String: Int64]] = [:]
     /// The likes that were written here, by person and key.
     var likes: [Int: [String: Like]] = [:]
     /// The keys of `likes` by person and post.
@@ -54,7 +54,7 @@ struct BlueskyRepository: Sendable {
     init(people: SandboxDirectory) { self.people = people }
 
     /// Whether the post exists on Bluesky: it is open to everybody and not a repost.
-    func shows(_ post: SandboxPost) -> Bool { post.visibility.isOpen && post.repostOf == nil }
+    func isOnBluesky(_ post: SandboxPost) -> Bool { post.visibility.isOpen && post.repostOf == nil }
 
     /// The key of a post, even if it was not shown yet.
     func key(of id: Int64) -> String { entries[id]?.key ?? SandboxIdentity.recordKey(id) }
@@ -97,7 +97,7 @@ extension BlueskyRepository {
 
     /// The entry of the post with the number, if it is on Bluesky.
     mutating func entry(of id: Int64, in state: SandboxState) -> Entry? {
-        guard let post = state.posts[id], shows(post) else { return nil }
+        guard let post = state.posts[id], isOnBluesky(post) else { return nil }
         return entry(of: post, in: state)
     }
 
@@ -191,7 +191,7 @@ extension BlueskyRepository {
         else {
             return nil
         }
-        return written[author]?[address.key] ?? Self.number(ofKey: address.key)
+        return writtenIDs[author]?[address.key] ?? Self.number(ofKey: address.key)
     }
 
     /// The number of a key that the sandbox made.
@@ -208,7 +208,7 @@ extension BlueskyRepository {
 
     /// The post at an address; nil if it is not on Bluesky.
     func post(at address: RecordAddress, in state: SandboxState) -> SandboxPost? {
-        guard let id = number(of: address), let post = state.posts[id], shows(post),
+        guard let id = number(of: address), let post = state.posts[id], isOnBluesky(post),
             people.index(of: address.authority) == post.author, key(of: id) == address.key
         else { return nil }
         return post
@@ -271,7 +271,7 @@ extension BlueskyRepository {
             RecordAddress.posts, key, by: person, value, createdAt: post.createdAt,
             reply: post.reply)
         entries[id] = entry
-        written[person, default: [:]][key] = id
+        writtenIDs[person, default: [:]][key] = id
         return entry
     }
 

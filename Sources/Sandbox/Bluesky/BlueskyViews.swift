@@ -22,7 +22,7 @@ extension BlueskyRepository {
         -> WireJSON
     {
         let profile = profile(of: person, in: state).record
-        let posts = state.postsByAuthor[person].count { state.posts[$0].map(shows) ?? false }
+        let posts = state.postsByAuthor[person].count { state.posts[$0].map(isOnBluesky) ?? false }
         let view = author(person, for: viewer, in: state).adding(
             ("description", .string(profile.description ?? "")), ("followersCount", 12),
             ("followsCount", 34),
@@ -45,7 +45,7 @@ extension BlueskyRepository {
 
     /// The post with the number; nil if it is not on Bluesky.
     mutating func post(_ id: Int64, for viewer: Int?, in state: SandboxState) -> WireJSON? {
-        guard let post = state.posts[id], shows(post) else { return nil }
+        guard let post = state.posts[id], isOnBluesky(post) else { return nil }
         return view(of: post, for: viewer, in: state)
     }
 
@@ -72,7 +72,9 @@ extension BlueskyRepository {
                     ]
                 ))
         }
-        if let viewer { members.append(("viewer", self.viewer(viewer, of: post, in: state))) }
+        if let viewer {
+            members.append(("viewer", viewerMembers(of: viewer, for: post, in: state)))
+        }
         return post.flaw?.broken(.object(members)) ?? .object(members)
     }
 
@@ -90,9 +92,9 @@ extension BlueskyRepository {
         ]
     }
 
-    private mutating func viewer(_ viewer: Int, of post: SandboxPost, in state: SandboxState)
-        -> WireJSON
-    {
+    private mutating func viewerMembers(
+        of viewer: Int, for post: SandboxPost, in state: SandboxState
+    ) -> WireJSON {
         var members: [(String, WireJSON)] = [("threadMuted", false), ("embeddingDisabled", false)]
         if let like = like(of: post.id, by: viewer, in: state) {
             members.append(("like", .string(like.uri)))
@@ -130,9 +132,9 @@ extension BlueskyRepository {
         guard let original = post.repostOf else {
             return .object(
                 [("post", view(of: post, for: viewer, in: state))]
-                    + context(of: post, for: viewer, in: state))
+                    + replyMember(of: post, for: viewer, in: state))
         }
-        guard let reposted = state.posts[original], shows(reposted) else { return nil }
+        guard let reposted = state.posts[original], isOnBluesky(reposted) else { return nil }
         let repost = repost(post, of: reposted, in: state)
         let reason: WireJSON = [
             "$type": "app.bsky.feed.defs#reasonRepost",
@@ -142,7 +144,7 @@ extension BlueskyRepository {
         ]
         return .object(
             [("post", view(of: reposted, for: viewer, in: state))]
-                + context(of: reposted, for: viewer, in: state)
+                + replyMember(of: reposted, for: viewer, in: state)
                 + [("reason", reason)])
     }
 
@@ -160,7 +162,7 @@ extension BlueskyRepository {
 
     /// Returns the `reply` member: the root of the conversation and the answered post; empty if the
     /// post is no reply.
-    private mutating func context(
+    private mutating func replyMember(
         of post: SandboxPost, for viewer: Int?, in state: SandboxState
     ) -> [(String, WireJSON)] {
         guard let reply = entry(of: post, in: state).reply else { return [] }

@@ -51,7 +51,7 @@ extension MastodonCall {
         }
         var page = WirePage(listedIDs, bounds: bounds, isVisible: isShown)
         if habits.ordersOwnPostsByDate {
-            page.order(listedIDs.filter(isShown), bounds: bounds) { id in
+            page.sortByDate(listedIDs.filter(isShown), bounds: bounds) { id in
                 current.posts[id].map(habits.date)
             }
         }
@@ -247,7 +247,7 @@ struct WirePage: Sendable {
 
     /// Replaces the page by one that is sorted by date, of the items between the bounds: with
     /// `min_id` the oldest ones.
-    mutating func order(_ ids: [Int64], bounds: Bounds, by date: (Int64) -> Date?) {
+    mutating func sortByDate(_ ids: [Int64], bounds: Bounds, by date: (Int64) -> Date?) {
         let floor = max(bounds.since ?? 0, bounds.newer ?? 0)
         let between = ids.filter { $0 > floor && $0 < bounds.older ?? .max }
             .sorted { (date($0) ?? .distantPast) > (date($1) ?? .distantPast) }

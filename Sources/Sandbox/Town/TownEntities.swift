@@ -47,7 +47,8 @@ struct TownEntities {
         let author = TownPerson(household.number, post.author)
         let domain = plan.domain(of: household.number)
         let text = text(of: post)
-        let answered = post.replyTo == 0 ? nil : household.post(post.replyTo)?.author ?? post.named
+        let answered =
+            post.replyTo == 0 ? nil : household.post(post.replyTo)?.author ?? post.mentioned
         let isFavorited =
             viewer == .human ? post.isFavoritedByHuman : viewer == .bot && post.isFavoritedByBot
         return [

@@ -80,7 +80,8 @@ struct TownHousehold: Sendable {
             insert(TownPost(id: nextID(at: date), author: author, kind: .own, seed: event.seed))
         case .mention(let author):
             let post = TownPost(
-                id: nextID(at: date), author: author, kind: .mention, named: .bot, seed: event.seed)
+                id: nextID(at: date), author: author, kind: .mention, mentioned: .bot,
+                seed: event.seed)
             insert(post)
             // A bot that has not read its mentions yet does not notice them.
             let isHeard = firstPoll.map { $0 < date } ?? false

@@ -18,7 +18,7 @@ struct TownPost: Sendable {
     var author: TownPart
     var kind: Kind
     /// The member of the household whom it mentions.
-    var named: TownPart?
+    var mentioned: TownPart?
     var isFavoritedByHuman = false
     var isFavoritedByBot = false
     /// The seed of the text.
@@ -105,7 +105,7 @@ extension TownPlan {
                 posts.append(
                     TownPost(
                         id: Self.id(at: date, in: household), author: .human, kind: .answer,
-                        named: friend,
+                        mentioned: friend,
                         seed: round + UInt32(number),
                         replyTo: Self.id(at: date - 600, in: household)))
             }
@@ -137,7 +137,7 @@ extension TownPlan {
             let words = SampleTexts.reply(
                 about: SampleTalk.inTurn(Int(post.seed % 10)), language: .english,
                 generator: &generator)
-            return "@\(handle(of: TownPerson(household, post.named ?? .firstFriend))) \(words)"
+            return "@\(handle(of: TownPerson(household, post.mentioned ?? .firstFriend))) \(words)"
         case .mention:
             let words = SampleTexts.mention(language: .english, generator: &generator)
             return "@\(TownPerson(household, .bot).userName) \(words)"
@@ -155,9 +155,9 @@ extension TownPlan {
                 ("created_at", .string(post.date.rfc3339)),
                 ("visibility", "public"), ("language", "en"),
             ]
-            if let named = post.named {
+            if let mentioned = post.mentioned {
                 fields.append(
-                    ("reply_to_author", .string(handle(of: TownPerson(household, named)))))
+                    ("reply_to_author", .string(handle(of: TownPerson(household, mentioned)))))
             }
             return String(decoding: WireJSON.object(fields).bytes, as: UTF8.self) + "\n"
         }.joined()

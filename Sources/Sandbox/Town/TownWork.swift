@@ -188,7 +188,7 @@ struct TownWork {
         }
         let entities = entities
         return try page(
-            standard: 40, maximum: 80, where: { $0.kind == .mention && $0.named == reader },
+            standard: 40, maximum: 80, where: { $0.kind == .mention && $0.mentioned == reader },
             as: entities.notification)
     }
 
@@ -336,7 +336,7 @@ struct TownWork {
             parent = answered
         }
         let post = TownPost(
-            id: household.nextID(at: now), author: .bot, kind: .written, named: parent?.author,
+            id: household.nextID(at: now), author: .bot, kind: .written, mentioned: parent?.author,
             seed: 0,
             replyTo: parent?.id ?? 0)
         judge(text, answering: parent)

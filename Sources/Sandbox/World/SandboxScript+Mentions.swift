@@ -209,7 +209,7 @@ extension SandboxScript {
         var postAbove = post
         for _ in 0..<4 {
             guard case .answer(let number) = postAbove.target else { return false }
-            postAbove = written[number].post
+            postAbove = writtenPosts[number].post
             if ![post.author, SandboxPopulation.human, SandboxPopulation.bot].contains(
                 postAbove.author)
             {
@@ -224,7 +224,7 @@ extension SandboxScript {
     private mutating func markDeserved() {
         var byPersonAndDay: [PersonDay: Int] = [:]
         var byThread: [Int: Int] = [:]
-        let mentions = written.filter { $0.post.mention?.kind == .friend }
+        let mentions = writtenPosts.filter { $0.post.mention?.kind == .friend }
             .sorted { ($0.date, $0.post.number) < ($1.date, $1.post.number) }
         for entry in mentions {
             guard let mention = entry.post.mention, !notifiesOthers(entry.post) else { continue }

@@ -44,7 +44,7 @@ struct SandboxScript {
     var people: [SandboxPerson] { population.people }
 
     /// The posts written so far, in the order of their numbers.
-    var written: [(date: Date, post: ScriptedPost)] { posts }
+    var writtenPosts: [(date: Date, post: ScriptedPost)] { posts }
 
     /// Adds a post to the script, unless its time is outside of the script.
     ///
@@ -187,7 +187,7 @@ extension SandboxScript {
     private mutating func writePost(by author: Int, at date: Date, recent: [Int]) -> Int {
         let kindDraw = generator.uniform()
         let originals = recent.filter {
-            let post = written[$0].post
+            let post = writtenPosts[$0].post
             return post.author != author && post.repostOf == nil && post.visibility == .public
         }
         if kindDraw < 0.05, let original = generator.element(of: originals) {
@@ -200,7 +200,7 @@ extension SandboxScript {
     }
 
     private mutating func writeReply(by author: Int, at date: Date, to parent: Int) -> Int {
-        let answered = people[written[parent].post.author]
+        let answered = people[writtenPosts[parent].post.author]
         let words = SampleTexts.mention(language: people[author].language, generator: &generator)
         return post(by: author, at: date, text: "@\(answered.localName) \(words)") {
             $0.target = .post(parent)
@@ -302,7 +302,7 @@ extension SandboxScript {
     }
 
     private func lastNumber(by index: Int) -> Int? {
-        written.last { $0.post.author == index }?.post.number
+        writtenPosts.last { $0.post.author == index }?.post.number
     }
 
     /// Writes new posts of the human at the archive's times of day and daily rate, and a few
@@ -335,7 +335,7 @@ extension SandboxScript {
     }
 
     private mutating func writeHumanReplies() {
-        let candidates = written.filter { entry in
+        let candidates = writtenPosts.filter { entry in
             entry.date >= origin && entry.post.visibility.isOpen && entry.post.repostOf == nil
                 && entry.post.target == nil && people[entry.post.author].role == .friend
         }
