@@ -77,11 +77,11 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
     /// Runs a blocking unit of work on the thread.
     ///
-    /// Cancelled while it waits in the queue, the work never runs and the call throws at once.
-    /// Cancelled while it runs, `onCancel` is called once and the call still waits for the work,
-    /// whose value or error it passes on: the work decides what an interruption means. `onCancel`
-    /// has returned before the next job starts, so it cannot hit a later unit of work on the same
-    /// connection.
+    /// If the task is cancelled while the work waits in the queue, the work never runs and the call
+    /// throws at once. If it is cancelled while the work runs, `onCancel` is called once, and the
+    /// call still waits for the work and passes on its value or error: the work decides what an
+    /// interruption means. `onCancel` has returned before the next job starts, so it cannot
+    /// interrupt a later unit of work on the same connection.
     ///
     /// - Parameters:
     ///   - onCancel: Makes the running work stop soon; called on the thread that cancels. It must
@@ -173,7 +173,8 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     }
 }
 
-/// One call of ``ThreadExecutor/run(onCancel:_:)``: queued, running, over.
+/// One call of ``ThreadExecutor/run(onCancel:_:)``: a unit of work that is queued, then runs, and is
+/// over.
 final class WorkUnit<Value: Sendable>: @unchecked Sendable {
     // Unchecked because `phase` is only touched while `lock` is held.
     private enum Phase {

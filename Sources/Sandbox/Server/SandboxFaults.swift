@@ -74,8 +74,8 @@ package struct SandboxHabits: Equatable, Sendable {
     package var readsTake: Duration = .zero
 }
 
-/// The faults of a sandbox: faults of single requests, and the ``SandboxHabits``, each by its own
-/// name.
+/// The faults of a sandbox: faults of single requests, and the ``SandboxHabits``, which can be read
+/// and set as members of this object.
 ///
 /// Everything can be changed while requests run. Faults apply to the next requests that match, in
 /// the order in which they were planned.

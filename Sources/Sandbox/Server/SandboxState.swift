@@ -163,7 +163,7 @@ extension SandboxState {
         if post.isLoved { ledger.lovedPosts += 1 }
     }
 
-    /// Stores a post of the human's that no list contains.
+    /// Stores a post of the human that appears in no list.
     private mutating func keep(older entry: Post) {
         let human = SandboxPopulation.human
         guard let id = SandboxIdentity.localID(of: entry.id, by: people[human]) else { return }

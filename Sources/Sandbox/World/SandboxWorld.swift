@@ -36,11 +36,11 @@ package struct SandboxWorld: Sendable {
         /// The human's posts before the run; nil for the sample archive with as many people as
         /// there are friends.
         ///
-        /// A reply is kept if its author is the Mastodon account of a person in the sandbox; other
+        /// A reply is kept if it answers the Mastodon account of a person in the sandbox; other
         /// replies and reposts are left out. So the people in an archive of another network must be
         /// renamed to `friends` first.
         package var humanPosts: [Post]?
-        /// Posts of the human's from before ``humanPosts``, which can be requested individually and
+        /// Posts of the human from before ``humanPosts``, which can be requested individually and
         /// are in no list, so that lists stay short.
         package var olderPosts: [Post] = []
         /// Seconds east of UTC by which the human of the sample archive lives.
