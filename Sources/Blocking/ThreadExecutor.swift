@@ -173,8 +173,8 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     }
 }
 
-/// One call of ``ThreadExecutor/run(onCancel:_:)``: a unit of work that is queued, then runs, and is
-/// over.
+/// One call of ``ThreadExecutor/run(onCancel:_:)``: a unit of work that is queued, then runs, and
+/// is over.
 final class WorkUnit<Value: Sendable>: @unchecked Sendable {
     // Unchecked because `phase` is only touched while `lock` is held.
     private enum Phase {

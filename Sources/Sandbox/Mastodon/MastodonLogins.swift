@@ -97,11 +97,10 @@ struct MastodonLogins: Sendable {
 
     // MARK: The page
 
-    /// Answers with the page on which the person agrees. Here everybody agrees at once, and sees
-    /// the code or is redirected with it.
+    /// Answers with the page on which the person agrees.
     ///
-    /// With the parameter `allow=no` the person refuses; with `allow=ask` the page has a link for
-    /// both.
+    /// In the sandbox the person agrees at once, and sees the code or is redirected with it. With
+    /// the parameter `allow=no` the person refuses; with `allow=ask` the page has a link for both.
     mutating func page(_ request: WireRequest, at now: Date) throws(WireRefusal) -> WireAnswer {
         guard request.method == "GET" else {
             throw WireRefusal(status: 405, message: "Method Not Allowed")

@@ -298,8 +298,7 @@ extension SandboxLedger {
         package var fault: SandboxFault?
     }
 
-    /// Records the end of a write's answer: whether the client got all of it. A planned cut is
-    /// already counted.
+    /// Records whether the client got a write's whole answer; planned cuts are already counted.
     mutating func recordAnswerEnd(of index: Int, isWhole: Bool) {
         if isWhole {
             writes[index].isAnswered = true

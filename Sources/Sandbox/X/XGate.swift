@@ -64,8 +64,9 @@ struct XGate: Sendable {
         return (grant, token)
     }
 
-    /// Checks a request; `secret` returns the secret of a token. A request without a token is
-    /// signed with the secret of the app only.
+    /// Checks the signature of a request; `secret` returns the secret of a token.
+    ///
+    /// A request without a token is signed with the secret of the app only.
     ///
     /// - Throws: 401.
     mutating func verify(
