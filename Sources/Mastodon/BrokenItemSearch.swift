@@ -2,27 +2,26 @@ import Formats
 package import Networks
 import Posts
 
-/// A search for the items of a range that make every request fail whose answer contains them.
+/// A search for broken items: every request fails whose answer contains one of them.
 ///
-/// The range is read from its lower end, with both bounds in each request. A part that fails is
-/// halved until it holds one id. That id is noted, and the search continues above it. So a broken
-/// item costs about as many requests as the range's length has bits, and no item between two broken
-/// ones is skipped.
+/// The range is read from its lower end, with both bounds in each request. A part that cannot be
+/// read is halved until it holds one id. That id is noted, and the search continues above it. So a
+/// broken item costs about as many requests as the range's length has bits, and no item between two
+/// broken ones is skipped.
 ///
-/// The whole state is a cursor: each request is a page of the walk, and a later walk can continue
-/// from there.
+/// The whole state of the search is a cursor of the feed: each request is a page of the walk, and a
+/// later walk can continue with the cursor.
 struct BrokenItemSearch: Equatable, Sendable {
     enum Range: Equatable, Sendable {
-        /// The stretch below `ceiling`. `below` is the cursor of the rest of the feed.
+        /// The stretch below `ceiling`. `below` is the cursor for the items below the stretch.
         case past(ceiling: MastodonPlace, below: String)
         /// The items that arrived after `newestRead`, the newest item that was read.
         ///
-        /// `notedIDs` are the noted ids above it, or only the last of them if there are many. Until
-        /// an item above a noted id is read, it is uncertain whether the id was assigned, and
-        /// whether new items will have higher ids.
+        /// `notedIDs` are the noted ids above that item, or only the last of them if there are
+        /// many. Until an item above a noted id is read, the server may not have assigned the id
+        /// yet, and a new item may still get a lower one.
         case openAbove(newestRead: MastodonPlace, notedIDs: [MastodonPlace])
-        /// The items below `newest`, which was read, that arrived after the newest item known
-        /// before.
+        /// The items between ``BrokenItemSearch/floor`` and `newest`, which was read before them.
         case upTo(newest: MastodonPlace)
     }
 
@@ -44,11 +43,11 @@ struct BrokenItemSearch: Equatable, Sendable {
     private static let maximumNoted = 8
 
     private(set) var range: Range
-    /// Everything up to this id was read or noted, or is known to have no item.
+    /// Every item up to this id was read or noted.
     private(set) var floor: MastodonPlace
-    /// The upper end of the part from ``floor`` on that failed; nil if nothing failed since the
-    /// last noted item.
-    private(set) var failed: MastodonPlace?
+    /// The upper end of the part above ``floor`` that could not be read; nil if nothing failed
+    /// since the last noted item.
+    private(set) var failedEnd: MastodonPlace?
 
     /// Whether the whole range was read or noted; always false for a range without an upper end.
     var isDone: Bool { ceiling.map { floor.distance(to: $0) < 2 } ?? false }
@@ -63,16 +62,16 @@ struct BrokenItemSearch: Equatable, Sendable {
 
     /// The upper end of the next request; nil for none.
     private var end: MastodonPlace? {
-        guard let failed else { return ceiling }
-        let distance = floor.distance(to: failed)
-        return distance <= 2 ? failed : floor.advanced(by: distance / 2 + 1)
+        guard let failedEnd else { return ceiling }
+        let distance = floor.distance(to: failedEnd)
+        return distance <= 2 ? failedEnd : floor.advanced(by: distance / 2 + 1)
     }
 
     // MARK: Beginning
 
     /// Begins a search below an item or a place, because the next item below it cannot be read.
     ///
-    /// Tries made-up ids, each further below than the one before, until a request succeeds.
+    /// Requests items below made-up ids, each lower than the one before, until a request succeeds.
     ///
     /// - Returns: Nil if there is no lower id.
     /// - Throws: The last error, if no request succeeds.
@@ -82,11 +81,11 @@ struct BrokenItemSearch: Equatable, Sendable {
             guard let lower = ceiling.below(step: step) else { break }
             do {
                 _ = try await read(nil, lower, true)
-                // Items below the made-up id are read afterwards; an item with this id is part of
-                // the range.
+                // The range includes an item with the made-up id itself; the items below it are
+                // read after the search.
                 return BrokenItemSearch(
                     range: .past(ceiling: ceiling, below: lower.text), floor: lower.nextLower,
-                    failed: nil)
+                    failedEnd: nil)
             } catch let error as NetworkError where error.mayBeOfOnePage {
                 lastError = error
             }
@@ -95,7 +94,7 @@ struct BrokenItemSearch: Equatable, Sendable {
         return nil
     }
 
-    /// Begins a search above the newest item that was read, because the next item above cannot be
+    /// Begins a search above the newest item that was read, because the next newer item cannot be
     /// read.
     ///
     /// - Returns: Nil for a position without an order, and for a search that already knows the
@@ -107,30 +106,30 @@ struct BrokenItemSearch: Equatable, Sendable {
             let floor = MastodonPlace(gap.since),
             floor.isBelow(newest)
         {
-            return BrokenItemSearch(range: .upTo(newest: newest), floor: floor, failed: nil)
+            return BrokenItemSearch(range: .upTo(newest: newest), floor: floor, failedEnd: nil)
         }
         let searchAbovePlace = MastodonPlace(position).map {
             BrokenItemSearch(
-                range: .openAbove(newestRead: $0, notedIDs: []), floor: $0, failed: nil)
+                range: .openAbove(newestRead: $0, notedIDs: []), floor: $0, failedEnd: nil)
         }
         guard var search = searchAbovePlace ?? BrokenItemSearch(.newer(than: position)),
             search.end == nil,
             let highest = search.floor.highest, search.floor.distance(to: highest) > 2
         else { return nil }
         let floor = search.floor
-        // There is no id between these two, so this fails only if every request fails.
+        // There is no id between these two bounds, so this fails only if every request fails.
         _ = try await read(floor, floor.advanced(by: 1), true)
         for step in 0..<MastodonPlace.stepCount {
             guard let end = floor.above(step: step), floor.distance(to: end) > 1 else { continue }
             do {
-                // The search reads the readable part later; its first broken item is above it.
+                // The search reads this part later; the first broken item is above it.
                 _ = try await read(floor, end, false)
             } catch let error as NetworkError where error.mayBeOfOneItem {
-                search.failed = end
+                search.failedEnd = end
                 return search
             }
         }
-        search.failed = highest
+        search.failedEnd = highest
         return search
     }
 
@@ -141,24 +140,24 @@ struct BrokenItemSearch: Equatable, Sendable {
     /// - Returns: The items in the answer, or the item that cannot be read.
     /// - Throws: The error if the server fails at every request.
     mutating func step(_ feed: Feed, _ read: Reader) async throws -> MastodonList {
-        guard let end else { return try await takeArrivals(read) }
+        guard let end else { return try await readArrivals(read) }
         let isSingle = floor.distance(to: end) == 2
         do {
             return try await take(try await read(floor, end, isSingle), upTo: end, read)
-        } catch let error as NetworkError where mayBePassed(error) {
+        } catch let error as NetworkError where mayBeCausedByItem(error) {
             guard isSingle else {
-                failed = end
+                failedEnd = end
                 return MastodonList(rateLimit: nil)
             }
             let id = end.nextLower
-            // Reads a place without an item, to distinguish a broken item from a server that fails
-            // at every request, and from a failure by chance.
+            // Reads a part without an item, because this fails too if the server fails at every
+            // request. The second reading of the item succeeds if the first failed by chance.
             _ = try await read(floor, id, true)
             do {
                 return try await take(try await read(floor, end, true), upTo: end, read)
-            } catch let error as NetworkError where mayBePassed(error) {
+            } catch let error as NetworkError where mayBeCausedByItem(error) {
                 floor = id
-                failed = nil
+                failedEnd = nil
                 if case .openAbove(let newestRead, let notedIDs) = range {
                     let latestIDs = Array((notedIDs + [id]).suffix(Self.maximumNoted))
                     range = .openAbove(newestRead: newestRead, notedIDs: latestIDs)
@@ -170,14 +169,15 @@ struct BrokenItemSearch: Equatable, Sendable {
         }
     }
 
-    /// Whether the error of a part may be caused by an item in it; below a ceiling, also by the
-    /// requested place.
-    private func mayBePassed(_ error: NetworkError) -> Bool {
+    /// Whether an item in the requested part may have caused the error; below a ceiling, the
+    /// requested id may have caused it too.
+    private func mayBeCausedByItem(_ error: NetworkError) -> Bool {
         if case .past = range { error.mayBeOfOnePage } else { error.mayBeOfOneItem }
     }
 
-    /// Requests new items as if none was broken, and items that later got an id below a noted one.
-    private mutating func takeArrivals(_ read: Reader) async throws -> MastodonList {
+    /// Requests new items as if none was broken, after items that got an id below a noted one since
+    /// it was noted.
+    private mutating func readArrivals(_ read: Reader) async throws -> MastodonList {
         guard case .openAbove(let newestRead, let notedIDs) = range else {
             return MastodonList(rateLimit: nil)
         }
@@ -186,61 +186,65 @@ struct BrokenItemSearch: Equatable, Sendable {
             do {
                 answer = try await read(part.since, part.until, false)
                 if answer?.newest == nil { continue }
-            } catch let error as NetworkError where mayBePassed(error) {
+            } catch let error as NetworkError where mayBeCausedByItem(error) {
                 answer = nil
             }
-            // The ids from here on were noted too early.
+            // The ids from this part on were noted too early.
             range = .openAbove(
                 newestRead: newestRead, notedIDs: notedIDs.filter { $0.isBelow(part.until) })
             floor = newestReadOrNoted
             if let answer { return try await take(answer, upTo: part.until, read) }
-            failed = floor.distance(to: part.until) > 1 ? part.until : nil
+            failedEnd = floor.distance(to: part.until) > 1 ? part.until : nil
             return MastodonList(rateLimit: nil)
         }
         return try await take(try await read(floor, nil, false), upTo: nil, read)
     }
 
+    /// Moves ``floor`` above the items in an answer.
+    ///
     /// - Parameter end: The upper end of the request; nil for none.
     private mutating func take(
         _ answer: Answer, upTo end: MastodonPlace?, _ read: Reader
     ) async throws -> MastodonList {
         if let incompleteBelow = answer.incompleteBelow, floor.distance(to: incompleteBelow) > 1 {
             // The items above it will be returned again.
-            failed = incompleteBelow
+            failedEnd = incompleteBelow
             return answer.list
         }
         if let newest = answer.newest, case .openAbove(let newestRead, let notedIDs) = range {
-            // An item above the noted ids was read, so new items have higher ids.
-            guard try await isRead(notedIDs, read) else {
+            // An item above the noted ids was read, so new items will have higher ids than those.
+            guard try await areStillBroken(notedIDs, read) else {
                 range = .upTo(newest: newest)
                 floor = newestRead
-                failed = nil
+                failedEnd = nil
                 return answer.list
             }
             range = .openAbove(newestRead: newest, notedIDs: [])
         }
         floor = answer.newest ?? end?.nextLower ?? floor
-        if let failed, floor.distance(to: failed) < 2 {
-            self.failed = nil
-            // The failure was not caused by an item, and ids below it may still be assigned.
+        if let failedEnd, floor.distance(to: failedEnd) < 2 {
+            self.failedEnd = nil
+            // No item caused the failure, and ids below its end may still be assigned.
             if answer.newest == nil, case .openAbove = range { floor = newestReadOrNoted }
         }
         return answer.list
     }
 
-    /// Whether only the noted ids exist below ``floor``, and their items still cannot be read.
-    private func isRead(_ notedIDs: [MastodonPlace], _ read: Reader) async throws -> Bool {
+    /// Whether the items of the noted ids still cannot be read, and no other unread item is below
+    /// ``floor``.
+    private func areStillBroken(_ notedIDs: [MastodonPlace], _ read: Reader) async throws -> Bool {
         guard notedIDs.count < Self.maximumNoted else { return false }
-        let last =
-            newestReadOrNoted.isBelow(floor)
-            ? [(since: newestReadOrNoted, until: floor.advanced(by: 1))] : []
+        var parts = stretchesBetweenNotedIDs
+        if newestReadOrNoted.isBelow(floor) {
+            parts.append((since: newestReadOrNoted, until: floor.advanced(by: 1)))
+        }
         do {
-            for part in stretchesBetweenNotedIDs + last {
+            for part in parts {
                 guard try await read(part.since, part.until, false).newest == nil else {
                     return false
                 }
             }
-        } catch let error as NetworkError where mayBePassed(error) {
+        } catch let error as NetworkError where mayBeCausedByItem(error) {
             return false
         }
         for id in notedIDs {
@@ -248,7 +252,7 @@ struct BrokenItemSearch: Equatable, Sendable {
                 guard try await read(id.nextLower, id.advanced(by: 1), true).newest == nil else {
                     return false
                 }
-            } catch let error as NetworkError where mayBePassed(error) {
+            } catch let error as NetworkError where mayBeCausedByItem(error) {
                 continue
             }
         }
@@ -272,16 +276,16 @@ struct BrokenItemSearch: Equatable, Sendable {
 
     /// The cursor of the search; its space distinguishes it from a server's cursor.
     ///
-    /// It begins with an id from which a program that does not know searches can continue without
-    /// skipping an item.
+    /// It begins with an id from which an older version of this program, without such searches, can
+    /// continue without skipping an item.
     var text: String {
         switch range {
         case .past(let ceiling, let below):
-            "\(ceiling.text) \(floor.text):\(failed?.text ?? ""):\(below)"
+            "\(ceiling.text) \(floor.text):\(failedEnd?.text ?? ""):\(below)"
         case .openAbove(let newestRead, let notedIDs):
             "\(newestRead.text) \(Self.idList(notedIDs.isEmpty ? [newestRead] : notedIDs))"
-                + (failed.map { ":\(floor.text):\($0.text)" } ?? "")
-        case .upTo(let newest): "\(floor.text) \(newest.text):\(failed?.text ?? "")"
+                + (failedEnd.map { ":\(floor.text):\($0.text)" } ?? "")
+        case .upTo(let newest): "\(floor.text) \(newest.text):\(failedEnd?.text ?? "")"
         }
     }
 
@@ -291,23 +295,25 @@ struct BrokenItemSearch: Equatable, Sendable {
 
     /// The cursor after a step: the search's, or the feed's if the search is over.
     ///
-    /// - Parameter last: The search before the step; nil for the first step.
-    func cursor(after last: BrokenItemSearch?) -> String {
+    /// - Parameter previous: The search before the step; nil for the first step.
+    func cursor(after previous: BrokenItemSearch?) -> String {
         switch range {
         case .past(_, let below) where isDone: below
         case .upTo(let newest) where isDone: newest.text
-        // After a failure by chance, the text differs from that of the search's first position.
+        // After a failure by chance, the search's own cursor is used, because it differs from the
+        // cursor at which the search began.
         case .openAbove(let newestRead, let notedIDs)
-        where failed == nil && notedIDs.isEmpty && last?.isPassed(newestRead) == true:
+        where failedEnd == nil && notedIDs.isEmpty
+            && previous?.isOver(reaching: newestRead) == true:
             newestRead.text
         default: text
         }
     }
 
     /// Whether the search is over when it reaches an item.
-    private func isPassed(_ item: MastodonPlace) -> Bool {
+    private func isOver(reaching item: MastodonPlace) -> Bool {
         guard case .openAbove(let newestRead, _) = range else { return true }
-        return failed == nil || newestRead != item
+        return failedEnd == nil || newestRead != item
     }
 
     /// Nil for a position that is not from ``text``.
@@ -334,24 +340,26 @@ struct BrokenItemSearch: Equatable, Sendable {
         else { return nil }
         let openRange = Range.openAbove(
             newestRead: first, notedIDs: notedIDs == [first] ? [] : notedIDs)
+        // The cases are the forms that ``text`` writes.
         switch (isOlder, parts.count) {
         case (true, 3)
         where MastodonID.isUsable(parts[2]) && (parts[1].isEmpty || places[1] != nil):
-            self.init(range: .past(ceiling: first, below: parts[2]), floor: last, failed: places[1])
-        case (false, 1): self.init(range: openRange, floor: last, failed: nil)
+            self.init(
+                range: .past(ceiling: first, below: parts[2]), floor: last, failedEnd: places[1])
+        case (false, 1): self.init(range: openRange, floor: last, failedEnd: nil)
         case (false, 2) where ids.count == 1 && (parts[1].isEmpty || places[1] != nil):
-            self.init(range: .upTo(newest: last), floor: first, failed: places[1])
+            self.init(range: .upTo(newest: last), floor: first, failedEnd: places[1])
         case (false, 3):
-            guard let floor = places[1], let failed = places[2] else { return nil }
-            self.init(range: openRange, floor: floor, failed: failed)
+            guard let floor = places[1], let failedEnd = places[2] else { return nil }
+            self.init(range: openRange, floor: floor, failedEnd: failedEnd)
         default: return nil
         }
     }
 
-    private init(range: Range, floor: MastodonPlace, failed: MastodonPlace?) {
+    private init(range: Range, floor: MastodonPlace, failedEnd: MastodonPlace?) {
         self.range = range
         self.floor = floor
-        self.failed = failed
+        self.failedEnd = failedEnd
     }
 }
 
@@ -359,7 +367,7 @@ extension UnreadableItem {
     /// An item that breaks every answer that contains it.
     fileprivate init(brokenAt id: MastodonPlace, of feed: Feed, _ error: NetworkError) {
         self.init(
-            // Other feeds are ordered by ids that are not those of posts.
+            // The ids that order other feeds are not ids of posts.
             address: feed == .home || feed == .ownPosts ? id.text : nil,
             digest: JSONBody.digest("\(feed.rawValue) \(id.text)".utf8), cause: "\(error)")
     }
@@ -371,39 +379,45 @@ extension MastodonNetwork {
         -> FeedPage
     {
         var next = search
-        let list = try await next.step(feed) { try await answer(feed, $0, $1, $2) }
+        let list = try await next.step(feed) { since, until, isSingle in
+            try await answer(feed, since, until, isSingle)
+        }
         return try await page(feed, of: list, next, from: search, position)
     }
 
     package func page(_ feed: Feed, passing position: FeedPosition) async throws -> FeedPage? {
-        guard memory.idsSort(in: feed) else { return nil }
+        guard memory.idsAreOrdered(in: feed) else { return nil }
         let search: BrokenItemSearch?
         switch position {
         case .newest: search = nil
         case .older(let cursor):
             guard let ceiling = MastodonPlace(cursor) else { return nil }
-            search = try await .below(ceiling) { try await answer(feed, $0, $1, $2) }
+            search = try await .below(ceiling) { since, until, isSingle in
+                try await answer(feed, since, until, isSingle)
+            }
         case .newer(let cursor):
-            search = try await .above(cursor) { try await answer(feed, $0, $1, $2) }
+            search = try await .above(cursor) { since, until, isSingle in
+                try await answer(feed, since, until, isSingle)
+            }
         }
         guard let search else { return nil }
         return try await page(feed, of: MastodonList(rateLimit: nil), search, from: nil, position)
     }
 
-    /// - Parameter last: The search before the step; nil for the first step.
+    /// - Parameter previous: The search before the step; nil for the first step.
     private func page(
         _ feed: Feed, of list: MastodonList, _ search: BrokenItemSearch,
-        from last: BrokenItemSearch?,
+        from previous: BrokenItemSearch?,
         _ position: FeedPosition
     ) async throws -> FeedPage {
         var page = try await page(feed, of: list, position)
         page.isFromBelow = true
         switch position {
         case .newer(let text):
-            let cursor = search.cursor(after: last)
+            let cursor = search.cursor(after: previous)
             page.newer = cursor == text ? nil : cursor
             if page.newer == nil { return page }
-        case .older, .newest: page.older = search.cursor(after: last)
+        case .older, .newest: page.older = search.cursor(after: previous)
         }
         // A step without items is not the end of the feed.
         page.received = max(page.received, 1)
@@ -412,7 +426,7 @@ extension MastodonNetwork {
 
     /// Reads the items between two ids.
     ///
-    /// - Throws: `NetworkError` with code `.rejected` if the server does not keep to the bounds.
+    /// - Throws: `NetworkError` with code `.rejected` if the server ignores the bounds.
     private func answer(
         _ feed: Feed, _ since: MastodonPlace?, _ until: MastodonPlace?, _ isSingle: Bool
     ) async throws -> BrokenItemSearch.Answer {
@@ -430,7 +444,8 @@ extension MastodonNetwork {
         }
         let newest = list.newerCursor.flatMap(MastodonPlace.init)
         let lowest = unreadEnd.flatMap(MastodonPlace.init)
-        guard isBounded, memory.idsSort(in: feed), let newest, until.map(newest.isBelow) ?? true,
+        guard isBounded, memory.idsAreOrdered(in: feed), let newest,
+            until.map(newest.isBelow) ?? true,
             since.map({ $0.isBelow(newest) }) ?? true,
             unreadEnd == nil
                 || lowest.map({ !newest.isBelow($0) && since?.isBelow($0) == true }) == true
@@ -469,7 +484,7 @@ struct MastodonPlace: Equatable, Sendable {
             }
         }
 
-        /// Shorter numbers begin with zeros.
+        /// The smallest number of digits; shorter numbers are padded with zeros.
         var length: Int {
             switch self {
             case .decimal: 1
@@ -479,10 +494,10 @@ struct MastodonPlace: Equatable, Sendable {
         }
     }
 
-    /// The most steps of ``below(step:)`` and ``above(step:)``: the last is half a year, or four
-    /// billion.
+    /// The number of steps of ``below(step:)`` and ``above(step:)``; the last one covers half a
+    /// year, or 17 billion ids if they contain no time.
     static let stepCount = 18
-    /// Decimal ids from here on begin with a time in milliseconds; the lower 16 bits only count.
+    /// The first decimal id that contains a time: its bits above the lowest 16 are milliseconds.
     private static let firstWithTime: UInt128 = 1_000_000_000_000_000
     private static let decimals = Array("0123456789".utf8)
     private static let digits = Array(
@@ -521,7 +536,7 @@ struct MastodonPlace: Equatable, Sendable {
     /// Whether this place is below another one of the same form.
     func isBelow(_ other: MastodonPlace) -> Bool { form == other.form && number < other.number }
 
-    /// The highest id of the form; nil if ids of this size have none.
+    /// The highest id of the form; nil if this id is higher than it.
     var highest: MastodonPlace? {
         let highest: UInt128 =
             switch form {
@@ -533,28 +548,28 @@ struct MastodonPlace: Equatable, Sendable {
         return number <= highest ? MastodonPlace(form, highest) : nil
     }
 
-    /// The distance from this place up to another one; 0 if that is below.
+    /// The distance from this place up to another one; 0 if the other one is below.
     func distance(to other: MastodonPlace) -> UInt128 {
         other.number > number ? other.number - number : 0
     }
 
-    /// The next lower place, which every place returned by ``below(step:)`` has.
+    /// The next lower place, which exists for every place that ``below(step:)`` returns.
     var nextLower: MastodonPlace { MastodonPlace(form, number - 1) }
 
     func advanced(by distance: UInt128) -> MastodonPlace { MastodonPlace(form, number + distance) }
 
-    /// An id below this one, perhaps never assigned, four times as far away with each step.
+    /// An id below this one, four times as far away with each step; perhaps no item has this id.
     ///
-    /// - Parameter step: The number of the step, from 0 for the smallest, which is one, or a
-    ///   millisecond for ids that begin with a time.
-    /// - Returns: Nil if the step before reached the lowest id.
+    /// - Parameter step: The number of the step. Step 0 is the smallest: a distance of one id, or
+    ///   of a millisecond for ids that contain a time.
+    /// - Returns: Nil if the previous step reached the lowest id.
     func below(step: Int) -> MastodonPlace? {
         guard number > 1, step == 0 || number - 1 > distance(of: step - 1) else { return nil }
         return MastodonPlace(form, number - min(distance(of: step), number - 1))
     }
 
-    /// An id above this one, perhaps never assigned, four times as far away with each step; nil if
-    /// there is none so high.
+    /// An id above this one, four times as far away with each step; nil if the form has no id that
+    /// is so high.
     func above(step: Int) -> MastodonPlace? {
         guard let highest, distance(to: highest) > distance(of: step) else { return nil }
         return advanced(by: distance(of: step))
@@ -574,10 +589,10 @@ struct MastodonPlace: Equatable, Sendable {
     var text: String {
         let base = UInt128(form.alphabet.count)
         var text: [UInt8] = []
-        var rest = number
-        while rest > 0 || text.count < form.length {
-            text.append(form.alphabet[Int(rest % base)])
-            rest /= base
+        var remainder = number
+        while remainder > 0 || text.count < form.length {
+            text.append(form.alphabet[Int(remainder % base)])
+            remainder /= base
         }
         return String(decoding: text.reversed(), as: UTF8.self)
     }

@@ -17,15 +17,18 @@ struct MastodonClient: NetworkClient {
     var network: NetworkName { .mastodon }
     var secrets: [Secret] { knownSecrets.all }
 
-    /// Mastodon counts calls without a login by address, except requests for an account's token;
-    /// calls with a login are counted by address only by some other software.
+    /// The count by IP address that limits a call; nil if the server counts the call by account.
+    ///
+    /// Mastodon counts calls without a login by address, except requests for an account's token.
+    /// Calls with a login are counted by address only by some other programs.
     func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount? {
         if let limit = origin.gates.limit(of: server) { return AddressCount(limit: limit) }
-        let isOfAccount = isAuthorized || [.logIn, .refreshSession].contains(call.operation)
-        return isOfAccount ? nil : AddressCount(limit: Self.anonymousLimit, scope: "anonymous")
+        let isCountedByAccount = isAuthorized || [.logIn, .refreshSession].contains(call.operation)
+        return isCountedByAccount
+            ? nil : AddressCount(limit: Self.anonymousLimit, scope: "anonymous")
     }
 
-    /// Mastodon's `throttle_unauthenticated_api`.
+    /// Mastodon's limit `throttle_unauthenticated_api`.
     private static let anonymousLimit = AddressLimit(count: 300, period: 300)
 
     /// The answer to a call, with a status of 200 through 299; truncated only if the call allows
@@ -41,7 +44,7 @@ struct MastodonClient: NetworkClient {
             throw error(
                 call, .unauthorized, outcome: .notSent, detail: "the access token \(problem)")
         }
-        // The scheme is spelled with a capital, because some servers compare it exactly.
+        // `Bearer` has a capital letter, because some servers compare it exactly.
         let response = try await answer(to: call, authorization: token.map { "Bearer \($0)" })
         guard response.isGood else { throw failure(call, response) }
         return response
@@ -99,8 +102,8 @@ extension MastodonClient {
         let text = message.lowercased()
         // Pleroma and Akkoma refuse an unknown or revoked token like this.
         if text.hasPrefix("invalid credentials") { return .unauthorized }
-        // Friendica answers every refusal with 403: for a token that is unknown or lacks a scope,
-        // both of which a new login resolves, and for a missing post.
+        // Friendica answers 403 for a token that is unknown or lacks a scope, both of which a new
+        // login resolves, and also for a missing post.
         if text.hasPrefix("token is not authorized with a valid user") { return .unauthorized }
         if text == "record not found", operation != .delete { return .notFound }
         if text.contains("scope") || text.contains("insufficient permissions") {

@@ -16,8 +16,8 @@ extension MastodonNetwork {
     private static let maximumOwnPages = 100
     /// The most pages that are read below a page that does not reach the cursor.
     private static let maximumFillPages = 20
-    /// Seconds after which a timeline is requested again that the server is building.
-    private static let rebuilding: TimeInterval = 60
+    /// Seconds after which to request a timeline again that the server is rebuilding.
+    private static let rebuildDelay: TimeInterval = 60
     /// Seconds by which the clocks of this machine and the server may differ.
     private static let clockMargin: TimeInterval = 600
 
@@ -41,10 +41,10 @@ extension MastodonNetwork {
         let translator = try await translator()
         var page = list.page(with: translator, position)
         page.depth = memory.program.depths.value[feed]
-        // Only for the human's own posts the answered people are needed: old replies are chosen by
-        // them.
+        // The answered people are needed only for the human's own posts: old replies are selected
+        // by the people whom they answer.
         guard feed == .ownPosts else { return page }
-        if !translator.tellsPeopleByNumber {
+        if !translator.idsIdentifyPeople {
             page.items = translator.connected(page.items, with: try await parents(of: page.items))
         } else if case .newer = position {
             page.items = translator.connected(
@@ -53,10 +53,10 @@ extension MastodonNetwork {
         return page
     }
 
-    /// The posts of others that new replies of a page answer, requested one by one, because an id
-    /// does not reveal their identity.
+    /// The posts of others that the replies of a page of new posts answer.
     ///
-    /// A post that cannot be read now stays unknown, because nothing depends on it.
+    /// They are requested one by one, because their ids do not contain their identities. A post
+    /// that cannot be read now remains unknown, because nothing depends on it.
     private func newParents(of posts: [ObservedPost]) async throws -> [ObservedPost] {
         var parents: [ObservedPost] = []
         for post in posts.filter(\.answersUnknownPost).prefix(Self.maximumNewParents) {
@@ -78,8 +78,10 @@ extension MastodonNetwork {
         return parents
     }
 
-    /// The answered posts of a page whose authors are unknown, requested one by one, a few each
-    /// time; a post that cannot be read keeps its author unknown.
+    /// The answered posts of a page whose authors are unknown.
+    ///
+    /// They are requested one by one, a limited number for each page. The author of a post that
+    /// cannot be read remains unknown.
     private func parents(of posts: [ObservedPost]) async throws -> [ObservedPost] {
         var foundParents: [ObservedPost] = []
         var requestCount = 0
@@ -112,8 +114,8 @@ extension MastodonNetwork {
             var list = try await list(feed, [("max_id", cursor)], size)
             try requireComplete(list, of: feed)
             list.removeItems(notOlderThan: cursor, pageSize: size)
-            if list.entries.isEmpty, feed != .favorites, !MastodonID.keepsItsPlace(cursor) {
-                try await require(cursor, in: feed, size)
+            if list.entries.isEmpty, feed != .favorites, !MastodonID.isOrdered(cursor) {
+                try await requireItem(at: cursor, in: feed, size)
             }
             return list
         case .newer(let cursor):
@@ -130,7 +132,7 @@ extension MastodonNetwork {
         var error = client.error(
             feed.operation, .unavailable, outcome: .refused,
             detail: "the server builds the timeline anew")
-        error.retryAfter = client.now() + Self.rebuilding
+        error.retryAfter = client.now() + Self.rebuildDelay
         throw error
     }
 
@@ -139,7 +141,7 @@ extension MastodonNetwork {
     ///
     /// - Throws: `NetworkError` with code `.rejected` if the feed does not have the item any
     ///   more.
-    private func require(_ cursor: String, in feed: Feed, _ size: Int) async throws {
+    private func requireItem(at cursor: String, in feed: Feed, _ size: Int) async throws {
         var page = try await list(feed, [], size)
         if page.entries.isEmpty { return }
         for _ in 0..<Self.maximumOwnPages {
@@ -181,11 +183,12 @@ extension MastodonNetwork {
 
     /// The items above a cursor.
     ///
-    /// By Mastodon's rules `min_id` returns the page directly above it. Some servers return the
-    /// newest page instead, and some ignore the parameter. So if a page is not the last one above
-    /// the cursor, the stretch between it and the cursor is requested too: this finds nothing on
-    /// servers that follow the rules, and the otherwise missed items on the others. If the stretch
-    /// is too long for one call, the new cursor leads the next call there.
+    /// By Mastodon's rules `min_id` returns the page directly above that id. Some servers return
+    /// the newest page instead, and some ignore the parameter. So the stretch between the returned
+    /// page and the cursor is requested too, unless the page reaches the cursor. On servers that
+    /// follow the rules the stretch is empty; on others it contains items that would be missed. If
+    /// the stretch is too long for one call, the new cursor records where the next call has to
+    /// continue.
     private func newer(_ feed: Feed, than text: String, _ size: Int) async throws -> MastodonList {
         // A server's cursor never contains a space.
         let position =
@@ -198,10 +201,9 @@ extension MastodonNetwork {
             result.newerCursor = position.newest
         } else if result.newerCursor == lowerBound, feed == .favorites {
             return MastodonList(rateLimit: result.rateLimit)
-        } else if result.entries.isEmpty, feed != .favorites, !MastodonID.keepsItsPlace(lowerBound)
-        {
-            // Perhaps the post of the cursor is gone, and then the server never finds anything
-            // above it.
+        } else if result.entries.isEmpty, feed != .favorites, !MastodonID.isOrdered(lowerBound) {
+            // If the post with the cursor's id is gone, the server never finds anything above it,
+            // so the newest page is read.
             result = try await list(feed, [], size)
         }
         if let unreadEnd = try await fill(&result, feed, since: lowerBound, size) {
@@ -226,17 +228,17 @@ extension MastodonNetwork {
         while let bound = upperBound, !reachesCursor, !result.entries.isEmpty {
             guard pages < Self.maximumFillPages else { return bound }
             pages += 1
-            var more: MastodonList
+            var olderPage: MastodonList
             do {
-                more = try await list(feed, [("max_id", bound), ("min_id", since)], size)
+                olderPage = try await list(feed, [("max_id", bound), ("min_id", since)], size)
             } catch is NetworkError {
-                // The pages that were read are not read again; if the problem persists, the next
-                // call reports it.
+                // The pages that were read are kept; if the problem persists, the next call reports
+                // it.
                 return bound
             }
-            reachesCursor = more.removeItems(notNewerThan: since)
-            guard result.append(more) else { return nil }
-            upperBound = more.olderCursor == bound ? nil : more.olderCursor
+            reachesCursor = olderPage.removeItems(notNewerThan: since)
+            guard result.append(olderPage) else { return nil }
+            upperBound = olderPage.olderCursor == bound ? nil : olderPage.olderCursor
         }
         return nil
     }
@@ -250,8 +252,8 @@ extension MastodonNetwork {
         call.maximumBytes = maximumPage
         let response = try await session.send(call)
         let rateLimit = ServerPacing(response.headers, receivedAt: client.now()).rateLimit
-        // The server is building the home timeline; only the status distinguishes this from an
-        // empty one.
+        // The server is rebuilding the home timeline; only the status distinguishes this from an
+        // empty timeline.
         if response.status == 206 { return MastodonList(rateLimit: rateLimit, isIncomplete: true) }
         let entries =
             if response.isCut {
@@ -270,15 +272,14 @@ extension MastodonNetwork {
             entries: entries, link: LinkHeader(response.headers.all("Link")), feed: feed,
             memory: memory,
             rateLimit: rateLimit)
-        // If the header has no cursor to older items, the server may have sent more than was
-        // requested.
+        // Without a cursor to older items in the header, the id of the single item serves as one.
         if response.isCut, feed != .favorites {
             list.olderCursor = list.olderCursor ?? entries.first?.id
         }
         return list
     }
 
-    /// The single item of a page that is too large to be read.
+    /// An entry for the single item of a page that is too large to be read.
     ///
     /// - Throws: `NetworkError` with code `.tooLarge` if the part that was read has no cursor, or
     ///   does not show that the page has one item.
@@ -288,11 +289,11 @@ extension MastodonNetwork {
         let link = LinkHeader(response.headers.all("Link"))
         let beginning = JSONBeginning(response.body)
         let id = beginning.values[["0", "id"]].flatMap { MastodonID.isUsable($0) ? $0 : nil }
-        // Cursors of favorites are no ids of posts.
+        // Cursors of favorites are not ids of posts.
         let cursor = link?.newer ?? link?.older ?? (feed == .favorites ? nil : id)
-        // In a page with one item both cursors are that item's.
-        let isOne = beginning.wholeElements == 0 && (link?.older ?? cursor) == cursor
-        guard let cursor, isOne else {
+        // In a page with one item both cursors belong to that item.
+        let hasOneItem = beginning.wholeElements == 0 && (link?.older ?? cursor) == cursor
+        guard let cursor, hasOneItem else {
             throw client.error(
                 call, .tooLarge, outcome: .refused,
                 detail:
@@ -318,10 +319,10 @@ extension MastodonNetwork {
             return NetworkCall(operation: .readFavorites, path: ["api", "v1", "favourites"])
         case .mentions:
             let program = memory.program
-            // Other servers may refuse an unknown type.
-            var types = program.tellsUpdates.value ? ["mention", "update"] : ["mention"]
-            // A list with a small limit counts notifications of every type, so all types are
-            // requested.
+            // Other servers may refuse the type `update`.
+            var types = program.supportsUpdateType.value ? ["mention", "update"] : ["mention"]
+            // The limit of a short list counts notifications of every type, so the filter would
+            // hide how many of them are notifications of other types.
             if program.depths.value[.mentions] != nil { types = [] }
             return NetworkCall(
                 operation: .readMentions, path: ["api", "v1", "notifications"],
@@ -347,21 +348,22 @@ struct MastodonList {
         var isChange = false
     }
 
-    /// The size below which a page may be complete.
+    /// A page with fewer items than this may be the whole list.
     private static let smallestPage = 20
-    /// The most items of a list that is sent whole: one server sends at most this number.
+    /// The number of items from which on a list may be incomplete, because one server cuts its
+    /// lists at this number.
     fileprivate static let largestList = 256
 
     private(set) var entries: [Entry] = []
-    /// The posts that are not newer than the cursor, but that the server sent nevertheless.
+    /// Posts that the server sent although they are not newer than the cursor.
     private(set) var repeated: [MastodonStatus] = []
     var newerCursor: String?
     var olderCursor: String?
     private(set) var rateLimit: RateLimit?
-    /// Whether the server named its cursors.
+    /// Whether the answer has a `Link` header with cursors.
     private var hasLink = false
-    /// Whether the ids show which item is newer.
-    private var idsSort = false
+    /// Whether a newer item has a higher id.
+    private var idsAreOrdered = false
     /// Whether the server says that items may be missing for now.
     let isIncomplete: Bool
 
@@ -372,9 +374,11 @@ struct MastodonList {
 
     /// - Parameters:
     ///   - entries: The items in the order of the answer.
-    ///   - link: The server's cursors; nil if it names none, so that ids are used instead.
+    ///   - link: The cursors in the `Link` header; nil if there are none, so that ids are used
+    ///     instead.
     ///   - feed: The feed that the page belongs to.
-    ///   - memory: Knows whether the order of the feed's ids is that of the feed, and learns it.
+    ///   - memory: Remembers whether the feed's items are ordered by their ids, and learns it from
+    ///     this page.
     ///   - rateLimit: The quota in the answer.
     init(
         entries: [Entry], link: LinkHeader?, feed: Feed, memory: MastodonMemory,
@@ -384,28 +388,28 @@ struct MastodonList {
         self.rateLimit = rateLimit
         isIncomplete = false
         hasLink = link != nil
-        var known: Set<String> = []
-        var ids = entries.compactMap(\.id).filter { known.insert($0).inserted }
+        var distinctIDs: Set<String> = []
+        var ids = entries.compactMap(\.id).filter { distinctIDs.insert($0).inserted }
         guard feed != .favorites else {
             olderCursor = link?.older
             // Cursors of favorites are not ids of posts. On a server whose cursors are ids, new
             // favorites may be anywhere in the list, so the newest page is read each time.
-            newerCursor = link?.newer.flatMap { known.contains($0) ? nil : $0 }
+            newerCursor = link?.newer.flatMap { distinctIDs.contains($0) ? nil : $0 }
             return
         }
-        if memory.idsSort(in: feed), MastodonID.isAscending(ids) {
+        if memory.idsAreOrdered(in: feed), MastodonID.isAscending(ids) {
             self.entries.reverse()
             ids.reverse()
         }
         memory.learnOrder(of: feed, from: ids)
-        idsSort = memory.idsSort(in: feed)
+        idsAreOrdered = memory.idsAreOrdered(in: feed)
         olderCursor = link == nil ? ids.last : link?.older
         newerCursor = link?.newer ?? ids.first
     }
 
-    /// Removes items that are not newer than a cursor, and that a server sent nevertheless.
+    /// Removes items that a server sent although they are not newer than a cursor.
     ///
-    /// - Returns: Whether there was such an item, so that the page reaches the cursor.
+    /// - Returns: Whether an item was removed, which means that the page reaches the cursor.
     mutating func removeItems(notNewerThan cursor: String) -> Bool {
         let originalEntries = entries
         defer {
@@ -418,7 +422,7 @@ struct MastodonList {
         if let cursorIndex = entries.firstIndex(where: { $0.id == cursor }) {
             entries.removeSubrange(cursorIndex...)
         }
-        guard idsSort else { return entries.count < originalEntries.count }
+        guard idsAreOrdered else { return entries.count < originalEntries.count }
         entries.removeAll { entry in
             entry.id.flatMap { MastodonID.isNewer($0, than: cursor) } == false
         }
@@ -438,10 +442,11 @@ struct MastodonList {
     ///   - cursor: The cursor in the request.
     ///   - pageSize: The number of requested items.
     mutating func removeItems(notOlderThan cursor: String, pageSize: Int) {
-        let isWhole =
+        let mayBeWholeList =
             entries.count < min(Self.smallestPage, pageSize)
             || (entries.count > pageSize && entries.count < Self.largestList)
-        guard !hasLink, isWhole, let index = entries.lastIndex(where: { $0.id == cursor }) else {
+        guard !hasLink, mayBeWholeList, let index = entries.lastIndex(where: { $0.id == cursor })
+        else {
             return
         }
         entries.removeSubrange(...index)
@@ -496,7 +501,7 @@ struct MastodonList {
 extension MastodonList.Entry {
     init(_ element: LenientElement<MastodonStatus>) {
         self.init(id: element.id)
-        take(element, called: "it")
+        store(element, called: "it")
     }
 
     /// Reads a notification; an entry of a type that was not requested is possible, because some
@@ -508,7 +513,7 @@ extension MastodonList.Entry {
         isChange = type == "update"
         guard type == nil || type == "mention" || isChange else { return }
         if let status = element.value?.status, type != nil {
-            take(status, called: "its post")
+            store(status, called: "its post")
         } else {
             unreadable = UnreadableItem(
                 address: element.value?.status?.id, digest: "",
@@ -516,7 +521,8 @@ extension MastodonList.Entry {
         }
     }
 
-    private mutating func take(_ element: LenientElement<MastodonStatus>, called name: String) {
+    /// Sets ``status``, or ``unreadable`` with a cause that begins with `name`.
+    private mutating func store(_ element: LenientElement<MastodonStatus>, called name: String) {
         guard let status = element.value, MastodonTranslator.canRead(status) else {
             unreadable = UnreadableItem(
                 address: element.id, digest: "",
@@ -532,10 +538,10 @@ extension MastodonList.Entry {
 extension [MastodonList.Entry] {
     /// The entries of a page's body, with digests for unreadable ones.
     init<Item: Decodable>(
-        _ elements: [LenientElement<Item>], _ entry: (LenientElement<Item>) -> Element,
+        _ elements: [LenientElement<Item>], _ makeEntry: (LenientElement<Item>) -> Element,
         in body: [UInt8]
     ) {
-        self = elements.map(entry)
+        self = elements.map(makeEntry)
         guard contains(where: { $0.unreadable != nil }) else { return }
         for (index, digest) in zip(indices, JSONBody.digests(of: body)) {
             self[index].unreadable?.digest = digest
@@ -559,21 +565,21 @@ struct LinkHeader: Equatable {
 
     /// Nil unless a value has a link with a known relation.
     init?(_ values: [String]) {
-        var isKnown = false
+        var hasKnownRelation = false
         for value in values where value.utf8.count <= Self.maximumLength {
             for link in Self.links(in: value) {
                 let parameters = Self.query(of: link.target)
                 if link.relations.contains("next") {
-                    isKnown = true
+                    hasKnownRelation = true
                     older = older ?? parameters["max_id"]
                 }
                 if link.relations.contains("prev") || link.relations.contains("previous") {
-                    isKnown = true
+                    hasKnownRelation = true
                     newer = newer ?? parameters["min_id"] ?? parameters["since_id"]
                 }
             }
         }
-        guard isKnown else { return nil }
+        guard hasKnownRelation else { return nil }
     }
 
     private static func links(in value: String) -> [(target: Substring, relations: Set<String>)] {
@@ -630,10 +636,11 @@ extension MastodonID {
         return nil
     }
 
-    /// Whether a server finds its place in a feed by such an id even if the item itself is gone.
+    /// Whether ids of this form have an order, so that a server finds the place of an id in a feed
+    /// even if the item itself is gone.
     ///
-    /// Hashes have no order: a server that does not find the item never sends anything.
-    static func keepsItsPlace(_ id: String) -> Bool {
+    /// Hashes have no order: a server that does not find the item sends nothing.
+    static func isOrdered(_ id: String) -> Bool {
         isDecimal(id) || isULID(id) || isFlake(id)
     }
 
@@ -642,8 +649,8 @@ extension MastodonID {
         zip(ids, ids.dropFirst()).contains { isNewer($1, than: $0) == true }
     }
 
-    /// Whether each item of a page has a newer id than the one before, so that the page is
-    /// reversed.
+    /// Whether each item of a page has a newer id than the one before, so that the page begins with
+    /// the oldest item.
     static func isAscending(_ ids: [String]) -> Bool {
         ids.count > 1 && zip(ids, ids.dropFirst()).allSatisfy { isNewer($1, than: $0) == true }
     }
@@ -663,7 +670,7 @@ extension MastodonID {
 }
 
 extension ObservedPost {
-    /// Whether it answers another account's post whose identity is unknown.
+    /// Whether this is an open reply to another account's post whose identity is unknown.
     fileprivate var answersUnknownPost: Bool {
         guard let answered = post.replyTo, post.visibility.isOpen else { return false }
         return answered.post == nil && answered.author != post.author

@@ -66,11 +66,12 @@ struct MastodonInstance: Decodable, Equatable {
         return instance
     }
 
-    /// Reads the limits of a profile; those of Mastodon, which are the smallest, if a server states
-    /// none.
-    private static func profileLimits(_ told: WireObject?) -> AccountProfile.Limits {
-        func limit(_ name: String, _ usual: Int) -> Int {
-            told?.integer(name).flatMap { (1...100_000).contains($0) ? $0 : nil } ?? usual
+    /// Reads the size limits of a profile; for each that a server does not state, that of Mastodon,
+    /// which is the smallest, is used.
+    private static func profileLimits(_ serverLimits: WireObject?) -> AccountProfile.Limits {
+        func limit(_ name: String, _ defaultLimit: Int) -> Int {
+            serverLimits?.integer(name).flatMap { (1...100_000).contains($0) ? $0 : nil }
+                ?? defaultLimit
         }
         return AccountProfile.Limits(
             bio: limit("max_note_length", 500), bioBytes: nil,
@@ -91,10 +92,13 @@ struct MastodonInstance: Decodable, Equatable {
             unit: program.shortensLinks.value ? .graphemes : .codePoints)
     }
 
-    /// The host in `text`, which is a whole address on some servers; nil if it is no host.
+    /// The host in `text`, in lower case; some servers write a whole address in place of a host.
+    ///
+    /// - Returns: Nil if `text` contains no host.
     static func hostName(_ text: String) -> String? {
-        let bare = text.split(separator: "://", maxSplits: 1).last.map(String.init) ?? text
-        let host = bare.hasSuffix("/") ? String(bare.dropLast()) : bare
+        let withoutScheme = text.split(separator: "://", maxSplits: 1).last.map(String.init) ?? text
+        let host =
+            withoutScheme.hasSuffix("/") ? String(withoutScheme.dropLast()) : withoutScheme
         let isHost = host.unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || ("0"..."9").contains($0) || $0 == "." || $0 == "-"
                 || $0 == ":"
@@ -104,32 +108,33 @@ struct MastodonInstance: Decodable, Equatable {
 }
 
 extension MastodonInstance {
-    /// Version 2 of the answer, or version 1, or an empty one if a server has neither.
+    /// Requests version 2 of the answer, or else version 1; ``unknown`` if the server has neither.
     ///
-    /// A faulty server, or another program that answers in its place, is an error: the answer's
-    /// host completes local names, and a wrong one would name other people.
+    /// The answer of a faulty server, or of a proxy in front of it, is an error: the host in the
+    /// answer completes local names, and a wrong host would name other people.
     ///
-    /// - Throws: The error of `ask`, which makes a call and reads its answer; it is always a
+    /// - Throws: The error of `request`, which makes a call and reads its answer; it is always a
     ///   temporary one.
-    static func read(_ ask: (NetworkCall) async throws -> MastodonInstance) async throws
+    static func read(_ request: (NetworkCall) async throws -> MastodonInstance) async throws
         -> MastodonInstance
     {
         func instance(version: String) async throws -> MastodonInstance {
-            try await ask(NetworkCall(operation: .readLimits, path: ["api", version, "instance"]))
+            try await request(
+                NetworkCall(operation: .readLimits, path: ["api", version, "instance"]))
         }
-        let problem: NetworkError
+        let version2Error: NetworkError
         do {
             return try await instance(version: "v2")
         } catch let error as NetworkError
             where error.code != .transport && error.code != .rateLimited
         {
-            problem = error
+            version2Error = error
         }
         do {
             return try await instance(version: "v1")
         } catch let error as NetworkError {
-            guard saysAbsent(problem) else { throw passing(problem) }
-            guard saysAbsent(error) else { throw passing(error) }
+            guard saysAbsent(version2Error) else { throw madeTemporary(version2Error) }
+            guard saysAbsent(error) else { throw madeTemporary(error) }
             return .unknown
         }
     }
@@ -139,8 +144,8 @@ extension MastodonInstance {
         error.code == .notFound || error.status == 405
     }
 
-    /// Marks the error as temporary, because the answer may differ later.
-    private static func passing(_ error: NetworkError) -> NetworkError {
+    /// The error as a temporary one, because the server's answer may differ later.
+    private static func madeTemporary(_ error: NetworkError) -> NetworkError {
         guard error.isPermanent else { return error }
         var error = error
         error.code = .unavailable
@@ -158,10 +163,10 @@ extension MastodonNetwork {
         let time = client.now()
         if let remembered = memory.instance(at: time) { return remembered }
         do {
-            let stated = try await MastodonInstance.read {
+            let ownDescription = try await MastodonInstance.read {
                 try await session.value(MastodonInstance.self, $0)
             }
-            let instance = stated.overruled(by: findings)
+            let instance = ownDescription.overruled(by: findings)
             memory.keep(instance, until: time.addingTimeInterval(86_400))
             client.origin.gates.learn(instance.program.addressLimit.value, of: client.server)
             return instance
@@ -180,8 +185,8 @@ extension MastodonNetwork {
         if let remembered = memory.emoji(at: time) { return remembered }
         let call = NetworkCall(operation: .readEmoji, path: ["api", "v1", "custom_emojis"])
         do {
-            let listed = try await session.value([LenientElement<MastodonEmoji>].self, call)
-            let emoji = Set(listed.compactMap(\.value?.shortcode))
+            let elements = try await session.value([LenientElement<MastodonEmoji>].self, call)
+            let emoji = Set(elements.compactMap(\.value?.shortcode))
             memory.keep(emoji: emoji, until: time.addingTimeInterval(86_400))
             return emoji
         } catch let error as NetworkError where error.code != .rateLimited {
@@ -193,39 +198,42 @@ extension MastodonNetwork {
 
     /// The host in the names of the server's own accounts, if it is certain.
     ///
-    /// The account's own address and the instance both state it. If they differ, as they do on
-    /// servers whose names have another host than their pages, the server's WebFinger answer
-    /// decides. For a server without an instance the account's address decides.
+    /// The account's own address and the instance both state this host. If they differ, as they do
+    /// on servers whose account names have another host than their pages, the server's WebFinger
+    /// answer decides. If the server does not answer about its instance, the account's address
+    /// decides.
     ///
     /// - Parameter account: The account of the token.
     /// - Returns: The host in lower case, with a port if it has one.
     /// - Throws: A temporary `NetworkError` if it is not certain; or `CancellationError`.
     func domain(of account: MastodonAccount) async throws -> String {
         let statedDomain = try await statedDomain()
-        let name = account.acct.split(separator: "@", maxSplits: 1).map(String.init)
-        if name.count == 2, name[1].lowercased() != server.host { return name[1].lowercased() }
-        guard
-            let claimed = account.hosts.first
-                ?? (name.count == 2 ? name[1].lowercased() : statedDomain)
-        else {
+        let nameParts = account.acct.split(separator: "@", maxSplits: 1).map(String.init)
+        let hostInName = nameParts.count == 2 ? nameParts[1].lowercased() : nil
+        if let hostInName, hostInName != server.host { return hostInName }
+        guard let accountHost = account.hosts.first ?? hostInName ?? statedDomain else {
             throw uncertain("neither the account nor the instance tells the host of its name")
         }
-        if claimed == statedDomain { return claimed }
-        guard let decided = try await webFingerDomain(of: "\(name[0])@\(claimed)") else {
+        if accountHost == statedDomain { return accountHost }
+        guard let webFingerHost = try await webFingerDomain(of: "\(nameParts[0])@\(accountHost)")
+        else {
             guard statedDomain == nil else {
                 throw uncertain("the instance and the account's address name different hosts")
             }
-            return claimed
+            return accountHost
         }
-        guard statedDomain == nil || decided == statedDomain || decided == claimed else {
+        guard
+            statedDomain == nil || webFingerHost == statedDomain || webFingerHost == accountHost
+        else {
             throw uncertain("the instance, the account's address and its name name different hosts")
         }
-        return decided
+        return webFingerHost
     }
 
     /// The domain that the instance states.
     ///
-    /// A server that is reached through another host may state that host, which is wrong.
+    /// A server that is reached through another host, such as a proxy, may state that host, which
+    /// is not the host of its accounts; the result is then nil.
     private func statedDomain() async throws -> String? {
         guard let statedDomain = try await instance().domain else { return nil }
         let requestedHost = client.server.host

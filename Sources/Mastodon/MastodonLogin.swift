@@ -22,14 +22,15 @@ package struct MastodonLogin: Sendable {
 
     /// Shown to the person by the server.
     private static let applicationName = "mirror-bot"
-    /// Lets the server show the code instead of sending it to an address.
+    /// The return address with which the server shows the code instead of sending it to a page.
     private static let outOfBand = "urn:ietf:wg:oauth:2.0:oob"
     /// The longest accepted code, in bytes: longer than every code in use.
     private static let longestCode = 2_048
-    /// The longest return address, in bytes; Mastodon takes 2,000 in all addresses together.
+    /// The longest return address, in bytes; Mastodon accepts 2,000 bytes for all addresses
+    /// together.
     private static let longestAddress = 1_900
-    /// A scope that some servers do not know.
-    private static let newerScope = "profile"
+    /// The scope for reading the account's name; servers before Mastodon 4.3 do not know it.
+    private static let profileScope = "profile"
 
     private let server: ServerAddress
     private let client: MastodonClient
@@ -55,10 +56,10 @@ package struct MastodonLogin: Sendable {
 
     /// Registers the application at the server, and prepares what the person has to open.
     ///
-    /// If the server's program is known to lead back to `page` and accepts that address, it does
-    /// so; otherwise it shows a code. One application is registered, and a second one only if the
-    /// server registered the first without a usable address. Old servers forget applications
-    /// without a token, so the login is to be finished soon.
+    /// If the server's program is known to support return addresses, and the server accepts `page`,
+    /// it leads the browser there; otherwise it shows a code. A second application is registered
+    /// only if the server registered the first one without a usable address. Old servers forget
+    /// applications without a token, so the person has to finish the login soon.
     ///
     /// - Parameter page: The absolute http or https address, without a fragment, to which the
     ///   server leads back; `nil`, or an address of another form, for a code.
@@ -69,20 +70,22 @@ package struct MastodonLogin: Sendable {
         let metadata = try await metadata()
         let program = metadata == nil || page != nil ? try await program() : nil
         let offer = Self.offer(for: role, metadata, program)
-        let provesKey = metadata?.provesKey == true
-        if let page, program?.leadsBack.value == true,
-            let request = try await request(for: offer, returningTo: page, provesKey: provesKey)
+        let supportsProofKey = metadata?.supportsProofKey == true
+        if let page, program?.supportsReturnAddress.value == true,
+            let request = try await request(
+                for: offer, returningTo: page, supportsProofKey: supportsProofKey)
         {
             return request
         }
         let registration = try await register(offer, redirects: [Self.outOfBand])
-        return request(for: registration, redirect: Self.outOfBand, provesKey: provesKey)
+        return request(
+            for: registration, redirect: Self.outOfBand, supportsProofKey: supportsProofKey)
     }
 
     /// The request for an application with a return address; `nil` if the server refuses it or
     /// registers neither that address nor the one for codes.
     private func request(
-        for offer: ScopeOffer, returningTo page: String, provesKey: Bool
+        for offer: ScopeOffer, returningTo page: String, supportsProofKey: Bool
     ) async throws -> MastodonLoginRequest? {
         let addresses = [page, Self.outOfBand]
         let registration: Registration
@@ -91,8 +94,8 @@ package struct MastodonLogin: Sendable {
         } catch let error as NetworkError where Self.isRefusal(error) {
             return nil
         }
-        return addresses.first(where: registration.application.takes).map {
-            request(for: registration, redirect: $0, provesKey: provesKey)
+        return addresses.first(where: registration.application.allowsReturn).map {
+            request(for: registration, redirect: $0, supportsProofKey: supportsProofKey)
         }
     }
 
@@ -116,7 +119,7 @@ package struct MastodonLogin: Sendable {
         ]
         if let verifier = request.verifier { form.append(("code_verifier", verifier.reveal())) }
         let tokens = try await tokens(form)
-        let scopes = try await granted(tokens)
+        let scopes = try await grantedScopes(of: tokens)
         let old = MastodonCredentials(
             accessToken: tokens.accessToken, clientID: request.clientID,
             clientSecret: request.clientSecret)
@@ -152,7 +155,7 @@ package struct MastodonLogin: Sendable {
         do {
             let response = try await client.send(call, token: token)
             return JSONBody.read(response.body) { $0.scopes("scopes") }
-        } catch let error as NetworkError where Self.saysNothing(error) {
+        } catch let error as NetworkError where Self.meansUnknownScopes(error) {
             return nil
         }
     }
@@ -187,7 +190,7 @@ package struct MastodonLogin: Sendable {
 
     /// Whether an error means that the server does not report the scopes, and not that the token is
     /// bad or the server out of order.
-    private static func saysNothing(_ error: NetworkError) -> Bool {
+    private static func meansUnknownScopes(_ error: NetworkError) -> Bool {
         if error.code == .malformedResponse || error.code == .missingScope { return true }
         // A missing page means the same, even if a program other than the server reports it.
         return error.dropsItem || error.status == 404 || error.status == 410
@@ -209,7 +212,7 @@ package struct MastodonLogin: Sendable {
         }
     }
 
-    private func granted(_ tokens: MastodonTokens) async throws -> [String]? {
+    private func grantedScopes(of tokens: MastodonTokens) async throws -> [String]? {
         if let scopes = tokens.scopes { return scopes }
         do {
             return try await scopes(of: tokens.accessToken)
@@ -242,9 +245,11 @@ package struct MastodonLogin: Sendable {
 extension MastodonLogin {
     /// The scopes to request, in the order in which they are tried.
     private struct ScopeOffer {
-        /// Not known to all servers; `nil` for none.
+        /// Scopes that some servers do not know; `nil` to request only the others.
         var preferred: [String]?
-        let usual: [String]
+        /// The scopes to request if there are no preferred ones, or if the server does not know
+        /// them.
+        let fallback: [String]
     }
 
     /// An application, and the scopes that it was registered for.
@@ -256,32 +261,33 @@ extension MastodonLogin {
     /// The scopes to request.
     ///
     /// The scope `profile` permits no more than reading the account's name, but only servers since
-    /// Mastodon 4.3, which also publish metadata about their logins, know it. Other servers may
+    /// Mastodon 4.3 know it; these also publish metadata about their logins. Other servers may
     /// accept the scope and then permit nothing.
     private static func offer(
         for role: Role, _ metadata: MastodonServerMetadata?, _ program: MastodonProgram?
     ) -> ScopeOffer {
         if knowsCoarseScopesOnly(metadata, program) {
-            return ScopeOffer(usual: role == .bot ? ["read", "write"] : ["read"])
+            return ScopeOffer(fallback: role == .bot ? ["read", "write"] : ["read"])
         }
         switch role {
         case .bot:
             let writing = ["write:statuses", "write:favourites", "write:accounts", "write:media"]
             return ScopeOffer(
-                usual: ["read:accounts", "read:statuses", "read:notifications"] + writing)
+                fallback: ["read:accounts", "read:statuses", "read:notifications"] + writing)
         case .human:
             let reading = ["read:statuses", "read:favourites"]
-            let isKnown = metadata.map { $0.scopes?.contains(newerScope) ?? true } ?? false
+            let isKnown = metadata.map { $0.scopes?.contains(profileScope) ?? true } ?? false
             return ScopeOffer(
-                preferred: isKnown ? [newerScope] + reading : nil,
-                usual: ["read:accounts"] + reading)
+                preferred: isKnown ? [profileScope] + reading : nil,
+                fallback: ["read:accounts"] + reading)
         }
     }
 
     /// Whether the server supports only the coarse scopes.
     ///
-    /// A server that lists its scopes is believed. Of the others, Takahe grants finer scopes and
-    /// then refuses everything, so finer scopes are requested only from known programs.
+    /// If a server lists its scopes, the list decides. Among the servers without such a list,
+    /// Takahe grants finer scopes and then refuses every request, so finer scopes are requested
+    /// only from programs that are known to support them.
     private static func knowsCoarseScopesOnly(
         _ metadata: MastodonServerMetadata?, _ program: MastodonProgram?
     ) -> Bool {
@@ -332,19 +338,21 @@ extension MastodonLogin {
         {
             return Registration(application: application, scopes: scopes)
         }
-        let application = try await register(scopes: offer.usual, redirects: redirects)
-        return Registration(application: application, scopes: offer.usual)
+        let application = try await register(scopes: offer.fallback, redirects: redirects)
+        return Registration(application: application, scopes: offer.fallback)
     }
 
-    /// Registers with the preferred scopes; nil if the server does not know all of them: most
-    /// refuse the request, and one leaves out unknown scopes.
+    /// Registers with the preferred scopes; nil if the server does not know all of them.
+    ///
+    /// Most such servers refuse the request, and one leaves out the unknown scopes.
     private func registerPreferring(
         _ scopes: [String], redirects: [String]
     ) async throws -> MastodonApplication? {
         do {
             let application = try await register(scopes: scopes, redirects: redirects)
             let granted = application.scopes ?? scopes
-            return granted.contains(Self.newerScope) || granted.contains("read") ? application : nil
+            return granted.contains(Self.profileScope) || granted.contains("read")
+                ? application : nil
         } catch let error as NetworkError where error.code == .rejected {
             return nil
         }
@@ -364,10 +372,10 @@ extension MastodonLogin {
     }
 
     private func request(
-        for registration: Registration, redirect: String, provesKey: Bool
+        for registration: Registration, redirect: String, supportsProofKey: Bool
     ) -> MastodonLoginRequest {
         let application = registration.application
-        let verifier = provesKey ? MastodonProofKey.random() : nil
+        let verifier = supportsProofKey ? MastodonProofKey.random() : nil
         var query = [
             ("response_type", "code"), ("client_id", application.clientID),
             ("redirect_uri", redirect),
@@ -415,7 +423,8 @@ package struct MastodonLoginRequest: Sendable {
         return authorizePage + "&" + PercentEncoding.query([("state", state.reveal())])
     }
 
-    /// Whether the server leads the browser back with the code, instead of showing the code.
+    /// Whether the server leads the browser back to a page with the code, instead of showing the
+    /// code.
     package var leadsBack: Bool { state != nil }
 
     /// Whether a browser that was led back has the `state` of this login.
@@ -492,24 +501,26 @@ struct MastodonApplication: Decodable {
     }
 
     /// Whether the application may use a return address; true where the server does not tell.
-    func takes(_ address: String) -> Bool { redirects.isEmpty || redirects.contains(address) }
+    func allowsReturn(to address: String) -> Bool {
+        redirects.isEmpty || redirects.contains(address)
+    }
 }
 
 /// A server's metadata about its logins (RFC 8414).
 struct MastodonServerMetadata: Decodable {
     let scopes: [String]?
     /// Whether the server supports the proof key with SHA-256.
-    let provesKey: Bool
+    let supportsProofKey: Bool
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
         scopes = wire.scopes("scopes_supported")
-        provesKey =
+        supportsProofKey =
             wire.value([String].self, "code_challenge_methods_supported")?.contains("S256") ?? false
     }
 }
 
-/// The proof that the program that sends a code is the one that requested it (RFC 7636).
+/// The key that proves that the program that sends a code also requested it (PKCE, RFC 7636).
 enum MastodonProofKey {
     /// 256 random bits, as 43 letters, digits, `-` and `_`.
     static func random() -> Secret {

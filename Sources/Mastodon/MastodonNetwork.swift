@@ -9,8 +9,8 @@ package import Transport
 /// and others.
 ///
 /// Little depends on the program (`MastodonProgram`). Feeds are paged by the `Link` header, or by
-/// the ids of their items if the header is missing; the server's own paging is trusted for finding
-/// items, never for having handled them.
+/// the ids of their items if the header is missing. The server's cursors only help to find items:
+/// they never decide that an item was already handled.
 package struct MastodonNetwork: SocialNetwork {
     /// The server of the account, which may differ from the address of its calls.
     let server: ServerAddress
@@ -94,18 +94,21 @@ package struct MastodonNetwork: SocialNetwork {
     package var clockLead: TimeInterval? { client.serverClock.lead(at: client.now()) }
 
     package var capabilities: Capabilities {
-        // Until the server's program is known, only some of its habits are assumed.
+        // Until the server's program is known, the habits of an unknown program are assumed, except
+        // for replies.
         let isKnown = memory.lastInstance != nil
         let program = memory.program
-        let restricted: Set<Visibility> = program.keepsDirect.value ? [.private, .direct] : []
+        let restrictedVisibilities: Set<Visibility> =
+            program.keepsDirect.value ? [.private, .direct] : []
         var capabilities = Capabilities(
-            feeds: Set(Feed.allCases), visibilities: restricted.union([.public, .unlisted]),
+            feeds: Set(Feed.allCases),
+            visibilities: restrictedVisibilities.union([.public, .unlisted]),
             // Other servers may report any reply below an own post as a mention, whether or not it
             // names the account.
-            replies: isKnown && !program.tellsPeopleByNumber.value ? .summoned : .anyone,
+            replies: isKnown && !program.idsIdentifyPeople.value ? .summoned : .anyone,
             replyNeedsMention: true, automaticFavorites: .anyone,
             supportsIdempotencyKey: program.keepsKeys.value,
-            requestDeadline: NetworkCall.usualDeadline * requestsAtMost)
+            requestDeadline: NetworkCall.usualDeadline * maximumRequests)
         capabilities.canEdit = program.canEdit
         // Mastodon accepts 30 in 30 minutes.
         capabilities.deletionPace = Pace(count: 25, period: 1_800)
@@ -116,8 +119,9 @@ package struct MastodonNetwork: SocialNetwork {
         return capabilities
     }
 
-    /// The most requests of a prepared change: a refused one, a new token, and the call again.
-    private var requestsAtMost: Int { session.canRenew ? 3 : 1 }
+    /// The most requests that a prepared change makes: the call with an expired token, the renewal
+    /// of the token, and the call again.
+    private var maximumRequests: Int { session.canRenew ? 3 : 1 }
 
     package func verifyAccount() async throws -> Account {
         let verifiedAccount = try await verified()
@@ -143,7 +147,7 @@ package struct MastodonNetwork: SocialNetwork {
     package func lookUp(identity: PostID) async throws -> ObservedPost? {
         let ownAccount = try await ownAccount()
         if let address = Self.address(in: identity.value, at: [ownAccount.domain, server.host]),
-            memory.program.namesPosts(by: address)
+            memory.program.isID(addressEnd: address)
         {
             guard let post = try await lookUp(address) else { return nil }
             if post.post.id == identity { return post }
@@ -151,16 +155,19 @@ package struct MastodonNetwork: SocialNetwork {
         return try await search(identity)
     }
 
-    /// The number at the end of a Mastodon note, `https://HOST/users/NAME/statuses/NUMBER`; nil for
-    /// another address, or for a host that is none of `hosts`, whose ports do not count.
+    /// The post's id at the end of its identity, `https://HOST/users/NAME/statuses/ID`; nil for an
+    /// identity of another form, or if HOST is none of `hosts`, compared without ports.
     private static func address(in identity: String, at hosts: [String]) -> String? {
         let parts = identity.split(separator: "/", omittingEmptySubsequences: false).map(
             String.init)
         guard parts.count == 7, parts[1].isEmpty, parts[3] == "users", parts[5] == "statuses" else {
             return nil
         }
-        func name(_ host: String) -> Substring { host.lowercased().prefix { $0 != ":" } }
-        guard hosts.contains(where: { name($0) == name(parts[2]) }), MastodonID.isUsable(parts[6])
+        func withoutPort(_ host: String) -> Substring {
+            host.lowercased().prefix { $0 != ":" }
+        }
+        guard hosts.contains(where: { withoutPort($0) == withoutPort(parts[2]) }),
+            MastodonID.isUsable(parts[6])
         else { return nil }
         return parts[6]
     }
@@ -175,12 +182,12 @@ package struct MastodonNetwork: SocialNetwork {
             query: [
                 ("q", identity.value), ("type", "statuses"), ("resolve", "true"), ("limit", "5"),
             ])
-        func unknown(_ detail: String) -> NetworkError {
+        func notFound(_ detail: String) -> NetworkError {
             client.error(.readPost, .capability, outcome: .refused, detail: detail)
         }
-        let found: [MastodonStatus]
+        let results: [MastodonStatus]
         do {
-            found = try await session.value(MastodonSearch.self, call).statuses
+            results = try await session.value(MastodonSearch.self, call).statuses
         } catch let error as NetworkError {
             // An old token lacks the scope, and some programs have no search.
             guard let status = error.status, (400...499).contains(status),
@@ -188,20 +195,20 @@ package struct MastodonNetwork: SocialNetwork {
             else {
                 throw error
             }
-            throw unknown("the server does not look posts up by their addresses")
+            throw notFound("the server does not look posts up by their addresses")
         }
         let translator = try await translator()
-        for status in found where MastodonStatusReader.identity(of: status) == identity.value {
+        for status in results where MastodonStatusReader.identity(of: status) == identity.value {
             guard try await isListed(status), let post = translator.post(status) else { continue }
             return post
         }
-        throw unknown("the server does not find the post by its address")
+        throw notFound("the server does not find the post by its address")
     }
 
     package func isShownToAnybody(_ address: String) async throws -> Bool? {
         if try await isShownWithoutLogin(address) { return true }
-        // A refusal means that this post is hidden, or that the server shows no post without a
-        // login.
+        // A refusal means either that this post is hidden, or that the server shows no post without
+        // a login.
         return try await showsPublicPosts() == true ? false : nil
     }
 
@@ -221,11 +228,12 @@ package struct MastodonNetwork: SocialNetwork {
     /// Whether the server shows a public post of another account without a login; nil if it lists
     /// none.
     ///
-    /// This is the control for a refused post: WordPress answers 401 for a hidden post and 200 for
-    /// a public one; Pleroma answers 404 for every post if only users with a login may read.
+    /// If a post is refused, a public post is requested for comparison: WordPress answers 401 for a
+    /// hidden post and 200 for a public one; Pleroma answers 404 for every post if only users with
+    /// a login may read.
     private func showsPublicPosts() async throws -> Bool? {
-        guard let control = try await publicPostOfAnother() else { return nil }
-        return try await isShownWithoutLogin(control.id)
+        guard let publicPost = try await publicPostOfAnother() else { return nil }
+        return try await isShownWithoutLogin(publicPost.id)
     }
 
     /// The newest public post of another account on the home timeline, or else on the server's own
@@ -236,14 +244,14 @@ package struct MastodonNetwork: SocialNetwork {
             let call = NetworkCall(
                 operation: .readHome, path: ["api", "v1", "timelines", timeline],
                 query: [("limit", "40")])
-            let listed: [MastodonStatus]
+            let posts: [MastodonStatus]
             do {
-                listed = try await session.value([LenientElement<MastodonStatus>].self, call)
+                posts = try await session.value([LenientElement<MastodonStatus>].self, call)
                     .compactMap(\.value)
             } catch let error as NetworkError where error.isPermanent && !error.stopsActor {
                 return nil
             }
-            return listed.first { status in
+            return posts.first { status in
                 status.audience.isOpen && status.audience.visibility == .public && !status.isReblog
                     && status.account?.id != ownID && MastodonID.isUsable(status.id)
             }
@@ -252,8 +260,8 @@ package struct MastodonNetwork: SocialNetwork {
         return try await newestOfAnother("public")
     }
 
-    /// Refuses to read the account's own posts if that might publish posts that the human meant for
-    /// few.
+    /// Refuses to read the account's own posts if the bot might then publish copies of posts that
+    /// the human meant for few people.
     func requireVisibility() throws(NetworkError) {
         guard !trustsVisibility, let audienceGap = memory.program.audienceGap.value else { return }
         throw client.error(
@@ -319,16 +327,16 @@ package struct MastodonNetwork: SocialNetwork {
         return try await unlessGone { try await session.value(MastodonStatus.self, call) }
     }
 
-    /// Asks the server about one of its posts; `nil` if the post is gone.
+    /// Makes a request about one of the server's posts; `nil` if the post is gone.
     ///
     /// Some servers report a missing post with a web page, and so does a proxy whose server is
-    /// down. So an answer that is not in the interface's form counts only if the server answers for
-    /// the account now.
-    private func unlessGone<Value: Sendable>(_ question: () async throws -> Value) async throws
+    /// down. So a 404 or 410 with a web page counts as a missing post only if a second request, for
+    /// the account, succeeds.
+    private func unlessGone<Value: Sendable>(_ request: () async throws -> Value) async throws
         -> Value?
     {
         do {
-            return try await question()
+            return try await request()
         } catch let error as NetworkError where error.code == .notFound {
             return nil
         } catch let error as NetworkError where error.status == 404 || error.status == 410 {
@@ -341,12 +349,8 @@ package struct MastodonNetwork: SocialNetwork {
         }
     }
 
-    /// Whether a post is in its author's own list, on a server that keeps showing deleted posts.
-    ///
-    /// True for posts of others, and if no list can decide it. A page with both bounds contains
-    /// only this post, whatever the order of the list: WordPress sorts by date and cuts by id. If
-    /// that page is empty, the page below the post is the control for a server that does not
-    /// support both bounds.
+    /// Whether a post is in its author's own list, on a server that keeps showing deleted posts;
+    /// true on every other server.
     private func isListed(_ status: MastodonStatus) async throws -> Bool {
         guard memory.lastInstance != nil, !memory.program.hidesDeletedPosts.value else {
             return true
@@ -354,8 +358,12 @@ package struct MastodonNetwork: SocialNetwork {
         return try await isInOwnList(status)
     }
 
-    /// Whether a post is in its author's own list, for a server that refuses to delete it, whatever
-    /// its program.
+    /// Whether a post is in its author's own list, whatever the server's program.
+    ///
+    /// True for posts of others, and if no list can decide it. A page with both bounds contains
+    /// only this post, whatever the order of the list: WordPress sorts by date and cuts by id. If
+    /// that page is empty, a page with the upper bound alone is read too, because the server may
+    /// not support both bounds.
     private func isInOwnList(_ status: MastodonStatus) async throws -> Bool {
         guard memory.program.listedVisibilities.value.contains(status.audience.visibility),
             let number = UInt64(status.id), number > 0, number < .max
@@ -373,11 +381,12 @@ package struct MastodonNetwork: SocialNetwork {
         if idsWithinBounds.contains(status.id) { return true }
         let idsFromPost = try await page([])
         if idsFromPost.contains(status.id) { return true }
-        // Without the lower bound, the post may have been cut off a list that is not sorted by id.
+        // In a list that is not sorted by id, the limit of the page with the upper bound alone may
+        // have cut the post off.
         return !idsWithinBounds.isEmpty && MastodonID.contradictsOrder(idsFromPost)
     }
 
-    /// The path `/api/v1/…` with an outside address as one of its parts.
+    /// The path `/api/v1/…` with `parts`, each of which is checked, because ids come from outside.
     func path(_ operation: NetworkError.Operation, _ parts: String...) throws(NetworkError)
         -> [String]
     {
@@ -406,10 +415,10 @@ package struct MastodonNetwork: SocialNetwork {
         return (account, domain)
     }
 
-    private func translator(_ own: MastodonOwnAccount) -> MastodonTranslator {
+    private func translator(_ ownAccount: MastodonOwnAccount) -> MastodonTranslator {
         MastodonTranslator(
-            domain: own.domain, serverHost: server.host, own: own,
-            tellsPeopleByNumber: memory.program.tellsPeopleByNumber.value, now: client.now)
+            domain: ownAccount.domain, serverHost: server.host, ownAccount: ownAccount,
+            idsIdentifyPeople: memory.program.idsIdentifyPeople.value, now: client.now)
     }
 }
 
@@ -425,8 +434,8 @@ extension MastodonNetwork {
             guard let identity = MastodonStatusReader.identity(of: status) else {
                 throw client.malformed(call, response, detail: "the published post has no address")
             }
-            // A wrong address of a published post would be used to delete, edit or continue another
-            // one. The account's own list has the right address.
+            // With a wrong address, another post would later be deleted, edited or answered. The
+            // account's own list has the right address.
             let isOwn =
                 ownAccount == nil || status.account == nil || ownAccount?.id == status.account?.id
             guard status.id != draft.replyTo, isOwn else {
@@ -437,8 +446,8 @@ extension MastodonNetwork {
             return PublishedPost(
                 id: PostID(network: .mastodon, value: identity), address: status.id,
                 createdAt: status.written.flatMap { Date(rfc3339: $0) } ?? client.now(),
-                // It is published nevertheless: a second try would publish it twice, and the people
-                // it names have been notified.
+                // The reply is published, though not as a reply: a second try would publish it
+                // twice, and the people whom it names have been notified.
                 isMisplaced: draft.replyTo != nil && status.inReplyToID == nil)
         }
     }
@@ -511,9 +520,9 @@ extension MastodonNetwork {
         // For known programs the id is enough; another program may have returned the id of another
         // post.
         let program = try await instance().program
-        if !program.tellsPeopleByNumber.value {
-            // The id alone decides: a post that the server shows is deleted, even if the list lacks
-            // it.
+        if !program.idsIdentifyPeople.value {
+            // Here a post that the server shows by its id is deleted, even if the account's list
+            // lacks it.
             guard let status = try await status(address) else { return .gone }
             let translator = try await translator()
             guard let shown = translator.post(status), shown.author.id == translator.ownID,
@@ -533,8 +542,8 @@ extension MastodonNetwork {
             where error.status == 404 || error.status == 410
             || error.status == 403 && error.code != .unavailable
         {
-            // The post is gone if the server says so or its list lacks the post; otherwise the
-            // server has no way to delete.
+            // The post is gone if the server does not show it or its list lacks it; otherwise the
+            // server does not support deleting.
             guard let status = try await status(address), try await isInOwnList(status) else {
                 return .gone
             }
@@ -572,7 +581,7 @@ extension MastodonNetwork {
             } catch var error as NetworkError
                 where error.status == 404 || error.status == 405 || error.status == 501
             {
-                // Either the post is gone, or the server has no way to edit posts.
+                // Either the post is gone, or the server does not support editing posts.
                 if try await status(address) != nil { error.code = .capability }
                 throw error
             }
@@ -580,8 +589,8 @@ extension MastodonNetwork {
     }
 
     package func labelAsBot() async throws {
-        // The request is a form, because one server accepts the flag only as text. The second name
-        // of the flag is Pleroma's.
+        // The request is a form, because one server accepts the flag only as text. Pleroma calls
+        // the flag `actor_type`.
         let call = NetworkCall(
             operation: .labelAccount, method: .patch,
             path: ["api", "v1", "accounts", "update_credentials"],
@@ -606,14 +615,14 @@ extension MastodonNetwork {
     /// a post of its own.
     private func requireAnswered(_ address: String, _ call: NetworkCall) async throws {
         if memory.program.refusesLostReplies.value { return }
-        let isThere: Bool
+        let exists: Bool
         do {
-            isThere = try await status(address) != nil
+            exists = try await status(address) != nil
         } catch var error as NetworkError {
             if error.outcome == .unknown { error.outcome = .notSent }
             throw error
         }
-        guard isThere else {
+        guard exists else {
             throw client.error(
                 call, .notFound, outcome: .refused, detail: "the answered post is gone")
         }
@@ -623,7 +632,8 @@ extension MastodonNetwork {
         draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil }
     }
 
-    /// The people who may quote the published posts, by Mastodon's name for them.
+    /// The people who may quote the published posts, as a value of Mastodon's field
+    /// `quote_approval_policy`.
     private var quotePolicy: String? { quotes == .anyone ? "public" : quotes?.rawValue }
 
     /// The media type of every text.
@@ -631,9 +641,9 @@ extension MastodonNetwork {
 
     /// The media type of the text; `nil` on servers without the field.
     ///
-    /// Without it the account may have another default, which turns Markdown signs into emphasis
-    /// and lists. A server whose program is unknown gets the field too, because no server is known
-    /// to refuse it.
+    /// Without the field the account's own default applies, which may turn Markdown signs into
+    /// emphasis and lists. A server whose program is unknown gets the field too, because no server
+    /// is known to refuse it.
     private var contentType: JSONValue? {
         memory.lastInstance?.takesContentType ?? true ? .text(Self.plainText) : nil
     }
@@ -688,7 +698,8 @@ final class MastodonMemory: @unchecked Sendable {
     private var parents: [String: ObservedPost?] = [:]
     /// The most answered posts that are remembered.
     private static let maximumParents = 2_000
-    private var unsorted: Set<Feed> = []
+    /// The feeds with a page whose ids contradict the order of its items.
+    private var unsortedFeeds: Set<Feed> = []
 
     /// The token's account, once it and the host in its name are certain.
     var account: MastodonOwnAccount? { lock.withLock { ownAccount } }
@@ -737,21 +748,21 @@ final class MastodonMemory: @unchecked Sendable {
         lock.withLock { rememberedEmoji = (emoji, time) }
     }
 
-    /// Whether an entry that is kept for a day at most is still valid; not if the local clock was
-    /// set back.
+    /// Whether an entry is still valid; false if its end is more than a day away, because the local
+    /// clock was then set back.
     private static func isValid(until end: Date, at time: Date) -> Bool {
         time < end && end.timeIntervalSince(time) <= 86_400
     }
 
     /// Whether ids have the order of a feed, according to its pages so far.
-    func idsSort(in feed: Feed) -> Bool {
-        lock.withLock { !unsorted.contains(feed) }
+    func idsAreOrdered(in feed: Feed) -> Bool {
+        lock.withLock { !unsortedFeeds.contains(feed) }
     }
 
     /// Learns from a page, newest first, whether ids have the order of a feed: one contradicting
     /// page is enough.
     func learnOrder(of feed: Feed, from ids: [String]) {
         guard MastodonID.contradictsOrder(ids) else { return }
-        lock.withLock { _ = unsorted.insert(feed) }
+        lock.withLock { _ = unsortedFeeds.insert(feed) }
     }
 }

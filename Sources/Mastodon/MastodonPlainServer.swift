@@ -32,13 +32,13 @@ private struct MastodonPlainServer: PlainServer {
     }
 
     func newest() async throws -> Set<String> {
-        let own = try await network.ownAccount().id
+        let ownID = try await network.ownAccount().id
         let call = NetworkCall(
             operation: .readOwnPosts,
-            path: try network.path(.readOwnPosts, "accounts", own, "statuses"),
+            path: try network.path(.readOwnPosts, "accounts", ownID, "statuses"),
             query: [("limit", "20")])
-        let listed = try await network.session.value([LenientElement<MastodonStatus>].self, call)
-        return Set(listed.compactMap(\.id))
+        let posts = try await network.session.value([LenientElement<MastodonStatus>].self, call)
+        return Set(posts.compactMap(\.id))
     }
 
     func change(_ address: String, to draft: Draft) async throws -> Bool? {

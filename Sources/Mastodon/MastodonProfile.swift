@@ -61,7 +61,7 @@ extension MastodonNetwork: ProfiledNetwork {
     }
 }
 
-/// The token's own account with its owner's own text.
+/// The token's own account, with the profile's text as the owner wrote it.
 private struct MastodonProfile: Decodable {
     /// Nil if the server does not return it.
     let note: String?

@@ -15,16 +15,16 @@ struct Known<Value: Equatable & Sendable>: Equatable, Sendable {
     }
 }
 
-/// A server program of the Mastodon family: those of its habits that matter and that a client
-/// cannot ask for.
+/// A server program of the Mastodon family, with the habits that matter here and that a client
+/// cannot request from the server.
 ///
-/// The initial values are those of an unknown program. They are assumed for every server, because a
-/// wrong one of these never publishes a post twice, never shows a post to more people than
-/// intended, and never takes an existing post for deleted. A descriptor lists only the known
-/// differences. The findings of `doctor --probe` overrule both (``overruled(by:)``).
+/// The initial values are those of an unknown program. They are safe to assume for every server:
+/// even if one is wrong, no post is published twice, shown to more people than intended, or taken
+/// for deleted although it exists. A known program lists only its differences from them. The
+/// findings of `doctor --probe` overrule both (``overruled(by:)``).
 struct MastodonProgram: Equatable, Sendable {
-    /// The form in which the program's ids stand at the end of its posts' addresses.
-    enum PostNames: Equatable, Sendable {
+    /// The form of the id at the end of a post's address.
+    enum AddressIDForm: Equatable, Sendable {
         case decimal, ulid
         /// The address of a post does not contain its id.
         case other
@@ -41,7 +41,7 @@ struct MastodonProgram: Equatable, Sendable {
     /// A reply to a deleted post is refused instead of published as a post of its own.
     var refusesLostReplies = Known(false, unknown)
     /// The answer to a new reply has the reply's id.
-    var namesReplies = Known(true, unknown)
+    var returnsReplyID = Known(true, unknown)
     /// A link counts as a fixed number of characters, which the server states.
     var shortensLinks = Known(false, unknown)
     /// The field `content_type` of a new post is supported.
@@ -53,8 +53,8 @@ struct MastodonProgram: Equatable, Sendable {
     var keepsVisibility = Known(true, unknown)
     /// A direct post is visible only to the people whom it names.
     var keepsDirect = Known(true, unknown)
-    /// The posts whose audience the program does not return, as the end of `the server runs …`; nil
-    /// for none.
+    /// The posts whose audience the program does not return, in words that complete `the server
+    /// runs …`; nil if it returns the audience of every post.
     ///
     /// docs/audience.md has more sources.
     var audienceGap = Known<String?>(nil, unknown)
@@ -65,18 +65,18 @@ struct MastodonProgram: Equatable, Sendable {
     ///
     /// A post of another visibility may exist although it is not in the list.
     var listedVisibilities = Known<Set<Visibility>>([.public, .unlisted], unknown)
-    /// The number of newest items in a list, notifications of every type included; no entry for a
-    /// complete list.
+    /// The number of newest items that a feed's list contains, notifications of every type
+    /// included; no entry for a feed whose list is complete.
     var depths = Known<[Feed: Int]>([:], unknown)
-    /// The ids in a post identify the answered person and the mentioned ones.
+    /// The account ids in a post identify the answered person and the mentioned people.
     ///
-    /// In posts of other programs such ids may mean something else, or be missing.
-    var tellsPeopleByNumber = Known(false, unknown)
-    var postNames = Known(PostNames.other, unknown)
+    /// In posts of other programs these ids may mean something else, or be missing.
+    var idsIdentifyPeople = Known(false, unknown)
+    var addressIDForm = Known(AddressIDForm.other, unknown)
     /// Notifications of the type `update` can be requested.
-    var tellsUpdates = Known(false, unknown)
-    /// The limit of a server that counts requests by address even with a login; nil if it counts by
-    /// account.
+    var supportsUpdateType = Known(false, unknown)
+    /// The request limit of a server that counts requests by IP address even with a login; nil if
+    /// it counts them by account.
     var addressLimit = Known<AddressLimit?>(nil, unknown)
 
     // MARK: Changing and deleting
@@ -98,11 +98,11 @@ struct MastodonProgram: Equatable, Sendable {
     var knowsFineScopes = Known(false, unknown)
     /// A token permits everything, whatever its scopes.
     var ignoresScopes = Known(false, unknown)
-    /// An application may have several return addresses, one a line, and a login leads to the one
-    /// that it names, with its `state`.
+    /// An application may register several return addresses, one in each line, and a login
+    /// redirects the browser to the address in its request, with the `state` of the request.
     ///
-    /// Some programs register such an application, and refuse each of its addresses later.
-    var leadsBack = Known(false, unknown)
+    /// Some programs register such an application, but later refuse each of its addresses.
+    var supportsReturnAddress = Known(false, unknown)
 
     private init(_ name: String, _ describe: (inout MastodonProgram) -> Void = { _ in }) {
         self.name = name
@@ -118,15 +118,15 @@ extension MastodonProgram {
             true, "app/controllers/api/v1/statuses_controller.rb, set_thread")
         program.shortensLinks = Known(true, "app/validators/status_length_validator.rb")
         program.listedVisibilities = Known(everyVisibility, "app/models/account_statuses_filter.rb")
-        program.tellsPeopleByNumber = Known(true, "app/serializers/rest/status_serializer.rb")
-        program.postNames = Known(.decimal, "app/lib/activitypub/tag_manager.rb, uri_for")
-        program.tellsUpdates = Known(true, "app/models/notification.rb")
+        program.idsIdentifyPeople = Known(true, "app/serializers/rest/status_serializer.rb")
+        program.addressIDForm = Known(.decimal, "app/lib/activitypub/tag_manager.rb, uri_for")
+        program.supportsUpdateType = Known(true, "app/models/notification.rb")
         program.editsPosts = Known(true, "app/services/update_status_service.rb, since 3.5")
         program.marksEdits = Known(true, "app/serializers/rest/status_serializer.rb, edited_at")
         program.hidesDeletedPosts = Known(
             true, "app/controllers/api/v1/statuses_controller.rb, destroy")
         program.knowsFineScopes = Known(true, "config/initializers/doorkeeper.rb")
-        program.leadsBack = Known(
+        program.supportsReturnAddress = Known(
             true, "app/controllers/api/v1/apps_controller.rb, redirect_uris")
     }
 
@@ -136,9 +136,9 @@ extension MastodonProgram {
             program.refusesLostReplies = Known(true, seenOnGoToSocial)
             program.takesContentType = Known(true, "docs/api/swagger.yaml, statusCreate")
             program.listedVisibilities = Known(everyVisibility, seenOnGoToSocial)
-            program.tellsPeopleByNumber = Known(true, seenOnGoToSocial)
-            program.postNames = Known(.ulid, seenOnGoToSocial)
-            // The limit in its answers is another one.
+            program.idsIdentifyPeople = Known(true, seenOnGoToSocial)
+            program.addressIDForm = Known(.ulid, seenOnGoToSocial)
+            // The headers of its answers state another limit, which is not this one.
             program.addressLimit = Known(
                 AddressLimit(count: 300, period: 300), "advanced-rate-limit-requests, the default")
             program.editsPosts = Known(
@@ -148,7 +148,7 @@ extension MastodonProgram {
             program.knowsFineScopes = Known(true, seenOnGoToSocial)
             program.ignoresScopes = Known(
                 minorVersion.map { $0 < 19 } ?? false, "release notes of 0.19")
-            program.leadsBack = Known(
+            program.supportsReturnAddress = Known(
                 minorVersion.map { $0 >= 19 } ?? true,
                 "internal/processing/application/create.go, since 0.19")
         }
@@ -162,14 +162,14 @@ extension MastodonProgram {
             true, "lib/pleroma/web/api_spec/operations/status_operation.ex")
         program.listedVisibilities = Known(
             everyVisibility, "lib/pleroma/web/activity_pub/activity_pub.ex")
-        program.tellsPeopleByNumber = Known(
+        program.idsIdentifyPeople = Known(
             true, "lib/pleroma/web/mastodon_api/views/status_view.ex")
         program.editsPosts = Known(
             true, "lib/pleroma/web/common_api.ex of Akkoma 3.16, make_update_data")
         program.hidesDeletedPosts = Known(
             true, "lib/pleroma/web/mastodon_api/controllers/status_controller.ex")
         program.knowsFineScopes = Known(true, "lib/pleroma/web/plugs/o_auth_scopes_plug.ex")
-        program.leadsBack = Known(
+        program.supportsReturnAddress = Known(
             true, "lib/pleroma/web/o_auth/o_auth_controller.ex, after_create_authorization")
     }
 
@@ -206,7 +206,7 @@ extension MastodonProgram {
 
     /// WordPress with the plugin Enable Mastodon Apps.
     static let wordPress = MastodonProgram("WordPress with Enable Mastodon Apps") { program in
-        program.namesReplies = Known(false, seenOnWordPress)
+        program.returnsReplyID = Known(false, seenOnWordPress)
         program.keepsVisibility = Known(false, "\(seenOnWordPress): nobody sees an unlisted post")
         program.audienceGap = Known(
             "WordPress, which shows private posts as public", seenOnWordPress)
@@ -244,7 +244,7 @@ extension MastodonProgram {
 
 extension MastodonProgram {
     /// The names by which descendants of Misskey call themselves.
-    private static let misskeys = [
+    private static let misskeyDescendants = [
         "misskey", "sharkey", "firefish", "iceshrimp", "cherrypick", "catodon", "calckey",
         "foundkey", "hajkey",
     ]
@@ -274,7 +274,9 @@ extension MastodonProgram {
         if version.contains("wordpress/") { return wordPress }
         if version.contains("takahe/") { return takahe }
         // `3.0.0 (compatible; Sharkey 2025.4.2)`
-        if misskeys.contains(where: { version.contains("compatible; \($0) ") }) { return misskey }
+        if misskeyDescendants.contains(where: { version.contains("compatible; \($0) ") }) {
+            return misskey
+        }
         // `2.8.0 (compatible; Friendica 2024.09)`
         if version.contains("compatible; friendica ") { return friendica }
         if !version.isEmpty, !isRelease(version) { return other }
@@ -297,47 +299,56 @@ extension MastodonProgram {
     }
 }
 
-// MARK: What was measured
+// MARK: Measured habits
 
 extension MastodonProgram {
     /// The program with the findings of `doctor --probe` in place of its known habits.
     ///
-    /// - Parameter findings: Whether the server keeps each promise; a missing one was not measured.
+    /// - Parameter findings: For each measured promise, whether the server keeps it; promises that
+    ///   were not measured are missing.
     func overruled(by findings: [ServerPromise: Bool]) -> MastodonProgram {
         var program = self
         let source = "mirror-bot doctor --probe"
-        func found(_ promise: ServerPromise) -> Known<Bool>? {
-            findings[promise].map { Known($0, source) }
+        func measured(_ promise: ServerPromise) -> Known<Bool>? {
+            findings[promise].map { isKept in Known(isKept, source) }
         }
-        program.keepsVisibility = found(.visibility) ?? keepsVisibility
-        program.keepsDirect = found(.direct) ?? keepsDirect
-        program.editsPosts = found(.edits) ?? editsPosts
-        program.keepsVisibilityInEdits = found(.editsKeepVisibility) ?? keepsVisibilityInEdits
-        program.marksEdits = found(.tellsEdits) ?? marksEdits
-        program.hidesDeletedPosts = found(.deletes) ?? hidesDeletedPosts
-        var listed = listedVisibilities.value
-        if let lists = findings[.lists] {
-            listed =
-                lists
-                ? listed.union([.public, .unlisted]) : listed.subtracting([.public, .unlisted])
+        program.keepsVisibility = measured(.visibility) ?? keepsVisibility
+        program.keepsDirect = measured(.direct) ?? keepsDirect
+        program.editsPosts = measured(.edits) ?? editsPosts
+        program.keepsVisibilityInEdits = measured(.editsKeepVisibility) ?? keepsVisibilityInEdits
+        program.marksEdits = measured(.tellsEdits) ?? marksEdits
+        program.hidesDeletedPosts = measured(.deletes) ?? hidesDeletedPosts
+        var visibilities = listedVisibilities.value
+        if let listsOpenPosts = findings[.lists] {
+            if listsOpenPosts {
+                visibilities.formUnion([.public, .unlisted])
+            } else {
+                visibilities.subtract([.public, .unlisted])
+            }
         }
-        if let lists = findings[.listsDirect] {
-            listed = lists ? listed.union([.direct]) : listed.subtracting([.private, .direct])
+        if let listsDirectPosts = findings[.listsDirect] {
+            if listsDirectPosts {
+                visibilities.insert(.direct)
+            } else {
+                visibilities.subtract([.private, .direct])
+            }
         }
-        if listed != listedVisibilities.value { program.listedVisibilities = Known(listed, source) }
+        if visibilities != listedVisibilities.value {
+            program.listedVisibilities = Known(visibilities, source)
+        }
         return program
     }
 
     /// Whether a copy may be edited: the server supports it, and keeps the visibility.
     var canEdit: Bool { editsPosts.value && keepsVisibilityInEdits.value }
 
-    /// Whether the address of a post ends with its id in the interface.
+    /// Whether the last part of a post's address is its id in the interface.
     ///
-    /// - Parameter number: The end of the address.
-    func namesPosts(by number: String) -> Bool {
-        switch postNames.value {
-        case .decimal: MastodonID.isDecimal(number)
-        case .ulid: MastodonID.isULID(number)
+    /// - Parameter addressEnd: The last part of the address.
+    func isID(addressEnd: String) -> Bool {
+        switch addressIDForm.value {
+        case .decimal: MastodonID.isDecimal(addressEnd)
+        case .ulid: MastodonID.isULID(addressEnd)
         case .other: false
         }
     }
@@ -349,14 +360,14 @@ extension MastodonProgram {
     /// The habits in words, in the order of the documentation.
     var habits: [ServerHabit] {
         [
-            ServerHabit("once rests on", groundOfOnce, keepsKeys.source),
+            ServerHabit("once rests on", duplicateProtection, keepsKeys.source),
             Self.habit(
                 "a repeated request", keepsKeys, "publishes once, by its key", "publishes twice"),
             Self.habit(
                 "a reply to a deleted post", refusesLostReplies, "is refused",
                 "becomes a post of its own"),
             Self.habit(
-                "the answer to a new reply", namesReplies, "names it", "names the answered post"),
+                "the answer to a new reply", returnsReplyID, "names it", "names the answered post"),
             Self.habit(
                 "a post's visibility", keepsVisibility, "is kept", "is not kept", .visibility),
             Self.habit(
@@ -370,7 +381,7 @@ extension MastodonProgram {
                 listedVisibilities.source,
                 measuredAs: .lists),
             Self.habit(
-                "who is named", tellsPeopleByNumber, "is told by the list",
+                "who is named", idsIdentifyPeople, "is told by the list",
                 "is told by text and list"),
             Self.habit(
                 "a published post", editsPosts, "can be changed", "cannot be changed", .edits),
@@ -385,25 +396,27 @@ extension MastodonProgram {
             Self.habit("mirror-bot profile", keepsProfiles, "writes it", "is done by hand"),
             Self.habit("fine scopes", knowsFineScopes, "are known", "are not known"),
             Self.habit("a token", ignoresScopes, "can do everything", "can do what its scopes say"),
-            Self.habit("a login", leadsBack, "leads back to the page", "shows a code"),
+            Self.habit("a login", supportsReturnAddress, "leads back to the page", "shows a code"),
         ]
     }
 
     /// The reason why a post is not published twice after a lost answer.
-    private var groundOfOnce: String {
+    private var duplicateProtection: String {
         if keepsKeys.value { return "the key" }
-        let lookAtList = "the look at the own list"
-        let restrictedPosts =
-            listedVisibilities.value.contains(.direct) ? "" : "; for few, below the answered post"
-        return lookAtList + restrictedPosts
-            + (namesReplies.value ? "" : "; an answer is not sent again")
+        var protection = "the look at the own list"
+        if !listedVisibilities.value.contains(.direct) {
+            protection += "; for few, below the answered post"
+        }
+        if !returnsReplyID.value { protection += "; an answer is not sent again" }
+        return protection
     }
 
     private static func habit(
-        _ name: String, _ known: Known<Bool>, _ yes: String, _ no: String,
+        _ name: String, _ habit: Known<Bool>, _ textIfTrue: String, _ textIfFalse: String,
         _ promise: ServerPromise? = nil
     ) -> ServerHabit {
-        ServerHabit(name, known.value ? yes : no, known.source, measuredAs: promise)
+        ServerHabit(
+            name, habit.value ? textIfTrue : textIfFalse, habit.source, measuredAs: promise)
     }
 
     private static func words(_ visibilities: Set<Visibility>) -> String {

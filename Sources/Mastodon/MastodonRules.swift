@@ -48,12 +48,13 @@ struct MastodonStatement: Decodable {
 extension MastodonInstance {
     /// Reads the server's description of itself, in version 2 or else 1 of the answer.
     ///
-    /// - Throws: The error of `ask` for version 1.
+    /// - Throws: The error of `request` for version 1.
     fileprivate static func selfDescription(
-        _ ask: (NetworkCall) async throws -> MastodonStatement
+        _ request: (NetworkCall) async throws -> MastodonStatement
     ) async throws -> MastodonStatement {
         func description(version: String) async throws -> MastodonStatement {
-            try await ask(NetworkCall(operation: .readRules, path: ["api", version, "instance"]))
+            try await request(
+                NetworkCall(operation: .readRules, path: ["api", version, "instance"]))
         }
         do {
             return try await description(version: "v2")
@@ -70,7 +71,7 @@ extension NetworkError {
     }
 }
 
-/// A rule, with the hint below it in newer versions of Mastodon.
+/// A rule, with the explanation (`hint`) that newer versions of Mastodon show below it.
 private struct MastodonRule: Decodable {
     let text: String
 

@@ -39,8 +39,8 @@ package struct MastodonCredentials: Sendable {
 /// used, because a server may revoke the old one at once; and the saved one is read before the
 /// server is asked, because another process of this program may have been faster.
 actor MastodonSession {
-    /// Seconds of remaining life below which a token is renewed at once.
-    private static let margin: TimeInterval = 60
+    /// A token with less remaining lifetime, in seconds, is renewed before it is used.
+    private static let renewalMargin: TimeInterval = 60
 
     nonisolated let client: MastodonClient
     /// Whether the configured tokens can be renewed when they expire.
@@ -49,9 +49,9 @@ actor MastodonSession {
     private let configured: MastodonCredentials
     /// The credentials in use; nil before the saved session was read.
     private var current: MastodonCredentials?
-    /// Credentials from the server that are not saved yet.
+    /// Renewed credentials that the server returned, but that the store has not saved yet.
     private var unsaved: MastodonCredentials?
-    private let flight = SingleFlight<MastodonCredentials>()
+    private let renewal = SingleFlight<MastodonCredentials>()
 
     /// - Parameters:
     ///   - store: Stores renewed tokens; nil to keep them in memory.
@@ -72,13 +72,13 @@ actor MastodonSession {
         try await send(call, with: try await token())
     }
 
-    /// The answer to a call with a token that was obtained before, so that no request precedes the
-    /// call.
+    /// The answer to a call with `token`, which the caller obtained before, so that the call is the
+    /// first request.
     nonisolated func send(_ call: NetworkCall, with token: Secret) async throws -> HTTPResponse {
         do {
             return try await client.send(call, token: token)
         } catch let error as NetworkError {
-            let error = try await explained(error, token)
+            let error = try await classified(error, token)
             guard error.code == .unauthorized, let renewed = try await self.token(after: token)
             else { throw error }
             return try await client.send(call, token: renewed)
@@ -94,8 +94,11 @@ actor MastodonSession {
         try client.decode(type, from: try await send(call), call)
     }
 
-    /// Decides, for a refusal without a message, whether it was about the token.
-    nonisolated private func explained(_ error: NetworkError, _ token: Secret) async throws
+    /// Returns the error of a call, with code `.unauthorized` if the server refused without a
+    /// message because of the token.
+    ///
+    /// A second request, for the token's account, decides this.
+    nonisolated private func classified(_ error: NetworkError, _ token: Secret) async throws
         -> NetworkError
     {
         guard error.code == .rejected, error.serverCode == nil,
@@ -120,7 +123,8 @@ actor MastodonSession {
     /// - Throws: `NetworkError` or `CancellationError`.
     func token() async throws -> Secret {
         let credentials = try await credentials()
-        guard let end = credentials.expiresAt, end.timeIntervalSince(client.now()) < Self.margin
+        guard let end = credentials.expiresAt,
+            end.timeIntervalSince(client.now()) < Self.renewalMargin
         else {
             return credentials.accessToken
         }
@@ -135,12 +139,12 @@ actor MastodonSession {
     /// The token that replaces `token`; nil if it cannot be renewed.
     private func token(after token: Secret) async throws -> Secret? {
         let credentials = try await credentials()
-        // Another call has renewed it meanwhile.
+        // Another call may have renewed the token meanwhile.
         guard credentials.accessToken.reveal() == token.reveal() else {
             return credentials.accessToken
         }
         guard canRenew else { return nil }
-        return try await flight.value { try await self.renewed(credentials) }.accessToken
+        return try await renewal.value { try await self.renewed(credentials) }.accessToken
     }
 
     /// Renews the credentials for all waiting callers.
@@ -157,7 +161,7 @@ actor MastodonSession {
         }
         guard let renewed = unsaved else { return old }
         if let store {
-            try await storing {
+            try await mappingStoreErrors {
                 try await store.save(
                     JSONBody.sealed(MastodonSavedSession(renewed, replacing: configured)))
             }
@@ -184,11 +188,14 @@ actor MastodonSession {
     /// The saved credentials that replace the configured ones.
     private func saved() async throws -> MastodonCredentials? {
         guard let store, canRenew else { return nil }
-        return try await storing { try await store.load() }.flatMap(MastodonSavedSession.init)?
+        return try await mappingStoreErrors { try await store.load() }.flatMap(
+            MastodonSavedSession.init)?
             .credentials(replacing: configured)
     }
 
-    private func storing<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+    private func mappingStoreErrors<Value: Sendable>(_ body: () async throws -> Value) async throws
+        -> Value
+    {
         do {
             return try await body()
         } catch let error as CancellationError {
@@ -216,7 +223,7 @@ struct MastodonSavedSession: Codable {
     let origin: String
     let accessToken: String
     let refreshToken: String?
-    /// The time when the access token expires, in milliseconds since 1970.
+    /// The time at which the access token expires, in milliseconds since 1970.
     let expiresAt: Int64?
 
     init(_ credentials: MastodonCredentials, replacing configured: MastodonCredentials) {
@@ -298,8 +305,8 @@ extension MastodonClient {
 
 /// The answer of a token endpoint.
 struct MastodonTokens: Decodable {
-    /// The longest life of a token that is believed, in seconds.
-    private static let longestLife = 10 * 366 * 86_400
+    /// The longest token lifetime that is accepted from a server, in seconds.
+    private static let longestLifetime = 10 * 366 * 86_400
 
     let accessToken: Secret
     let refreshToken: Secret?
@@ -314,7 +321,7 @@ struct MastodonTokens: Decodable {
         accessToken = Secret(token)
         refreshToken = wire.text("refresh_token").flatMap { $0.isEmpty ? nil : Secret($0) }
         expiresIn = wire.integer("expires_in").flatMap {
-            (1...Self.longestLife).contains($0) ? $0 : nil
+            (1...Self.longestLifetime).contains($0) ? $0 : nil
         }
         scopes = wire.scopes("scope")
     }

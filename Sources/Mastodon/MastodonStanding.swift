@@ -35,7 +35,7 @@ extension MastodonNetwork {
 extension NetworkError {
     /// Whether the server itself says that the account does not exist (any more).
     ///
-    /// The words are Mastodon's for a missing record, not for an unknown path.
+    /// Mastodon uses these words for a missing record, but not for an unknown path.
     fileprivate var saysDeleted: Bool {
         guard let serverCode else { return false }
         return status == 410 || status == 404 && serverCode.lowercased() == "record not found"

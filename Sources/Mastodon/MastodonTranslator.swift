@@ -8,18 +8,18 @@ import Posts
 struct MastodonTranslator {
     /// The host of local names.
     let domain: String
-    /// The server's own host, with which some answers complete local names if `domain` differs.
+    /// The server's own host; some answers complete local names with it even if `domain` differs.
     let serverHost: String
     /// The token's account; nil before it is known.
-    let own: MastodonOwnAccount?
-    /// Whether ids identify the answered and mentioned people; see
-    /// ``MastodonProgram/tellsPeopleByNumber``.
-    let tellsPeopleByNumber: Bool
+    let ownAccount: MastodonOwnAccount?
+    /// Whether account ids identify the answered and mentioned people; see
+    /// ``MastodonProgram/idsIdentifyPeople``.
+    let idsIdentifyPeople: Bool
     let now: @Sendable () -> Date
 
     private var reader: MastodonStatusReader {
         MastodonStatusReader(
-            domain: domain, serverHost: serverHost, tellsPeopleByNumber: tellsPeopleByNumber)
+            domain: domain, serverHost: serverHost, idsIdentifyPeople: idsIdentifyPeople)
     }
 
     func account(_ wire: MastodonAccount) -> Account {
@@ -40,15 +40,15 @@ struct MastodonTranslator {
     ///   - noticedAt: The time at which the server reported the post, for posts without a time.
     /// - Returns: Nil for a post without an identity or an author.
     func post(_ wire: MastodonStatus, noticedAt: Date? = nil) -> ObservedPost? {
-        guard let account = wire.account, var read = reader.read(wire) else { return nil }
+        guard let account = wire.account, var parsed = reader.read(wire) else { return nil }
         let author = self.account(account)
-        read.mentions = mentions(of: wire)
-        guard var post = read.post(noticedAt: noticedAt, now: now()) else { return nil }
+        parsed.mentions = mentions(of: wire)
+        guard var post = parsed.post(noticedAt: noticedAt, now: now()) else { return nil }
         post.address = wire.id
         return ObservedPost(
             post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID,
-            editedAt: read.editedAt,
-            mentionAddedAt: Self.mentionAddition(editedAt: read.editedAt, noticedAt: noticedAt),
+            editedAt: parsed.editedAt,
+            mentionAddedAt: Self.mentionAddition(editedAt: parsed.editedAt, noticedAt: noticedAt),
             isFavorited: wire.isFavourited,
             replyNeedsApproval: needsApproval(wire.interactionPolicy?.reply, wire),
             favoriteNeedsApproval: needsApproval(wire.interactionPolicy?.favourite, wire))
@@ -58,8 +58,8 @@ struct MastodonTranslator {
     /// differ.
     private static let clockMargin: TimeInterval = 60
 
-    /// The time at which the post was changed, if a notification reported that change; nil if it
-    /// was not changed, or was changed after the notification.
+    /// The time at which the post was last changed, if that was before a notification of it; nil if
+    /// the post was not changed, or was changed after the notification.
     private static func mentionAddition(editedAt: Date?, noticedAt: Date?) -> Date? {
         guard let editedAt, let noticedAt, editedAt <= noticedAt + clockMargin else { return nil }
         return min(editedAt, noticedAt)
@@ -70,23 +70,28 @@ struct MastodonTranslator {
     /// snac leaves the requesting account out of its lists.
     private func mentions(of wire: MastodonStatus) -> [FediversePost.Mention] {
         let listed = reader.mentions(of: wire)
-        guard !tellsPeopleByNumber, let own, wire.account?.id != own.id else { return listed }
+        guard !idsIdentifyPeople, let ownAccount, wire.account?.id != ownAccount.id else {
+            return listed
+        }
         let mention = FediversePost.Mention(
-            account: person(own.acct), name: fullName(own.acct), addresses: own.addresses)
-        let isListed = listed.contains { other in
-            other.account == mention.account
-                || other.addresses.contains(where: mention.addresses.contains)
+            account: person(ownAccount.acct), name: fullName(ownAccount.acct),
+            addresses: ownAccount.addresses)
+        let isListed = listed.contains { listedMention in
+            listedMention.account == mention.account
+                || listedMention.addresses.contains(where: mention.addresses.contains)
         }
         guard !isListed, mention.isNamed(in: wire.content) else { return listed }
         // The token's own account comes first, because the list is truncated.
         return [mention] + listed
     }
 
-    /// Adds to replies the identity of their parent, which servers do not return, and the parent's
-    /// author if no id identifies it; only if the parent is known.
+    /// Adds to each reply the identity of its parent, which servers do not return, and the parent's
+    /// author if ids do not identify people.
+    ///
+    /// Replies whose parent is neither in `posts` nor in `parents` remain unchanged.
     ///
     /// - Parameters:
-    ///   - parents: Answered posts, besides those of the page.
+    ///   - parents: Answered posts that are not in the page.
     func connected(_ posts: [ObservedPost], with parents: [ObservedPost] = []) -> [ObservedPost] {
         let postsByAddress = Dictionary(
             (posts + parents).map { ($0.address, $0) }, uniquingKeysWith: { first, _ in first })
@@ -96,7 +101,7 @@ struct MastodonTranslator {
             }
             var observed = observed
             observed.post.replyTo?.post = parent.post.id
-            if !tellsPeopleByNumber, observed.post.replyTo?.author == nil {
+            if !idsIdentifyPeople, observed.post.replyTo?.author == nil {
                 observed.post.replyTo?.author = parent.author.id
             }
             return observed
@@ -111,24 +116,25 @@ struct MastodonTranslator {
     }
 
     /// The id of the token's account; `nil` before it is known.
-    var ownID: AccountID? { own.map { person($0.acct) } }
+    var ownID: AccountID? { ownAccount.map { person($0.acct) } }
 
     /// Whether a post names the token's own account.
     func namesOwn(_ wire: MastodonStatus) -> Bool {
-        guard let own else { return false }
-        if tellsPeopleByNumber { return wire.mentions.contains { $0.id == own.id } }
-        var read = FediversePost(identities: [], author: person(own.acct))
-        read.content = wire.content
-        read.mentions = mentions(of: wire)
-        read.mentionsAreLoose = true
-        return read.whoIsMeant.contains { $0.account == read.author }
+        guard let ownAccount else { return false }
+        if idsIdentifyPeople { return wire.mentions.contains { $0.id == ownAccount.id } }
+        var parsed = FediversePost(identities: [], author: person(ownAccount.acct))
+        parsed.content = wire.content
+        parsed.mentions = mentions(of: wire)
+        parsed.mentionsAreLoose = true
+        return parsed.namedMentions.contains { $0.account == parsed.author }
     }
 
-    /// Whether an action waits for the author's approval: `rule` lists the people who may act at
-    /// once.
+    /// Whether an action waits for the author's approval.
+    ///
+    /// - Parameter rule: The groups of people who need no approval; nil if there is no such rule.
     private func needsApproval(_ rule: [String]?, _ wire: MastodonStatus) -> Bool {
         guard let rule else { return false }
-        if let own, wire.account?.id == own.id { return false }
+        if let ownAccount, wire.account?.id == ownAccount.id { return false }
         let isMentioned = namesOwn(wire)
         return !rule.contains { $0 == "public" || $0 == "me" || ($0 == "mentioned" && isMentioned) }
     }

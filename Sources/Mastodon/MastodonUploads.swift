@@ -3,10 +3,10 @@ package import Networks
 import Posts
 import Transport
 
-/// Pictures for posts to come.
+/// Uploading pictures before the posts that contain them.
 ///
-/// After the server accepted a picture (202), it may process it for some time, and until then
-/// refuses it in a post.
+/// After a server accepted a picture (202), it may process the picture for some time. Until then it
+/// refuses posts with the picture.
 extension MastodonNetwork {
     package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
         let form = Self.form(picture)
@@ -27,7 +27,7 @@ extension MastodonNetwork {
 
     /// A picture and its description, as a browser would send them (RFC 7578).
     private static func form(_ picture: PictureUpload) -> (body: [UInt8], type: String) {
-        // The bytes cannot contain a boundary that is derived from all of them.
+        // The boundary contains a digest of all bytes, so the bytes cannot contain the boundary.
         let boundary = "part-" + JSONBody.digest(picture.bytes)
         var body: [UInt8] = []
         func part(_ disposition: String, _ type: String?, _ content: [UInt8]) {

@@ -234,8 +234,8 @@ struct FediverseForms {
             ("Pixelfed", try imported(directory.path("statuses.json"))),
         ]
         let translator = MastodonTranslator(
-            domain: "social.example", serverHost: "social.example", own: nil,
-            tellsPeopleByNumber: true, now: { now })
+            domain: "social.example", serverHost: "social.example", ownAccount: nil,
+            idsIdentifyPeople: true, now: { now })
         return try samples.map { sample in
             let status = JSONBody.decoded(MastodonStatus.self, Array(try parts(sample.status)))
             let api = status.flatMap { translator.post($0)?.post }

@@ -100,7 +100,7 @@ private struct MisskeyForms {
                 if case .post(let post) = $0 { export = post }
             }
         let translator = MastodonTranslator(
-            domain: Self.host, serverHost: Self.host, own: nil, tellsPeopleByNumber: true,
+            domain: Self.host, serverHost: Self.host, ownAccount: nil, idsIdentifyPeople: true,
             now: { Self.now })
         let body = Array(try JSONSerialization.data(withJSONObject: status))
         var api = JSONBody.decoded(MastodonStatus.self, body).flatMap { translator.post($0)?.post }

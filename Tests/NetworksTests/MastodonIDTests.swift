@@ -42,7 +42,7 @@ import Testing
         ("AbCd-fGhIjKlMnOpQr", false), ("x", false),
     ])
     func knowsWhichIDsKeepTheirPlace(id: String, expected: Bool) {
-        #expect(MastodonID.keepsItsPlace(id) == expected)
+        #expect(MastodonID.isOrdered(id) == expected)
     }
 
     @Test(arguments: [

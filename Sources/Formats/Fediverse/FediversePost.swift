@@ -133,7 +133,7 @@ package struct FediversePost: Sendable {
             isRepost: isRepost, visibility: audience.visibility,
             language: chosenContent.language.flatMap(LanguageTag.naming),
             hasMedia: !attachments.isEmpty || hasPoll || html.hasMedia,
-            isSensitive: isSensitive || !warning.isEmpty, mentions: whoIsMeant.map(\.account),
+            isSensitive: isSensitive || !warning.isEmpty, mentions: namedMentions.map(\.account),
             warning: warning.isEmpty ? nil : warning, client: client,
             // Pictures in the content are also among the attachments, if they can be sent at all.
             pictures: Picture.all(attachments, besides: hasPoll),
@@ -160,7 +160,7 @@ package struct FediversePost: Sendable {
     ///
     /// If the server lists people of its own accord, only those whose name or address the content
     /// contains are returned.
-    package var whoIsMeant: [Mention] {
+    package var namedMentions: [Mention] {
         let named = distinct(mentions.prefix(Self.maximumMentions))
         guard mentionsAreLoose, !named.isEmpty else { return named }
         let html = chosenContent.html

@@ -11,13 +11,13 @@ package struct MastodonStatusReader: Sendable {
     private let isCertain: Bool
     /// Whether ids in posts identify the answered and mentioned people; some programs use other
     /// numbers there.
-    private let tellsPeopleByNumber: Bool
+    private let idsIdentifyPeople: Bool
 
     /// Creates a reader for a server whose host of names is known.
-    package init(domain: String, serverHost: String, tellsPeopleByNumber: Bool) {
+    package init(domain: String, serverHost: String, idsIdentifyPeople: Bool) {
         self.domain = domain
         self.serverHost = serverHost
-        self.tellsPeopleByNumber = tellsPeopleByNumber
+        self.idsIdentifyPeople = idsIdentifyPeople
         isCertain = true
     }
 
@@ -28,7 +28,7 @@ package struct MastodonStatusReader: Sendable {
     package init(guessingFrom localHost: String?) {
         domain = localHost?.lowercased()
         serverHost = nil
-        tellsPeopleByNumber = true
+        idsIdentifyPeople = true
         isCertain = false
     }
 
@@ -95,7 +95,7 @@ package struct MastodonStatusReader: Sendable {
         read.replyTo = replyTarget(of: wire, by: account, author)
         read.isRepost = wire.isReblog
         read.mentions = mentions(of: wire)
-        read.mentionsAreLoose = !tellsPeopleByNumber
+        read.mentionsAreLoose = !idsIdentifyPeople
         read.hashtags = wire.hashtags
         read.isQuote = wire.isQuote
         read.attachments = wire.attachments
@@ -119,7 +119,7 @@ package struct MastodonStatusReader: Sendable {
         let authorByName = wire.inReplyToAccountName.flatMap { name in
             MastodonAccount.isName(name) ? person(name, at: account.addresses.first) : nil
         }
-        guard tellsPeopleByNumber, let id = wire.inReplyToAccountID else {
+        guard idsIdentifyPeople, let id = wire.inReplyToAccountID else {
             return ReplyTarget(author: authorByName)
         }
         guard id != account.id else {

@@ -94,8 +94,8 @@ extension FuzzTarget {
             },
         ]
         let translator = MastodonTranslator(
-            domain: "social.example", serverHost: "social.example", own: nil,
-            tellsPeopleByNumber: true,
+            domain: "social.example", serverHost: "social.example", ownAccount: nil,
+            idsIdentifyPeople: true,
             now: { now })
         guard
             let body = try? JSONSerialization.data(

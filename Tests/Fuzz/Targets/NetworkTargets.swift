@@ -162,8 +162,8 @@ extension FuzzTarget {
         let response = Answer(input).response
         let translator = MastodonTranslator(
             domain: "social.example", serverHost: "www.example",
-            own: MastodonOwnAccount(id: "1", acct: "bot", domain: "social.example"),
-            tellsPeopleByNumber: input.count % 2 == 0, now: { now })
+            ownAccount: MastodonOwnAccount(id: "1", acct: "bot", domain: "social.example"),
+            idsIdentifyPeople: input.count % 2 == 0, now: { now })
         let memory = MastodonMemory()
         _ = JSONBeginning(response.body)
         let digests = JSONBody.digests(of: response.body)

@@ -51,7 +51,7 @@ extension FuzzTarget {
                     "two ids are not newer than each other")
             }
         }
-        _ = MastodonID.keepsItsPlace(text)
+        _ = MastodonID.isOrdered(text)
     }
 
     private static let sessions = FuzzTarget(
