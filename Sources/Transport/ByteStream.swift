@@ -17,7 +17,7 @@ package final class ByteStream {
     ///
     /// - Parameters:
     ///   - endpoint: The server.
-    ///   - deadline: When to give up.
+    ///   - deadline: The time at which the attempt ends with an error.
     ///   - interruption: Ends the attempt early.
     /// - Throws: ``TransportError``, or `CancellationError` when interrupted.
     package init(
@@ -39,8 +39,8 @@ package final class ByteStream {
             }
             self.socket = socket
         } catch {
-            // No object exists yet whose deinit would do this; the order follows
-            // curl_multi_cleanup(3).
+            // The initializer failed, so deinit does not run; curl_multi_cleanup(3) requires that
+            // the easy handle is removed first.
             curl_multi_remove_handle(multi.pointer, easy.pointer)
             throw error
         }
@@ -56,7 +56,8 @@ package final class ByteStream {
 
     /// Sends as many of the bytes as the connection accepts now.
     ///
-    /// After zero, the next call must offer the same bytes again: TLS may have begun to send them.
+    /// If it returns zero, the next call must pass the same bytes again, because TLS may have begun
+    /// to send them.
     ///
     /// - Returns: The number of sent bytes; zero if the connection is congested.
     /// - Throws: ``TransportError`` with code `.interrupted` when the connection is lost.
@@ -93,7 +94,7 @@ package final class ByteStream {
     /// Call it only after ``receiveSome(into:)`` returned nil: it does not notice bytes that TLS
     /// has already decrypted.
     ///
-    /// - Returns: False if the deadline passed before.
+    /// - Returns: False if the deadline passed first.
     /// - Throws: `CancellationError` when interrupted.
     package func wait(
         toSend: Bool = false, until deadline: ContinuousClock.Instant,
@@ -141,11 +142,11 @@ package final class ByteStream {
 
 /// The verification of a server's certificate.
 package enum TLSVerification: Hashable, Sendable {
-    /// A chain to a trusted authority, and the host's name in the certificate.
+    /// The certificate must have a chain to a trusted authority, and contain the host's name.
     case full
     /// Nothing is checked: protects against eavesdroppers, not against an impostor.
     case none
-    /// The key is the expected one, whatever the certificate's issuer and name.
+    /// The key must be the expected one; the certificate's issuer and name do not matter.
     case pinned(PublicKeyPin)
 }
 
@@ -206,8 +207,8 @@ extension EasyHandle {
     func prepareStream(to endpoint: ByteStreamEndpoint, timeout: Duration) throws(TransportError) {
         try recordErrors()
         let url = try Self.url(for: endpoint)
-        // As text, which libcurl copies, because the URL handle is freed at the end of this
-        // function.
+        // The URL is passed as text, which libcurl copies, because the URL handle is freed at the
+        // end of this function.
         guard let text = url.part(CURLUPART_URL) else {
             throw .refused(.invalidURL, "the host or the port is not valid")
         }
@@ -239,8 +240,8 @@ extension EasyHandle {
 
     private static func url(for endpoint: ByteStreamEndpoint) throws(TransportError) -> URLHandle {
         let url = try URLHandle()
-        let isAddress6 = endpoint.host.contains(":")
-        let host = isAddress6 ? "[\(endpoint.host)]" : endpoint.host
+        let isIPv6Address = endpoint.host.contains(":")
+        let host = isIPv6Address ? "[\(endpoint.host)]" : endpoint.host
         let isPlain = host.utf8.allSatisfy {
             (0x21...0x7e).contains($0) && !"/?#@%\\".utf8.contains($0)
         }
@@ -251,7 +252,7 @@ extension EasyHandle {
         return url
     }
 
-    /// The first certificate of the chain the server showed, in PEM form.
+    /// The first certificate of the chain that the server sent, in PEM form.
     var peerCertificate: String? {
         var pointer: UnsafeMutableRawPointer?
         guard mb_easy_getinfo_pointer(self.pointer, CURLINFO_CERTINFO, &pointer) == CURLE_OK,
@@ -259,10 +260,10 @@ extension EasyHandle {
             info.num_of_certs > 0
         else { return nil }
         var field = info.certinfo?.pointee
-        while let current = field {
-            let text = String(cString: current.pointee.data)
+        while let entry = field {
+            let text = String(cString: entry.pointee.data)
             if text.hasPrefix("Cert:") { return String(text.dropFirst(5)) }
-            field = current.pointee.next
+            field = entry.pointee.next
         }
         return nil
     }

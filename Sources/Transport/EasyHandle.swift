@@ -21,7 +21,7 @@ final class EasyHandle {
         errorBuffer.deallocate()
     }
 
-    /// Forgets every option; connections and the TLS session stay with the handle.
+    /// Resets every option; the handle keeps its connections and TLS session.
     func reset() {
         curl_easy_reset(pointer)
         errorBuffer.pointee = 0
@@ -85,7 +85,7 @@ final class EasyHandle {
         try check(result, CURLOPT_COPYPOSTFIELDS)
     }
 
-    /// Collects the library's own words on a failure in ``errorText``.
+    /// Makes libcurl write its message about a failure to ``errorText``.
     func recordErrors() throws(TransportError) {
         errorBuffer.pointee = 0
         try set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(errorBuffer))
@@ -132,7 +132,7 @@ private func publicSocket(_ target: UnsafeMutablePointer<curl_sockaddr>) -> curl
 /// The owner of one libcurl multi handle.
 final class MultiHandle {
     let pointer: UnsafeMutableRawPointer
-    /// The watch that libcurl's callbacks use until the handle is freed.
+    /// Kept alive because libcurl's callbacks use it until the handle is freed.
     private var watch: SocketWatch?
 
     init() throws(TransportError) {
@@ -145,7 +145,7 @@ final class MultiHandle {
 
     deinit { curl_multi_cleanup(pointer) }
 
-    /// Lets a watch learn which sockets the transfers wait for.
+    /// Registers a watch, to which libcurl reports the sockets and the timer of the transfers.
     ///
     /// - Throws: ``TransportError`` when libcurl refuses.
     func report(to watch: SocketWatch) throws(TransportError) {
@@ -177,11 +177,11 @@ final class MultiHandle {
     }
 }
 
-/// libcurl needs one initialisation per process (curl_global_init(3)); a global constant is
-/// initialised once.
+/// The result of initializing libcurl, which must happen once per process
+/// (curl_global_init(3)); a global constant is initialized once.
 private let libraryStart = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 
-/// Every owner of a handle calls this first.
+/// Initializes libcurl, unless that was done before; every owner of a handle calls this first.
 ///
 /// - Throws: ``TransportError`` when the library cannot be used at all.
 func startLibrary() throws(TransportError) {
@@ -191,7 +191,7 @@ func startLibrary() throws(TransportError) {
 }
 
 extension CURLcode {
-    /// The library's fixed sentence for a code.
+    /// libcurl's fixed message for this code.
     var text: String { String(cString: curl_easy_strerror(self)) }
 }
 

@@ -3,15 +3,15 @@ import Foundation
 /// An HTTP client over libcurl.
 ///
 /// All transfers run on one thread of the client's own; connections are kept and reused, and HTTP/2
-/// is used over TLS if the server offers it. Nothing is retried, and redirects are followed only if
-/// a request allows it and only within the same origin: any status is a response. A request other
-/// than a GET without a body always gets a new connection, because libcurl repeats a request by
-/// itself when a reused connection turns out dead, and such a request must not arrive twice.
+/// is used over TLS if the server offers it. Nothing is retried, and a response with any status is
+/// returned. Redirects are followed only if a request allows it, and only within the same origin. A
+/// request other than a GET without a body always gets a new connection: if a reused connection
+/// turns out dead, libcurl repeats the request by itself, and such a request must not arrive twice.
 ///
-/// One client serves a whole process. Requests share connections and nothing else: no cookies are
-/// kept, and credentials, contact and limits are those of each request. GET requests beyond the
-/// configured numbers are queued by host; the wait counts towards the request's timeout. Other
-/// requests never wait.
+/// One client serves a whole process. Requests share only connections: no cookies are kept, and
+/// each request has its own credentials, contact and limits. GET requests beyond the configured
+/// numbers are queued by host; the wait counts towards the request's timeout. Other requests never
+/// wait.
 package final class HTTPClient: Sendable {
     private static let maximumRedirects = 3
 
@@ -88,13 +88,13 @@ package struct HTTPClientConfiguration: Sendable {
     ///
     /// Characters that are not printable ASCII are dropped; an empty text becomes `mirror-bot`.
     package var userAgent: String
-    /// How long the name look-up, the connection and the TLS handshake may take together.
+    /// The time limit for the name look-up, the connection and the TLS handshake together.
     package var connectTimeout: Duration
-    /// How long a transfer may last without a byte in either direction.
+    /// The longest time without a byte in either direction, after which a transfer fails.
     package var stallTimeout: Duration
     /// The most concurrent transfers with one host; further GET requests to it wait.
     package var maximumPerHost: Int
-    /// The most concurrent transfers; beyond it each host still gets one.
+    /// The most concurrent transfers; a host without any may still begin one beyond this limit.
     package var maximumTotal: Int
     /// A PEM file of the authorities to trust instead of the system's.
     package var caBundlePath: String?
@@ -116,7 +116,7 @@ package struct HTTPClientConfiguration: Sendable {
         self.caBundlePath = caBundlePath
     }
 
-    /// The user agent with a contact; without one for nil or an invalid contact.
+    /// The user agent, followed by the contact if that is valid.
     func userAgent(naming contact: String?) -> String {
         guard let contact, HTTPClient.isContact(contact) else { return userAgent }
         return "\(userAgent) (+\(contact))"

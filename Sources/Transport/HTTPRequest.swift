@@ -13,7 +13,7 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
     /// An absolute `https:` URL, or `http:` for a loopback host, percent-encoded to visible ASCII.
     package var url: String
     package var headers: HTTPHeaders
-    /// The bytes to send, if any; the Content-Type is the caller's to set.
+    /// The bytes to send, if any; the caller sets the Content-Type.
     package var body: [UInt8]?
     /// The time limit for the whole exchange, from the name look-up to the last byte.
     package var timeout: Duration
@@ -23,23 +23,23 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
     ///
     /// Three times at most, and within the same timeout.
     package var followsRedirects: Bool
-    /// Whether to connect to public addresses only: for a host from an untrusted source, whose name
-    /// may lead to this machine or its network.
+    /// Whether to connect to public addresses only.
     ///
-    /// If a proxy of the environment carries the request, the proxy resolves the name.
+    /// This is for hosts from an untrusted source, whose names may resolve to an address of this
+    /// machine or its network. If the environment names a proxy, the proxy resolves the name.
     package var isPublicOnly = false
-    /// A web or mail address, or an account's name, that the user agent contains for questions
-    /// about this program.
+    /// A web or mail address, or an account's name, for questions about this program; it becomes a
+    /// part of the user agent.
     ///
-    /// A text that ``HTTPClient/isContact(_:)`` refuses is not sent.
+    /// A text that ``HTTPClient/isContact(_:)`` refuses is left out.
     package var contact: String?
-    /// Whether the request may still leave; nil for always.
+    /// Returns whether the request may still be sent; nil to send it always.
     ///
-    /// Called on the client's thread when a connection is open, right before the first byte. If it
-    /// returns false, the request fails as one that did not leave.
+    /// Called on the client's thread when a connection is open, right before the first byte is
+    /// sent. If it returns false, the request fails with `requestDidNotLeave`.
     package var mayLeave: (@Sendable () -> Bool)?
-    /// Whether to allow plain `http:` also for hosts of a private network: for an address that the
-    /// operator chose.
+    /// Whether to allow `http:` without TLS also for hosts of a private network, because the
+    /// operator chose the address.
     package var allowsPlainNearby = false
 
     package init(
@@ -60,9 +60,9 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
         self.followsRedirects = followsRedirects
     }
 
-    /// Why the URL cannot be requested; nil if it can.
+    /// The reason why the URL cannot be requested; nil if it can.
     ///
-    /// Contains no part of it but the host.
+    /// The text contains no part of the URL except the host.
     package var problem: String? {
         do throws(TransportError) {
             _ = try RequestURL(url, allowsPlainNearby: allowsPlainNearby)

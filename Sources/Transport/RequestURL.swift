@@ -1,15 +1,14 @@
 import CCurl
 import Foundation
 
-/// A validated URL, in the form that libcurl itself parsed, so that the checked URL is the one that
-/// is used.
+/// A validated URL as libcurl parsed it, so that the checked URL is the one that libcurl requests.
 struct RequestURL {
     let handle: URLHandle
     /// The host that libcurl will look up, without user name or port.
     let host: String
     /// Scheme, host and port, which requests on one connection share.
     let origin: String
-    /// Whether TLS is used, with which servers can offer HTTP/2.
+    /// Whether TLS is used; servers can offer HTTP/2 only with it.
     let isSecure: Bool
     let isLoopback: Bool
 
@@ -48,7 +47,8 @@ struct RequestURL {
         self.host = host
         origin = handle.origin.map { $0 ?? "" }.joined(separator: " ")
         isSecure = scheme.lowercased() == "https"
-        // Checked also in its original spelling, because libcurl normalizes `0x7f.1` and the like.
+        // The host is also checked as written in the URL, because libcurl converts spellings such
+        // as `0x7f.1` to 127.0.0.1.
         isLoopback = HostPlace.isLoopback(host) && HostPlace.isLoopback(Self.host(in: authority))
         let mayBePlain = isLoopback || allowsPlainNearby && HostPlace.mayBeLocal(host)
         try Self.check(scheme: scheme.lowercased(), host: host, mayBePlain: mayBePlain)
@@ -66,7 +66,7 @@ struct RequestURL {
         // libcurl resolves a relative URL against the one in the handle.
         guard handle.parse(location), handle.origin == origin, let next = handle.part(CURLUPART_URL)
         else { return nil }
-        // An address that is not allowed is treated as no redirect.
+        // A redirect to an address that is not allowed is not followed.
         return (try? RequestURL(next)).map { _ in next }
     }
 
@@ -93,12 +93,12 @@ struct RequestURL {
         let query = UInt8(ascii: "?")
         let fragment = UInt8(ascii: "#")
         guard
-            let start = zip(bytes.indices, bytes.dropFirst()).first(where: {
-                bytes[$0] == slash && $1 == slash
+            let doubleSlash = bytes.indices.first(where: { index in
+                bytes[index...].starts(with: [slash, slash])
             })
         else { return "" }
-        let rest = bytes[bytes.index(start.0, offsetBy: 2)...]
-        return Substring(rest.prefix { $0 != slash && $0 != query && $0 != fragment })
+        let afterSlashes = bytes[bytes.index(doubleSlash, offsetBy: 2)...]
+        return Substring(afterSlashes.prefix { $0 != slash && $0 != query && $0 != fragment })
     }
 
     /// The host of an authority, without the port.
@@ -133,7 +133,7 @@ final class URLHandle {
         curl_url_set(pointer, part, text, 0) == CURLUE_OK
     }
 
-    /// Scheme, host and port, whether or not the port is written.
+    /// Scheme, host and port; a port that the URL does not contain is the scheme's default.
     var origin: [String?] {
         [
             part(CURLUPART_SCHEME)?.lowercased(), part(CURLUPART_HOST)?.lowercased(),
@@ -167,8 +167,8 @@ package enum HostPlace {
 
     /// Whether a host, as it is written in a URL, may be this machine or in a private network.
     ///
-    /// True for every number that is not a public address, in any spelling, and for names that are
-    /// never public. The address of another name is known only after the look-up, see
+    /// True for every IP address that is not public, in any spelling, and for names that are never
+    /// public. The address of any other name is known only after the look-up; see
     /// ``HTTPRequest/isPublicOnly``.
     package static func mayBeLocal(_ host: String) -> Bool {
         let name = (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
@@ -204,7 +204,8 @@ package enum HostPlace {
         }
     }
 
-    /// RFC 6761, RFC 6762, RFC 8375 and the reservations of 2024 for private use.
+    /// Last labels of names that are never public (RFC 6761, RFC 6762, RFC 8375, and the name
+    /// reserved for private use in 2024).
     private static let localDomains: Set = [
         "localhost", "local", "internal", "lan", "home", "corp", "test", "invalid",
     ]

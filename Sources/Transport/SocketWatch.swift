@@ -11,10 +11,10 @@ final class SocketWatch {
     typealias Event = (socket: curl_socket_t, actions: Int32)
 
     private var watched: [pollfd]
-    /// The index of a socket in `watched`.
-    private var places: [curl_socket_t: Int] = [:]
+    /// The index of each socket in `watched`.
+    private var indexes: [curl_socket_t: Int] = [:]
     /// The end of libcurl's timer, by the monotonic clock in nanoseconds; nil if none is set.
-    private var timer: UInt64?
+    private var timerEnd: UInt64?
 
     /// - Parameter waker: A descriptor that becomes readable to end the wait; negative values are
     ///   ignored.
@@ -54,56 +54,57 @@ final class SocketWatch {
         return (events, watched[0].revents != 0)
     }
 
-    /// Whether the timer has expired; clears an expired one.
+    /// Clears the timer if it has expired, and returns whether it had.
     func takeTimer() -> Bool {
-        guard let timer, timer <= DispatchTime.now().uptimeNanoseconds else { return false }
-        self.timer = nil
+        guard let timerEnd, timerEnd <= DispatchTime.now().uptimeNanoseconds else { return false }
+        self.timerEnd = nil
         return true
     }
 
     /// Milliseconds until the timer ends, rounded up; the largest number if none is set.
     private var timerMilliseconds: Int32 {
-        guard let timer else { return .max }
+        guard let timerEnd else { return .max }
         let now = DispatchTime.now().uptimeNanoseconds
-        return timer <= now ? 0 : Int32(clamping: (timer - now + 999_999) / 1_000_000)
+        return timerEnd <= now ? 0 : Int32(clamping: (timerEnd - now + 999_999) / 1_000_000)
     }
 
     fileprivate func setTimer(milliseconds: Int) {
-        timer =
+        timerEnd =
             milliseconds < 0
             ? nil : DispatchTime.now().uptimeNanoseconds + UInt64(milliseconds) * 1_000_000
     }
 
-    fileprivate func set(_ socket: curl_socket_t, _ wanted: Int32) {
+    fileprivate func set(_ socket: curl_socket_t, _ wantedEvents: Int32) {
         let events = Int16(
-            (wanted & CURL_POLL_IN != 0 ? POLLIN : 0) | (wanted & CURL_POLL_OUT != 0 ? POLLOUT : 0))
-        if let place = places[socket] {
-            watched[place].events = events
+            (wantedEvents & CURL_POLL_IN != 0 ? POLLIN : 0)
+                | (wantedEvents & CURL_POLL_OUT != 0 ? POLLOUT : 0))
+        if let index = indexes[socket] {
+            watched[index].events = events
         } else {
-            places[socket] = watched.count
+            indexes[socket] = watched.count
             watched.append(pollfd(fd: socket, events: events, revents: 0))
         }
     }
 
     fileprivate func remove(_ socket: curl_socket_t) {
-        guard let place = places.removeValue(forKey: socket), let last = watched.popLast(),
+        guard let index = indexes.removeValue(forKey: socket), let last = watched.popLast(),
             last.fd != socket
         else {
             return
         }
-        watched[place] = last
-        places[last.fd] = place
+        watched[index] = last
+        indexes[last.fd] = index
     }
 
-    private static func actions(_ ready: Int16) -> Int32 {
-        let ready = Int32(ready)
+    private static func actions(_ pollEvents: Int16) -> Int32 {
+        let ready = Int32(pollEvents)
         return (ready & Int32(POLLIN) != 0 ? CURL_CSELECT_IN : 0)
             | (ready & Int32(POLLOUT) != 0 ? CURL_CSELECT_OUT : 0)
             | (ready & Int32(POLLERR | POLLHUP | POLLNVAL) != 0 ? CURL_CSELECT_ERR : 0)
     }
 }
 
-/// libcurl calls this on the loop's thread when the events to watch of a socket change
+/// libcurl calls this on the loop's thread when other events of a socket are to be watched
 /// (CURLMOPT_SOCKETFUNCTION(3)).
 private func noteSocket(
     easy: UnsafeMutableRawPointer?, socket: curl_socket_t, wanted: Int32,

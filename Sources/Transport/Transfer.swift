@@ -3,8 +3,8 @@ import Foundation
 
 /// One request with the task that waits for it.
 final class Transfer: @unchecked Sendable {
-    // Unchecked because `phase` is only touched while `lock` is held, constants never change, and
-    // the rest belongs to the loop's thread.
+    // Unchecked because `phase` is accessed only while `lock` is held, constants never change, and
+    // only the loop's thread accesses the other variables.
     private enum Phase {
         case created
         case waiting(CheckedContinuation<HTTPResponse, any Error>)
@@ -13,7 +13,7 @@ final class Transfer: @unchecked Sendable {
 
     private let request: HTTPRequest
     private let configuration: HTTPClientConfiguration
-    /// When the whole exchange has to be over, the wait for a slot included.
+    /// The time by which the whole exchange must end, including the wait for a slot.
     let deadline: ContinuousClock.Instant
     /// The URL that libcurl reads while the transfer is in the loop.
     private let url: RequestURL
@@ -25,7 +25,7 @@ final class Transfer: @unchecked Sendable {
     var easy: EasyHandle?
     private var reader: ResponseReader
     /// Whether ``HTTPRequest/mayLeave`` returned false.
-    private var isKeptBack = false
+    private var isRefusedByCaller = false
 
     /// - Throws: ``TransportError`` with code `.invalidURL`, `.forbiddenScheme` or
     ///   `.invalidHeader`.
@@ -39,8 +39,8 @@ final class Transfer: @unchecked Sendable {
         for (name, value) in request.headers.pairs {
             try headers.append(HeaderList.line(name: name, value: value))
         }
-        // By default libcurl would label a body as a form, and wait for the server's consent before
-        // it sends a large one.
+        // By default libcurl would label a body as a form (`Content-Type`), and wait for the
+        // server's consent before it sends a large one (`Expect`).
         if request.headers["Content-Type"] == nil { try headers.append("Content-Type:") }
         try headers.append("Expect:")
     }
@@ -50,7 +50,7 @@ final class Transfer: @unchecked Sendable {
     /// Scheme, host and port.
     var origin: String { url.origin }
 
-    /// Whether the request only reads, and may therefore wait for others; one that changes
+    /// Whether the request only reads, so that it may wait in the queue; a request that changes
     /// something is sent at once.
     var mayWait: Bool { request.method == .get && request.body == nil }
 
@@ -60,7 +60,8 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// Returns false, after resuming the continuation, if the transfer was cancelled before.
+    /// Stores the continuation; if the transfer was cancelled before, resumes it instead and
+    /// returns false.
     func wait(with continuation: CheckedContinuation<HTTPResponse, any Error>) -> Bool {
         let isFirst = lock.withLock {
             guard case .created = phase else { return false }
@@ -74,16 +75,16 @@ final class Transfer: @unchecked Sendable {
     /// Wakes the waiting task; only the first call counts.
     ///
     /// - Parameter result: The result for the task.
-    /// - Returns: True when the loop may know the transfer.
+    /// - Returns: True if a task was waiting, which means that the loop may have the transfer.
     @discardableResult
     func finish(_ result: Result<HTTPResponse, any Error>) -> Bool {
-        let waiting: CheckedContinuation<HTTPResponse, any Error>? = lock.withLock {
+        let waitingTask: CheckedContinuation<HTTPResponse, any Error>? = lock.withLock {
             defer { phase = .over }
             if case .waiting(let continuation) = phase { return continuation }
             return nil
         }
-        waiting?.resume(with: result)
-        return waiting != nil
+        waitingTask?.resume(with: result)
+        return waitingTask != nil
     }
 
     /// Sets the options and the callbacks, which identify the transfer by its address: it must stay
@@ -118,8 +119,11 @@ final class Transfer: @unchecked Sendable {
         try applyMethod(to: easy)
     }
 
-    /// With a proxy in the environment, it carries these requests too, regardless of `no_proxy`:
-    /// the proxy limits the addresses that it reaches, and direct connections are checked here.
+    /// Sets the options for ``HTTPRequest/isPublicOnly``.
+    ///
+    /// If the environment names a proxy, the request goes through it regardless of `no_proxy`,
+    /// because the proxy limits the addresses that it connects to. Without a proxy, the addresses
+    /// are checked here.
     private func reachPublicAddressesOnly(_ easy: EasyHandle) throws(TransportError) {
         if Self.hasProxy, !url.isLoopback {
             try easy.set(CURLOPT_NOPROXY, "")
@@ -128,7 +132,7 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// Whether the environment names a proxy, whose own address is then connected to.
+    /// Whether the environment names a proxy, so that connections go to the proxy's address.
     private static var hasProxy: Bool {
         ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains { (name: String) in
             getenv(name).map { $0.pointee != 0 } ?? false
@@ -162,21 +166,22 @@ final class Transfer: @unchecked Sendable {
         }
         try easy.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
         if mayWait {
-            // Waits for a connection that is being made, if it may carry several requests. Without
-            // TLS that is unknown before the first response, and never the case.
+            // Waits for a connection that is being opened, because over TLS it may carry several
+            // requests. A connection without TLS never does, but libcurl would wait for its first
+            // response to find that out.
             try easy.set(CURLOPT_PIPEWAIT, url.isSecure ? 1 : 0)
         } else {
-            // The connection is closed with its request: the next one makes its own, and unused
-            // ones would accumulate.
+            // The connection is closed after this request: the next such request opens its own, so
+            // unused connections would accumulate.
             try easy.set(CURLOPT_FRESH_CONNECT, 1)
             try easy.set(CURLOPT_FORBID_REUSE, 1)
         }
     }
 
-    /// Whether the request may still leave.
+    /// Whether the request may still be sent.
     func mayLeave() -> Bool {
-        isKeptBack = request.mayLeave.map { !$0() } ?? false
-        return !isKeptBack
+        isRefusedByCaller = request.mayLeave.map { !$0() } ?? false
+        return !isRefusedByCaller
     }
 
     func receive(headerLine: UnsafeRawBufferPointer) -> Bool {
@@ -188,7 +193,7 @@ final class Transfer: @unchecked Sendable {
     /// Ends the transfer with libcurl's result.
     func complete(_ result: CURLcode) {
         guard let easy else { return }
-        guard !isKeptBack else {
+        guard !isRefusedByCaller else {
             finish(
                 .failure(
                     TransportError.refused(.timeout, host: host, "the time to send it was over")))
@@ -241,7 +246,7 @@ private func receiveBodyBytes(
     return transfer.receive(body: bytes) ? bytes.count : 0
 }
 
-/// The header lines of one request in libcurl's form; the owner of the list.
+/// The header lines of one request as a list of libcurl, which this object owns.
 final class HeaderList {
     private(set) var pointer: UnsafeMutablePointer<curl_slist>?
 
@@ -297,9 +302,9 @@ final class HeaderList {
 
 /// Collects the header lines and the body of a response within its limits.
 struct ResponseReader {
-    /// Header lines of all blocks together; servers send a few kilobytes.
+    /// Size limit of the header lines of all blocks together; servers send a few kilobytes.
     static let maximumHeaderBytes = 256 << 10
-    /// The part of a body that is returned if the whole is too large.
+    /// The number of bytes of a body that are returned if the whole body is too large.
     static let maximumBeginning = 64 << 10
 
     private let maximumBodyBytes: Int
@@ -307,7 +312,7 @@ struct ResponseReader {
     private var headerBytes = 0
     private var isBlockComplete = true
     private var body: [UInt8] = []
-    /// Why a line or bytes were refused; nil while all is well.
+    /// The reason why a header line or body bytes were refused; nil if none were.
     private(set) var refusal: String?
     private var isCut = false
 
@@ -342,7 +347,7 @@ struct ResponseReader {
         } else if text.isEmpty {
             isBlockComplete = true
         } else if !isBlockComplete {
-            // After the body come trailers, which are not used.
+            // Lines after a complete block are trailers behind the body, which are not used.
             appendField(text)
         }
         return true
@@ -366,11 +371,11 @@ struct ResponseReader {
 
     /// Returns false if the transfer is to be aborted.
     mutating func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
-        let room = maximumBodyBytes - body.count
-        guard bytes.count <= room else {
+        let remainingBytes = maximumBodyBytes - body.count
+        guard bytes.count <= remainingBytes else {
             refusal = "the body is larger than \(maximumBodyBytes) bytes"
             isCut = true
-            body.append(contentsOf: bytes.prefix(room))
+            body.append(contentsOf: bytes.prefix(remainingBytes))
             return false
         }
         body.append(contentsOf: bytes)

@@ -5,28 +5,30 @@ import Foundation
 
 /// The thread on which all transfers of a client run.
 ///
-/// Other threads leave transfers in an inbox and wake the thread; only the thread itself touches
-/// libcurl's handles.
+/// Other threads put transfers into an inbox and wake this thread; only this thread uses libcurl's
+/// handles.
 final class TransferLoop: @unchecked Sendable {
-    // Unchecked because `inbox`, `isStopping` and `isWaiting` are only touched while `lock` is
-    // held, `waker` is thread-safe, and the rest belongs to the thread.
+    // Unchecked because `inbox`, `isStopping` and `isWaiting` are accessed only while `lock` is
+    // held, `waker` is thread-safe, and only the loop's thread accesses the other variables.
+
+    /// The most unused easy handles that are kept for later transfers.
     private static let idleHandles = 64
     /// The most connections kept for later requests, of all hosts together; the one that was idle
     /// longest is closed first.
     private static let keptConnections = 256
-    /// The longest wait, in milliseconds: a safety net, for a wake-up ends the wait.
+    /// The longest wait, in milliseconds. It is only a safety net, because a wake-up ends the wait.
     private static let longestWait: Int32 = 10_000
     /// The longest wait, in milliseconds, if the process had no descriptors left for the waker.
     private static let longestWaitUnwoken: Int32 = 50
-    /// How long the thread polls for the next request before it sleeps, in nanoseconds.
-    private static let lingering: UInt64 = 50_000
+    /// The time for which the thread polls for the next request before it sleeps, in nanoseconds.
+    private static let pollingTime: UInt64 = 50_000
 
     private let lock = NSLock()
     /// The transfers to start or, if abandoned, to release.
     private var inbox: [Transfer] = []
     private var isStopping = false
-    /// Whether the thread waits, or is about to, and has not been woken yet: waking it takes a
-    /// system call.
+    /// Whether the thread waits, or is about to wait, and has not been woken yet; waking it is
+    /// needed only then, because it costs a system call.
     private var isWaiting = false
     private let waker = Interruption()
 
@@ -99,9 +101,9 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    /// Prepares a wait; returns false if there is work to do at once; after true, a new transfer
-    /// wakes the thread.
-    private func mayWait() -> Bool {
+    /// Prepares a wait, which a new transfer then ends; returns false if there is work to do at
+    /// once.
+    private func prepareWait() -> Bool {
         lock.withLock {
             isWaiting = inbox.isEmpty && !isStopping
             return isWaiting
@@ -109,7 +111,7 @@ final class TransferLoop: @unchecked Sendable {
     }
 
     private func run() {
-        // libcurl with NOSIGNAL leaves this to the application.
+        // With the option NOSIGNAL, libcurl leaves SIGPIPE to the application.
         blockBrokenPipeSignal()
         do {
             let multi = try MultiHandle()
@@ -128,11 +130,11 @@ final class TransferLoop: @unchecked Sendable {
             let (transfers, isStopping) = takeInbox()
             for transfer in transfers { receive(transfer, on: multi) }
             if isStopping { return }
-            expire()
+            failExpired()
             while let transfer = queue.next() { start(transfer, on: multi) }
             var outcome = watch.takeTimer() ? multi.actOnTimer() : CURLM_OK
-            // Finished transfers have freed slots, and callers may already have sent the next
-            // request.
+            // If transfers have finished, slots are free, and callers may already have sent the
+            // next request, so the thread does not wait.
             if outcome == CURLM_OK, completeAll(on: multi) { continue }
             if outcome == CURLM_OK {
                 let (events, isWoken) = watch.wait(atMost: longestWait)
@@ -150,7 +152,7 @@ final class TransferLoop: @unchecked Sendable {
     /// Starts a transfer from the inbox, or drops one that is abandoned.
     private func receive(_ transfer: Transfer, on multi: MultiHandle) {
         if transfer.isOver {
-            // One that is still queued is dropped when it is its turn.
+            // A transfer that is still queued is dropped later, when its turn comes.
             remove(transfer, from: multi)
         } else if transfer.mayWait {
             queue.add(transfer)
@@ -161,7 +163,7 @@ final class TransferLoop: @unchecked Sendable {
     }
 
     /// Fails the transfers whose deadline has passed while they were queued.
-    private func expire() {
+    private func failExpired() {
         for transfer in queue.expired(at: .now) {
             transfer.finish(
                 .failure(
@@ -173,7 +175,7 @@ final class TransferLoop: @unchecked Sendable {
 
     /// How long the thread may wait, in milliseconds; zero if there is work to do at once.
     private var longestWait: Int32 {
-        guard mayWait() else { return 0 }
+        guard prepareWait() else { return 0 }
         let longest = waker.descriptor < 0 ? Self.longestWaitUnwoken : Self.longestWait
         guard let expiry = queue.nextExpiry else { return longest }
         let now = ContinuousClock.now
@@ -181,21 +183,21 @@ final class TransferLoop: @unchecked Sendable {
             ? 0 : min(longest, Int32(clamping: now.duration(to: expiry).curlMilliseconds))
     }
 
-    /// Delivers libcurl's results; false if there are none.
+    /// Delivers libcurl's results; returns false if there are none.
     private func completeAll(on multi: MultiHandle) -> Bool {
         var hasCompleted = false
         while let (handle, result) = multi.nextResult() {
             complete(handle, result, on: multi)
             hasCompleted = true
         }
-        if hasCompleted, running.isEmpty { linger() }
+        if hasCompleted, running.isEmpty { pollForNextTransfer() }
         return hasCompleted
     }
 
-    /// Polls for the next transfer for a moment: a caller that got a response often sends the next
-    /// request at once, and sleeping and waking takes longer.
-    private func linger() {
-        let end = DispatchTime.now().uptimeNanoseconds + Self.lingering
+    /// Polls for the next transfer for a moment, because a caller that got a response often sends
+    /// the next request at once, and sleeping and waking takes longer.
+    private func pollForNextTransfer() {
+        let end = DispatchTime.now().uptimeNanoseconds + Self.pollingTime
         while lock.withLock({ inbox.isEmpty && !isStopping }),
             DispatchTime.now().uptimeNanoseconds < end
         {
@@ -260,7 +262,7 @@ final class TransferLoop: @unchecked Sendable {
         pool = []
     }
 
-    /// Without a multi handle every transfer fails, including later ones.
+    /// Fails every transfer, including later ones, because there is no multi handle.
     private func refuseAll(_ error: any Error) {
         let waiting = lock.withLock {
             isStopping = true

@@ -1,28 +1,30 @@
 /// The queued transfers, and the slots in use, by host.
 ///
-/// Round robin by host: a free slot goes to the host whose turn is next, and to its oldest
-/// transfer. A host gets at most ``maximumPerHost`` slots. Once ``maximumTotal`` slots are taken,
-/// only a host without any gets one, so that hosts which do not answer delay only their own
-/// transfers. A host is a scheme, a name and a port.
+/// Round robin by host: a free slot goes to the oldest transfer of the host whose turn is next. A
+/// host gets at most ``maximumPerHost`` slots. Once ``maximumTotal`` slots are taken, only a host
+/// without a slot gets one, so that hosts which do not answer delay only their own transfers. A
+/// host is identified by its scheme, name and port.
 struct TransferQueue {
     private struct Host {
+        /// The number of slots in use.
         var running = 0
-        /// Queued transfers from `first` on; those before it have left.
+        /// The queued transfers are those from `firstIndex` on; the earlier ones have left.
         var waiting: [Transfer] = []
-        var first = 0
-        var isInTurn = false
+        var firstIndex = 0
+        /// Whether the host is in `turns`.
+        var hasTurn = false
 
-        var isEmpty: Bool { first == waiting.count }
+        var isEmpty: Bool { firstIndex == waiting.count }
 
         mutating func take() -> Transfer {
             defer {
-                first += 1
-                if first == waiting.count {
+                firstIndex += 1
+                if firstIndex == waiting.count {
                     waiting = []
-                    first = 0
+                    firstIndex = 0
                 }
             }
-            return waiting[first]
+            return waiting[firstIndex]
         }
     }
 
@@ -32,9 +34,9 @@ struct TransferQueue {
     /// Hosts with queued transfers and a free slot of their own, the next turn first.
     private var turns: [String] = []
     private var running = 0
-    /// The earliest deadline found by the last search for expired transfers, or added since, and
-    /// the time of that search.
-    private var earliestDeadline: ContinuousClock.Instant?
+    /// The time of the next search for expired transfers: the earliest deadline of a queued
+    /// transfer, but at least 50 ms after the last search for transfers that were queued then.
+    private var nextSearch: ContinuousClock.Instant?
 
     init(maximumPerHost: Int, maximumTotal: Int) {
         self.maximumPerHost = max(1, maximumPerHost)
@@ -43,9 +45,9 @@ struct TransferQueue {
 
     /// Queues a transfer behind the others of its host.
     mutating func add(_ transfer: Transfer) {
-        earliestDeadline = min(earliestDeadline ?? transfer.deadline, transfer.deadline)
+        nextSearch = min(nextSearch ?? transfer.deadline, transfer.deadline)
         hosts[transfer.origin, default: Host()].waiting.append(transfer)
-        takeTurn(transfer.origin)
+        addTurn(transfer.origin)
     }
 
     /// Removes the transfer whose turn it is, and assigns it a slot.
@@ -55,27 +57,27 @@ struct TransferQueue {
         for _ in 0..<turns.count {
             let origin = turns.removeFirst()
             guard var host = hosts[origin] else { continue }
-            host.isInTurn = false
+            host.hasTurn = false
             guard host.running < maximumPerHost else {
                 hosts[origin] = host
                 continue
             }
             guard running < maximumTotal || host.running == 0 else {
-                host.isInTurn = true
+                host.hasTurn = true
                 turns.append(origin)
                 hosts[origin] = host
                 continue
             }
             // Abandoned transfers are skipped.
-            var found: Transfer?
-            while found == nil, !host.isEmpty {
+            var nextTransfer: Transfer?
+            while nextTransfer == nil, !host.isEmpty {
                 let transfer = host.take()
-                if !transfer.isOver { found = transfer }
+                if !transfer.isOver { nextTransfer = transfer }
             }
             hosts[origin] = host
-            if let found {
+            if let nextTransfer {
                 begin(origin)
-                return found
+                return nextTransfer
             }
             forgetIfUnused(origin)
         }
@@ -89,58 +91,59 @@ struct TransferQueue {
     mutating func end(_ transfer: Transfer) {
         running -= 1
         hosts[transfer.origin]?.running -= 1
-        takeTurn(transfer.origin)
+        addTurn(transfer.origin)
         forgetIfUnused(transfer.origin)
     }
 
     /// Removes the transfers whose deadline has passed at `now`.
     mutating func expired(at now: ContinuousClock.Instant) -> [Transfer] {
-        guard let earliest = earliestDeadline, earliest <= now else { return [] }
+        guard let nextSearch, nextSearch <= now else { return [] }
         var expired: [Transfer] = []
-        var next: ContinuousClock.Instant?
+        var earliestDeadline: ContinuousClock.Instant?
         for (origin, host) in hosts where !host.isEmpty {
             var host = host
-            let waiting = host.waiting[host.first...].filter { !$0.isOver }
+            let waiting = host.waiting[host.firstIndex...].filter { !$0.isOver }
             expired += waiting.filter { $0.deadline <= now }
             host.waiting = waiting.filter { $0.deadline > now }
-            host.first = 0
-            next = host.waiting.map(\.deadline).reduce(next) { min($0 ?? $1, $1) }
+            host.firstIndex = 0
+            earliestDeadline = host.waiting.map(\.deadline)
+                .reduce(earliestDeadline) { min($0 ?? $1, $1) }
             hosts[origin] = host
         }
         // A search costs time in proportion to the queued transfers, so there is at most one in 50
         // ms.
-        earliestDeadline = next.map { max($0, now + .milliseconds(50)) }
+        self.nextSearch = earliestDeadline.map { max($0, now + .milliseconds(50)) }
         return expired
     }
 
-    /// When ``expired(at:)`` is to be called next; nil if nothing is queued.
-    var nextExpiry: ContinuousClock.Instant? { earliestDeadline }
+    /// The time at which to call ``expired(at:)`` next; nil if nothing is queued.
+    var nextExpiry: ContinuousClock.Instant? { nextSearch }
 
     /// Removes all waiting transfers.
     mutating func removeWaiting() -> [Transfer] {
         defer {
             hosts = [:]
             turns = []
-            earliestDeadline = nil
+            nextSearch = nil
         }
-        return hosts.values.flatMap { $0.waiting[$0.first...] }
+        return hosts.values.flatMap { $0.waiting[$0.firstIndex...] }
     }
 
     private mutating func begin(_ origin: String) {
         running += 1
         hosts[origin, default: Host()].running += 1
-        takeTurn(origin)
+        addTurn(origin)
     }
 
-    private mutating func takeTurn(_ origin: String) {
-        guard let host = hosts[origin], !host.isInTurn, !host.isEmpty, host.running < maximumPerHost
+    private mutating func addTurn(_ origin: String) {
+        guard let host = hosts[origin], !host.hasTurn, !host.isEmpty, host.running < maximumPerHost
         else { return }
-        hosts[origin]?.isInTurn = true
+        hosts[origin]?.hasTurn = true
         turns.append(origin)
     }
 
     private mutating func forgetIfUnused(_ origin: String) {
-        guard let host = hosts[origin], host.running == 0, host.isEmpty, !host.isInTurn else {
+        guard let host = hosts[origin], host.running == 0, host.isEmpty, !host.hasTurn else {
             return
         }
         hosts[origin] = nil

@@ -1,8 +1,9 @@
 import CCurl
 
-/// Why an exchange with a server did not happen or did not end.
+/// The reason why an exchange with a server failed.
 ///
-/// Safe to print: it contains the host at most, never a path, a query, a header or a password.
+/// Safe to print: of the request it contains at most the host, never a path, a query, a header or a
+/// password.
 package struct TransportError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; more kinds may be added.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -78,7 +79,7 @@ extension TransportError {
     ///   - result: libcurl's result.
     ///   - easy: The handle, with its transfer information still in place.
     ///   - host: The host of the request.
-    ///   - refusal: Why our own callback aborted the transfer, if it did.
+    ///   - refusal: The reason why our own callback aborted the transfer, if it did.
     ///   - beginning: The part that had been received by then.
     init(
         _ result: CURLcode, _ easy: EasyHandle, host: String, refusal: String? = nil,
@@ -87,9 +88,9 @@ extension TransportError {
         let tunnelStatus = easy.integer(CURLINFO_HTTP_CONNECTCODE)
         let isTunnelRefused = tunnelStatus != 0 && !(200...299).contains(tunnelStatus)
         // libcurl sets the pre-transfer time when a connection is ready, just before the request is
-        // written, and counts the bytes written over all attempts: both zero means that nothing was
-        // sent. Bytes sent to a proxy that refused the tunnel are counted too, but never reach the
-        // server.
+        // written. The request size is the number of bytes written in all attempts. If both are
+        // zero, nothing was sent. Bytes sent to a proxy that refused the tunnel are counted too,
+        // but never reach the server.
         let isUnsent =
             easy.offset(CURLINFO_PRETRANSFER_TIME_T) == 0
             && easy.integer(CURLINFO_REQUEST_SIZE) == 0
@@ -136,23 +137,23 @@ extension TransportError {
         }
     }
 
-    /// The cause in words that cannot contain a secret.
+    /// A description of the cause that cannot contain a secret.
     ///
     /// libcurl's own message is more specific than the fixed text for a code, but some messages
-    /// repeat a proxy's URL with its password, or bytes of the response. Only the kinds known to
-    /// contain nothing but hosts, addresses and certificate problems are passed on.
-    private static func message(for result: CURLcode, _ text: String) -> String {
+    /// repeat a proxy's URL with its password, or bytes of the response. Only messages that are
+    /// known to contain nothing but hosts, addresses and certificate problems are passed on.
+    private static func message(for result: CURLcode, _ errorText: String) -> String {
         guard result != CURLE_OK else { return "the response has no valid status" }
         let isHarmless =
             switch code(for: result) {
             case .tls: true
-            case .connect: text.hasPrefix("Failed to connect to ")
-            case .resolve: text.hasPrefix("Could not resolve host: ")
+            case .connect: errorText.hasPrefix("Failed to connect to ")
+            case .resolve: errorText.hasPrefix("Could not resolve host: ")
             default: false
             }
-        let chosen = isHarmless && !text.isEmpty ? text : result.text
+        let message = isHarmless && !errorText.isEmpty ? errorText : result.text
         return String(
-            chosen.unicodeScalars.prefix(200).map {
+            message.unicodeScalars.prefix(200).map {
                 $0.value < 0x20 || $0.value == 0x7f ? " " : Character($0)
             })
     }
