@@ -2,11 +2,10 @@ package import Posts
 
 /// The people for whom a post is meant, and whether it is meant to be permanent.
 ///
-/// Programs use several fields for this. Each field can only narrow the audience, and so does an
-/// unknown word. docs/audience.md lists the fields by program.
+/// Programs use several fields for this. Each field can only narrow the audience, and an unknown
+/// value narrows it most. docs/audience.md lists the fields by program.
 package struct PostAudience: Equatable, Sendable {
-    /// The visibility of the post: the narrowest one that was read, or the named people if none
-    /// was.
+    /// The visibility of the post: the narrowest one that was read, or `.direct` if none was read.
     package var visibility: Visibility { narrowest ?? .direct }
     /// Whether the post is to disappear at some time.
     package private(set) var isTimeLimited = false
@@ -22,23 +21,27 @@ package struct PostAudience: Equatable, Sendable {
     /// Fields whose value is a word for the visibility; kmyblue and Fedibird use the second one for
     /// words unknown to clients of Mastodon.
     private static let visibilityFields: [StaticString] = ["visibility", "visibility_ex"]
-    /// Circles, lists and the like; a post with one of these is for a few people.
+    /// Fields for circles, lists and the like; a post with one of these is meant for few people.
     private static let circles: [StaticString] = [
         "limited_scope", "limitedScope", "circle_id", "directMessage",
     ]
-    /// Flags of posts that do not leave their server.
+    /// Flags that are set for posts that are not sent to other servers.
     private static let localFlags: [StaticString] = ["local_only", "localOnly"]
-    /// Flags of posts that leave their server.
+    /// Flags that are set for posts that are sent to other servers.
     private static let federatedFlags: [StaticString] = ["federated"]
-    /// The time, or the delay, at which a post is deleted.
-    private static let ends: [StaticString] = ["expires_at", "expires_in", "expiry", "deleteAt"]
-    /// Objects with a program's own fields; `local` in `pleroma` says where a post was made, not
-    /// for whom.
-    private static let extensions: [StaticString] = ["pleroma", "akkoma"]
+    /// Fields for the time at which a post is deleted, or for the delay until then.
+    private static let expiryFields: [StaticString] = [
+        "expires_at", "expires_in", "expiry", "deleteAt",
+    ]
+    /// Objects with a program's own fields.
+    ///
+    /// The field `local` in `pleroma` is not read: it says on which server the post was written,
+    /// not who may read it.
+    private static let extensionObjects: [StaticString] = ["pleroma", "akkoma"]
 
-    /// The names of all fields that are read, at any place.
+    /// The names of all fields that are read, at the top level or in an extension object.
     package static var fieldNames: [String] {
-        (visibilityFields + circles + localFlags + federatedFlags + ends).map(\.description)
+        (visibilityFields + circles + localFlags + federatedFlags + expiryFields).map(\.description)
     }
 
     /// Reads a status of Mastodon's API, requested or saved.
@@ -64,9 +67,9 @@ package struct PostAudience: Equatable, Sendable {
         if Self.federatedFlags.contains(where: { Self.isNotTrue($0, in: fields) }) {
             narrow(to: .local)
         }
-        let places = [fields] + Self.extensions.compactMap { fields.child($0) }
-        isTimeLimited = places.contains { place in
-            Self.ends.contains { Self.isSet($0, in: place) }
+        let objects = [fields] + Self.extensionObjects.compactMap { fields.child($0) }
+        isTimeLimited = objects.contains { object in
+            Self.expiryFields.contains { Self.isSet($0, in: object) }
         }
     }
 
@@ -86,7 +89,7 @@ package struct PostAudience: Equatable, Sendable {
 
     // MARK: Narrowing
 
-    /// Narrows the audience by a program's word for who may see a post.
+    /// Narrows the audience to the visibility that a program's word stands for.
     package mutating func narrow(byWord word: String) {
         switch word {
         case "public": narrow(to: .public)
@@ -112,7 +115,7 @@ package struct PostAudience: Equatable, Sendable {
     /// Akkoma and Pleroma address all people of a server by `https://HOST/#Public`.
     ///
     /// - Parameters:
-    ///   - to: Collections and people in the first place.
+    ///   - to: The primary addressees: collections and people.
     ///   - cc: The secondary addressees.
     ///   - followers: The collection of the author's followers, if known.
     package mutating func narrow(to: [String], cc: [String], followers: String?) {
@@ -145,8 +148,8 @@ package struct PostAudience: Equatable, Sendable {
 
     /// Narrows the audience by the end of the text.
     ///
-    /// glitch-soc does not federate a post that ends with an eye; its archives have no other mark
-    /// for it.
+    /// glitch-soc does not send a post that ends with an eye to other servers, and its archives
+    /// have no other mark for such posts.
     package mutating func narrow(byEndOf text: String) {
         let scalars = text.unicodeScalars.reversed().drop {
             $0.properties.isWhitespace || $0 == "\u{FE0F}"

@@ -1,12 +1,13 @@
 /// The fields of a JSON object from a server, an archive or an export.
 ///
-/// Both readers of JSON conform, so that there is one reader for each wire format. A field that is
-/// missing, null or of another type is `nil`, because nearly every field may be missing.
+/// Both JSON parsers of the program conform to it, so that each wire format has only one reader. A
+/// field that is missing, null or of another type is `nil`, because nearly every field may be
+/// missing.
 package protocol WireFields {
     func string(_ name: StaticString) -> String?
     /// A string, or the digits of a whole number.
     func text(_ name: StaticString) -> String?
-    /// `true` or `false`; no other value counts.
+    /// The value of a field that is `true` or `false`; nil for any other value.
     func truth(_ name: StaticString) -> Bool?
     /// The object in a field.
     func child(_ name: StaticString) -> Self?
@@ -19,7 +20,8 @@ package protocol WireFields {
 }
 
 extension WireFields {
-    /// `true`, 1, `"true"` or `"1"`; or the opposites.
+    /// True for `true`, 1, `"true"` or `"1"`; false for `false`, 0, `"false"` or `"0"`; nil for any
+    /// other value.
     package func flag(_ name: StaticString) -> Bool? {
         if let truth = truth(name) { return truth }
         switch text(name) {
@@ -33,7 +35,7 @@ extension WireFields {
     package func number(_ name: StaticString) -> Int? { text(name).flatMap { Int($0) } }
 
     /// A string that is not empty.
-    package func word(_ name: StaticString) -> String? {
+    package func nonEmptyText(_ name: StaticString) -> String? {
         text(name).flatMap { $0.isEmpty ? nil : $0 }
     }
 }

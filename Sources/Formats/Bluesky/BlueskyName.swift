@@ -1,9 +1,10 @@
 import Posts
 
-/// The names of accounts, DIDs, which stay, and handles, which people may change; and the digests
-/// of records and files.
+/// Checks the names of accounts, and the digests of records and files.
+///
+/// An account has a DID, which never changes, and a handle, which its owner may change.
 package enum BlueskyName {
-    /// `did:method:name`, as the protocol allows it.
+    /// Whether a text is a DID, `did:method:name`, in a form that the protocol allows.
     package static func isDID(_ text: some StringProtocol) -> Bool {
         guard text.utf8.count <= 2_048, text.hasPrefix("did:") else { return false }
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -14,19 +15,19 @@ package enum BlueskyName {
         return parts[2].utf8.allSatisfy { $0.isASCIIAlphanumeric || "._:%-".utf8.contains($0) }
     }
 
-    /// A host name of two labels or more, in lower case; `text` may begin with `@`.
+    /// Returns a handle in lower case and without a leading `@`; nil for any other text.
     ///
-    /// Returns a handle in its canonical form; nil for any other text.
+    /// A handle is a host name of at least two labels.
     package static func handle(_ text: some StringProtocol) -> String? {
-        let bare = text.drop { $0 == "@" }.lowercased()
-        let labels = bare.split(separator: ".", omittingEmptySubsequences: false)
-        guard bare.utf8.count <= 253, labels.count >= 2, labels.allSatisfy(isLabel),
+        let name = text.drop { $0 == "@" }.lowercased()
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard name.utf8.count <= 253, labels.count >= 2, labels.allSatisfy(isLabel),
             let first = labels.last?.utf8.first, (0x61...0x7A).contains(first)
         else { return nil }
-        return bare
+        return name
     }
 
-    /// Whether a text can be a CID, the digest by which a record or a file is called.
+    /// Whether a text can be a CID, the digest that identifies a record or a file.
     static func isDigest(_ text: String) -> Bool {
         (1...256).contains(text.utf8.count) && text.utf8.allSatisfy(\.isASCIIAlphanumeric)
     }

@@ -2,12 +2,12 @@ package import Foundation
 import NetworkNames
 package import Posts
 
-/// A post as a record of Bluesky holds it, from a server, a saved page or a repository.
+/// The record of a post on Bluesky, from a server, a saved page or a repository.
 ///
 /// Its fields are those of the lexicon `app.bsky.feed.post`.
 package struct BlueskyPostRecord: Sendable {
     package let text: String
-    /// The time of writing, unparsed.
+    /// The time of writing, as text in the record.
     package let written: String?
     /// A BCP 47 language tag.
     package let language: String?
@@ -23,7 +23,8 @@ package struct BlueskyPostRecord: Sendable {
     /// The attached images, `nil` for each that cannot be read; empty if the attachment has no
     /// images.
     package let images: [BlueskyImage?]
-    /// The labels by which the author warns of the content, with spaces between; nil without any.
+    /// The labels with which the author warns of the content, separated by spaces; nil if there are
+    /// none.
     package let warning: String?
     /// Everybody, unless the author's labels say otherwise.
     package let audience: PostAudience
@@ -65,7 +66,7 @@ package struct BlueskyPostRecord: Sendable {
             self.parent = parent
         }
 
-        /// `nil` if the record names neither; one of the two stands for both.
+        /// `nil` if the record names neither post; if it names only one, that is used for both.
         init?(_ wire: some WireFields) {
             let root = wire.child("root").flatMap { RecordReference($0) }
             let parent = wire.child("parent").flatMap { RecordReference($0) }
@@ -74,8 +75,8 @@ package struct BlueskyPostRecord: Sendable {
         }
     }
 
-    /// The embeds without which the text can be understood: a link card, but not a quoted post,
-    /// which the text is about.
+    /// The kinds of embeds that are not needed to understand the text: link cards, but not quoted
+    /// posts, which the text is about.
     private static let plainEmbeds: Set<String> = ["app.bsky.embed.external"]
     /// Labels that are not warnings.
     private static let harmlessLabels: Set<String> = ["", "bot", "!no-unauthenticated"]
@@ -101,7 +102,7 @@ package struct BlueskyPostRecord: Sendable {
         isQuote = kind?.hasPrefix("app.bsky.embed.record") ?? false
         // An unknown embed counts as media: without it the text may make no sense.
         hasMedia = wire.isPresent("embed") && !Self.plainEmbeds.contains(kind ?? "")
-        // A number is no label.
+        // A numeric value is not a label.
         let labels = (wire.child("labels")?.children("values") ?? []).compactMap {
             $0.string("val")
         }
@@ -116,40 +117,42 @@ package struct BlueskyPostRecord: Sendable {
     /// The time of writing; nil if it is missing or has no zone.
     package var createdAt: Date? { written.flatMap { Date(rfc3339: $0) } }
 
-    /// The post in our own terms.
+    /// Converts the record to a post of the common model.
     ///
     /// - Parameters:
     ///   - address: The address of the record.
-    ///   - noticedAt: When a server first saw the post; nil if only the post is known.
+    ///   - noticedAt: The time at which a server first saw the post; nil if it is unknown.
     ///   - now: The present, the latest possible time of a post.
     ///   - visibility: The visibility of the author's posts.
     package func post(
         at address: RecordAddress, by author: AccountID, noticedAt: Date? = nil, now: Date,
         visibility: Visibility = .public
     ) -> Post {
-        // A server's word is better than the key, which is the author's word too.
-        let keyed = noticedAt == nil ? TimestampID(address.key)?.date : nil
-        let time = PostTime(written, keyed: keyed, noticedAt: min(noticedAt ?? now, now))
-        let read = PlainText.read(
+        // A server's time is more reliable than the time in the key, which the author's program
+        // chooses.
+        let timeInKey = noticedAt == nil ? TimestampID(address.key)?.date : nil
+        let time = PostTime(written, keyed: timeInKey, noticedAt: min(noticedAt ?? now, now))
+        let plainText = PlainText.read(
             text,
             facets: facets.map { TextFacet(byteStart: $0.start, byteEnd: $0.end, link: $0.link) })
-        var named: Set<String> = []
-        let mentions = facets.flatMap(\.mentions).filter { named.insert($0).inserted }
+        var distinctMentions: Set<String> = []
+        let mentions = facets.flatMap(\.mentions).filter { distinctMentions.insert($0).inserted }
         var audience = audience
         audience.narrow(to: visibility)
         var post = Post(
-            id: PostID(network: .bluesky, value: address.uri), author: author, text: read.text,
+            id: PostID(network: .bluesky, value: address.uri), author: author, text: plainText.text,
             createdAt: time.date, isTimeTrusted: time.isTrusted, replyTo: replyTarget,
             visibility: audience.visibility, language: language, hasMedia: hasMedia,
             isSensitive: warning != nil,
             mentions: mentions.map { AccountID(network: .bluesky, value: $0) }, warning: warning,
             utcOffset: time.isTrusted ? written.flatMap { Date.utcOffset(rfc3339: $0) } : nil,
             isQuote: isQuote)
-        post.linkWords = read.linkWords
+        post.linkWords = plainText.linkWords
         return post
     }
 
-    /// A reply to an unknown person is still a reply.
+    /// The answered post and its author, as far as they are known; `nil` only if the post is not a
+    /// reply.
     private var replyTarget: ReplyTarget? {
         guard isReply else { return nil }
         return ReplyTarget(

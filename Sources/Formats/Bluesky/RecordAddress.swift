@@ -16,8 +16,8 @@ package struct RecordAddress: Hashable, Sendable {
         self.key = key
     }
 
-    /// - Parameter uri: `at://did:…/collection/key`; the result is nil for any other text, even one
-    ///   with a handle.
+    /// - Parameter uri: `at://did:…/collection/key`; the result is nil for any other text,
+    ///   including an address with a handle in place of the DID.
     package init?(_ uri: String) {
         guard uri.utf8.count <= 4_096, uri.hasPrefix("at://") else { return nil }
         let parts = uri.dropFirst(5).split(separator: "/", omittingEmptySubsequences: false).map(
@@ -44,7 +44,7 @@ package struct RecordAddress: Hashable, Sendable {
     }
 }
 
-/// One version of a record: its address and the digest of its content.
+/// A reference to one version of a record: its address and the digest of its content.
 package struct RecordReference: Hashable, Sendable {
     package let address: RecordAddress
     package let cid: String
@@ -64,7 +64,7 @@ package struct RecordReference: Hashable, Sendable {
         self.init(uri: parts[0], cid: parts[1])
     }
 
-    /// Address and digest: a reply and a favorite need both.
+    /// The address and the digest, separated by a space; replies and favorites need both.
     package var text: String { "\(address.uri) \(cid)" }
 }
 

@@ -1,6 +1,7 @@
 /// A web address, reduced to the parts that identify an account.
 package struct ActorAddress: Equatable {
     private static let maximumBytes = 2_048
+    /// The first parts of paths whose second part is a user's name.
     private static let folders: Set<String> = ["users", "user", "u", "accounts", "profile"]
 
     /// The host in lower case, with its port if there is one.
@@ -11,11 +12,13 @@ package struct ActorAddress: Equatable {
 
     /// Nil if `text` is not a web address.
     package init?(_ text: String) {
-        guard Self.isOneWord(text), let colon = text.firstRange(of: "://") else { return nil }
-        let scheme = text[..<colon.lowerBound].lowercased()
+        guard Self.isOneWord(text), let schemeEnd = text.firstRange(of: "://") else { return nil }
+        let scheme = text[..<schemeEnd.lowerBound].lowercased()
         guard scheme == "https" || scheme == "http" else { return nil }
-        let rest = text[colon.upperBound...].prefix { $0 != "?" && $0 != "#" }
-        let parts = rest.split(separator: "/", maxSplits: 4, omittingEmptySubsequences: false).map {
+        let hostAndPath = text[schemeEnd.upperBound...].prefix { $0 != "?" && $0 != "#" }
+        let parts = hostAndPath.split(
+            separator: "/", maxSplits: 4, omittingEmptySubsequences: false
+        ).map {
             $0.lowercased()
         }
         guard let host = parts.first, Self.isHost(host) else { return nil }
@@ -27,14 +30,14 @@ package struct ActorAddress: Equatable {
         }
     }
 
-    /// `user@host` in lower case, with or without a leading `@`; the host is `nil` for `user`
-    /// alone.
+    /// Splits an account name, with or without a leading `@`, into user and host, both in lower
+    /// case.
     ///
-    /// Nil if `text` is not an account name.
+    /// - Returns: Nil if `text` is not an account name; the host is `nil` for `user` alone.
     package static func name(_ text: String) -> (user: String, host: String?)? {
         guard isOneWord(text) else { return nil }
-        let bare = text.drop { $0 == "@" }.lowercased()
-        let parts = bare.split(separator: "@", omittingEmptySubsequences: false)
+        let name = text.drop { $0 == "@" }.lowercased()
+        let parts = name.split(separator: "@", omittingEmptySubsequences: false)
         guard let first = parts.first, let user = localName(first) else { return nil }
         switch parts.count {
         case 1: return (user, nil)
@@ -43,7 +46,8 @@ package struct ActorAddress: Equatable {
         }
     }
 
-    /// Whether `text` can be the address of a post: one word of a usual length.
+    /// Whether `text` can be the address of a post: at most 2,048 bytes without white space or
+    /// control characters.
     package static func isOneWord(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= maximumBytes
             && text.unicodeScalars.allSatisfy {

@@ -4,17 +4,19 @@ package import Posts
 
 /// The content of a post of a Mastodon-compatible server, before it is converted to a `Post`.
 ///
-/// Both wire forms fill it: a status of the client API, saved or requested, and a note of an
-/// archive's outbox. Differences between the two forms are resolved here, so that a post reads the
-/// same from either.
+/// It is read from either of two wire forms: a status of the client API, saved or requested, and a
+/// note of an archive's outbox. Differences between the two forms are resolved here, so that the
+/// same post has the same result from either form.
 package struct FediversePost: Sendable {
     /// A person whom the post mentions.
     package struct Mention: Sendable {
         package var account: AccountID
         /// `user@host`, with the case in which the name is written.
         package var name: String
-        /// The addresses of the profile and the actor; links in the content lead to one of them, or
-        /// to another usual place.
+        /// The addresses of the profile and the actor.
+        ///
+        /// Links in the content lead to one of them, or to another address at which servers put
+        /// profiles.
         package var addresses: [String]
 
         package init(account: AccountID, name: String, addresses: [String]) {
@@ -23,29 +25,30 @@ package struct FediversePost: Sendable {
             self.addresses = addresses
         }
 
-        /// Whether a content contains the address of the profile or the actor, or `@user@host`, as
-        /// a whole.
+        /// Whether `html` contains the address of the profile or the actor, or `@user@host`, and
+        /// not only as the beginning of a longer name.
         ///
         /// `@user` alone does not count, because on another server it may be another person.
         package func isNamed(in html: String) -> Bool {
             let text = PlainText.fromHTML(html).lowercased()
-            return addresses.contains { !$0.isEmpty && Self.holds(html, $0) }
-                || Self.holds(text, "@\(name)".lowercased())
+            return addresses.contains { !$0.isEmpty && Self.containsName(html, $0) }
+                || Self.containsName(text, "@\(name)".lowercased())
         }
 
         /// Whether `text` contains `name` as a whole, not as the beginning of a longer name.
-        private static func holds(_ text: String, _ name: String) -> Bool {
-            var rest = text[...]
-            while let found = rest.firstRange(of: name) {
-                let end = text[found.upperBound...]
-                let goesOn =
-                    end.first.map { $0.isLetter || $0.isNumber || "_-/@".contains($0) } ?? false
-                // A full stop ends the name, unless a letter follows, as in a host.
-                let isLonger =
-                    end.first == "."
-                    && end.dropFirst().first.map { $0.isLetter || $0.isNumber } == true
-                if !goesOn, !isLonger { return true }
-                rest = end
+        private static func containsName(_ text: String, _ name: String) -> Bool {
+            var unsearchedText = text[...]
+            while let range = unsearchedText.firstRange(of: name) {
+                let textAfter = text[range.upperBound...]
+                let nameContinues =
+                    textAfter.first.map { $0.isLetter || $0.isNumber || "_-/@".contains($0) }
+                    ?? false
+                // A full stop ends the name, unless a letter or digit follows, as in a host.
+                let hostContinues =
+                    textAfter.first == "."
+                    && textAfter.dropFirst().first.map { $0.isLetter || $0.isNumber } == true
+                if !nameContinues, !hostContinues { return true }
+                unsearchedText = textAfter
             }
             return false
         }
@@ -54,17 +57,17 @@ package struct FediversePost: Sendable {
     /// The candidates for the post's global identity, the best first.
     package var identities: [String]
     package var author: AccountID
-    /// HTML; empty for none.
+    /// The content as HTML; empty if there is none.
     package var content = ""
-    /// HTML by language, if the wire has it.
+    /// The content as HTML by language, if the wire form has it.
     package var contentByLanguage: [String: String] = [:]
     package var language: String?
-    /// The words of a content warning; empty for none.
+    /// The text of a content warning; empty if there is none.
     package var warning = ""
     package var isSensitive = false
     /// The people for whom the post is meant.
     package var audience = PostAudience()
-    /// The time of publication, unparsed.
+    /// The time of publication, as text in the wire form.
     package var written: String?
     package var updated: Date?
     package var replyTo: ReplyTarget?
@@ -74,12 +77,12 @@ package struct FediversePost: Sendable {
     package var mentionsAreLoose = false
     /// The addresses of the post's hashtags.
     package var hashtags: [String] = []
-    /// Whether the wire says that it quotes a post.
+    /// Whether the wire form says that the post quotes another one.
     package var isQuote = false
     /// The attached pictures, `nil` for each attachment that is not a still picture.
     package var attachments: [Picture?] = []
     package var hasPoll = false
-    /// The text without markup, if the wire has it; used instead of the content.
+    /// The text without markup, if the wire form has it; used instead of the content.
     package var caption: String?
     /// The author's client program.
     package var client: String?
@@ -100,28 +103,28 @@ package struct FediversePost: Sendable {
         candidates.compactMap(\.self).first(where: ActorAddress.isOneWord)
     }
 
-    /// When the author last changed the post; nil if never.
+    /// The time at which the author last changed the post; nil if the post was never changed.
     package var editedAt: Date? {
         let published = written.flatMap { Date(rfc3339: $0) } ?? .distantPast
         return updated.flatMap { $0 > published ? $0 : nil }
     }
 
-    /// The post in our own terms.
+    /// Converts this to a post of the common model.
     ///
     /// - Parameters:
-    ///   - noticedAt: When a server first saw the post; `nil` if only the post is known.
+    ///   - noticedAt: The time at which a server first saw the post; `nil` if it is unknown.
     ///   - now: The present, the latest possible time of a post.
     /// - Returns: Nil for a post without an identity.
     package func post(noticedAt: Date? = nil, now: Date) -> Post? {
         guard let identity else { return nil }
-        // A server's word is better than the number in the identity, which is missing on most
-        // servers.
-        let keyed = noticedAt == nil ? PostTime.keyed(mastodon: identity) : nil
-        let time = PostTime(written, keyed: keyed, noticedAt: min(noticedAt ?? now, now))
-        let named = distinct(mentions.prefix(Self.maximumMentions))
+        // The time of a server is more reliable than the time in the identity, which most servers'
+        // identities do not contain.
+        let timeInIdentity = noticedAt == nil ? PostTime.keyed(mastodon: identity) : nil
+        let time = PostTime(written, keyed: timeInIdentity, noticedAt: min(noticedAt ?? now, now))
+        let distinctMentions = distinct(mentions.prefix(Self.maximumMentions))
         // A caption has no markup, so nothing is derived from markup.
         let html = HTMLText(
-            caption == nil ? chosenContent.html : "", names: Self.names(of: named),
+            caption == nil ? chosenContent.html : "", names: Self.names(of: distinctMentions),
             hashtags: Set(hashtags.map { $0.lowercased() }))
         let text = caption.map(PlainText.cleaned) ?? html.text
         let warning = PlainText.cleaned(warning)
@@ -148,38 +151,39 @@ package struct FediversePost: Sendable {
     /// The HTML to read, and its language if the post has a single one.
     private var chosenContent: (html: String, language: String?) {
         let versions = contentByLanguage.sorted { $0.key < $1.key }
-        let same = versions.filter { $0.value == content }
-        let candidates = same.count == 1 ? same : versions
-        let chosen = candidates.count == 1 ? candidates.first : nil
-        return (content.isEmpty ? versions.first?.value ?? "" : content, language ?? chosen?.key)
+        let equalVersions = versions.filter { $0.value == content }
+        let candidates = equalVersions.count == 1 ? equalVersions : versions
+        let onlyVersion = candidates.count == 1 ? candidates.first : nil
+        let html = content.isEmpty ? versions.first?.value ?? "" : content
+        return (html, language ?? onlyVersion?.key)
     }
 
     // MARK: People
 
     /// The people whom the author mentions.
     ///
-    /// If the server lists people of its own accord, only those whose name or address the content
-    /// contains are returned.
+    /// If the server may list people whom the text does not mention, only those whose name or
+    /// address the content contains are returned.
     package var namedMentions: [Mention] {
-        let named = distinct(mentions.prefix(Self.maximumMentions))
-        guard mentionsAreLoose, !named.isEmpty else { return named }
+        let distinctMentions = distinct(mentions.prefix(Self.maximumMentions))
+        guard mentionsAreLoose, !distinctMentions.isEmpty else { return distinctMentions }
         let html = chosenContent.html
         let text = PlainText.fromHTML(html).lowercased()
-        return named.filter { mention in
+        return distinctMentions.filter { mention in
             mention.addresses.contains { !$0.isEmpty && html.contains($0) }
                 || text.contains("@\(mention.name.prefix { $0 != "@" })".lowercased())
         }
     }
 
     private func distinct(_ mentions: ArraySlice<Mention>) -> [Mention] {
-        var seen: Set<AccountID> = []
-        return mentions.filter { seen.insert($0.account).inserted }
+        var accounts: Set<AccountID> = []
+        return mentions.filter { accounts.insert($0.account).inserted }
     }
 
     /// Returns the names that replace the links to people, by link.
     ///
-    /// A mention may name people by the address of their actor while the text links to their
-    /// profile, which servers put at one of a few places.
+    /// A mention may contain only the address of the person's actor while the text links to their
+    /// profile. So the addresses at which servers usually put profiles are included.
     private static func names(of mentions: [Mention]) -> [String: String] {
         var names: [String: String] = [:]
         for mention in mentions {
@@ -189,10 +193,10 @@ package struct FediversePost: Sendable {
         }
         for mention in mentions {
             for address in mention.addresses {
-                guard let (host, last) = parts(of: address) else { continue }
+                guard let (host, lastPart) = parts(of: address) else { continue }
                 let users = [
                     mention.name.prefix { $0 != "@" }.lowercased(),
-                    last.drop { $0 == "@" }.lowercased(),
+                    lastPart.drop { $0 == "@" }.lowercased(),
                 ]
                 for user in Set(users) where !user.isEmpty {
                     for folder in ["@", "users/", "", "profile/", "channel/", "u/"] {
@@ -207,13 +211,15 @@ package struct FediversePost: Sendable {
 
     /// The host of a web address, with its port, and the part after its last slash; nil for any
     /// other text.
-    private static func parts(of address: String) -> (host: String, last: Substring)? {
+    private static func parts(of address: String) -> (host: String, lastPart: Substring)? {
         guard PlainText.isWebAddress(address), let scheme = address.firstRange(of: "://") else {
             return nil
         }
-        let rest = address[scheme.upperBound...].prefix { $0 != "?" && $0 != "#" }
-        let parts = rest.split(separator: "/")
-        guard let host = parts.first, parts.count > 1, let last = parts.last else { return nil }
-        return (host.lowercased(), last)
+        let hostAndPath = address[scheme.upperBound...].prefix { $0 != "?" && $0 != "#" }
+        let parts = hostAndPath.split(separator: "/")
+        guard let host = parts.first, parts.count > 1, let lastPart = parts.last else {
+            return nil
+        }
+        return (host.lowercased(), lastPart)
     }
 }

@@ -17,7 +17,7 @@ package struct MastodonAccount: Sendable {
     /// A row of the profile's table.
     package struct Field: Sendable {
         package let name: String
-        /// HTML.
+        /// The content of the row as HTML.
         package let value: String
     }
 
@@ -35,7 +35,7 @@ package struct MastodonAccount: Sendable {
         }
         // A group account publishes automatically.
         isBot = wire.flag("bot") == true || wire.flag("group") == true
-        addresses = [wire.word("url"), wire.word("uri")].compactMap(\.self)
+        addresses = [wire.nonEmptyText("url"), wire.nonEmptyText("uri")].compactMap(\.self)
     }
 
     /// The profile's text and table, in which people opt out of bots.
@@ -64,32 +64,32 @@ package struct MastodonMention: Sendable {
         else { return nil }
         self.acct = acct
         id = wire.identifier("id")
-        url = wire.word("url")
+        url = wire.nonEmptyText("url")
     }
 }
 
 /// A post in the form of Mastodon's API, requested or saved.
 ///
-/// Its fields are those of docs.joinmastodon.org/entities/Status, with those that other programs
+/// Its fields are those of docs.joinmastodon.org/entities/Status, and fields that other programs
 /// add.
 package struct MastodonStatus: Sendable {
     package let id: String
     package let uri: String?
     package let url: String?
-    /// The time of publication, unparsed.
+    /// The time of publication, as text in the answer.
     package let written: String?
     package let editedAt: Date?
     package let account: MastodonAccount?
-    /// HTML.
+    /// The content as HTML.
     package let content: String
-    /// The text before it became HTML, as Pixelfed gives some captions.
+    /// The text without HTML, which Pixelfed returns for some captions.
     package let caption: String?
     package let spoilerText: String
     package let audience: PostAudience
     package let language: String?
     package let inReplyToID: String?
     package let inReplyToAccountID: String?
-    /// Sent by Pleroma and its descendants.
+    /// The account name of the answered person; sent by Pleroma and its descendants.
     package let inReplyToAccountName: String?
     /// The answered post and its author, sent by Friendica.
     package let inReplyTo: Answered?
@@ -137,7 +137,7 @@ package struct MastodonStatus: Sendable {
             throw ItemFault("content has the wrong type")
         }
         self.content = content ?? ""
-        caption = wire.word("content_text").flatMap { $0 == content ? $0 : nil }
+        caption = wire.nonEmptyText("content_text").flatMap { $0 == content ? $0 : nil }
         spoilerText = wire.text("spoiler_text") ?? ""
         audience = PostAudience(status: wire)
         language = wire.text("language")
@@ -155,7 +155,7 @@ package struct MastodonStatus: Sendable {
         // Pixelfed's export of a repost does not contain the post.
         isReblog = wire.child("reblog") != nil || wire.text("pf_type") == "share"
         isFavourited = wire.flag("favourited") ?? false
-        client = wire.child("application")?.word("name").map {
+        client = wire.child("application")?.nonEmptyText("name").map {
             String(PlainText.cleaned($0).prefix(200))
         }
         interactionPolicy = wire.child("interaction_policy").map { MastodonInteractionPolicy($0) }
@@ -163,20 +163,22 @@ package struct MastodonStatus: Sendable {
 
     /// Whether a status quotes a post.
     ///
-    /// Mastodon, Sharkey and Friendica include the quoted post; Akkoma, Fedibird and Iceshrimp also
-    /// its id; Pleroma has both among its own fields. A quoted post that is gone or hidden may be
-    /// given by its id or address alone.
+    /// Mastodon, Sharkey and Friendica include the quoted post. Akkoma, Fedibird and Iceshrimp
+    /// include its id too, and Pleroma has both in the object `pleroma`. Of a quoted post that is
+    /// gone or hidden there may be only the id or the address.
     private static func isQuote<Fields: WireFields>(_ wire: Fields) -> Bool {
-        let places = [wire, wire.child("pleroma"), wire.child("akkoma")].compactMap(\.self)
-        return places.contains { (place: Fields) in
-            place.child("quote") != nil || place.identifier("quote_id") != nil
-                || place.word("quote_url") != nil || place.word("quote_uri") != nil
+        let objects = [wire, wire.child("pleroma"), wire.child("akkoma")].compactMap(\.self)
+        return objects.contains { (object: Fields) in
+            object.child("quote") != nil || object.identifier("quote_id") != nil
+                || object.nonEmptyText("quote_url") != nil
+                || object.nonEmptyText("quote_uri") != nil
         }
     }
 
     /// The picture of an attachment; nil unless it is a still image.
     private static func picture(_ wire: some WireFields) -> Picture? {
-        // Pleroma calls every kind of picture an image, including animations.
+        // Pleroma's type of every picture is `image`, including animations, so its media type
+        // decides.
         let format = wire.child("pleroma")?.text("mime_type")
         let isStill = format.map { type in
             PictureFormat.allCases.contains { $0.mediaType == type }
@@ -191,7 +193,8 @@ package struct MastodonStatus: Sendable {
     }
 }
 
-/// The people who may answer or favorite a post without asking; sent by GoToSocial.
+/// The groups of people who may answer or favorite a post without the author's approval; sent by
+/// GoToSocial.
 package struct MastodonInteractionPolicy: Sendable {
     package let favourite: [String]?
     package let reply: [String]?
@@ -213,7 +216,7 @@ package enum MastodonID {
     /// Longer than every id in use, in bytes.
     private static let maximumLength = 256
 
-    /// Whether `text` can stand in a path and a database.
+    /// Whether `text` is safe as a part of a path and in a database.
     package static func isUsable(_ text: String) -> Bool {
         text.utf8.count <= maximumLength && text != "." && text != ".."
             && ActorAddress.isOneWord(text)

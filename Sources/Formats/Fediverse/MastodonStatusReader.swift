@@ -5,12 +5,13 @@ package import Posts
 package struct MastodonStatusReader: Sendable {
     /// The host of local names; `nil` if it must be derived from the addresses of profiles.
     private let domain: String?
-    /// The host of the server itself, which some answers complete local names with.
+    /// The server's own host; some answers complete local names with it.
     private let serverHost: String?
-    /// Whether ``domain`` applies to all local accounts, whatever the address of their profile.
-    private let isCertain: Bool
-    /// Whether ids in posts identify the answered and mentioned people; some programs use other
-    /// numbers there.
+    /// Whether ``domain`` is the host in the names of all local accounts, whatever the addresses of
+    /// their profiles.
+    private let isDomainCertain: Bool
+    /// Whether account ids in posts identify the answered and mentioned people; some programs write
+    /// other numbers there.
     private let idsIdentifyPeople: Bool
 
     /// Creates a reader for a server whose host of names is known.
@@ -18,7 +19,7 @@ package struct MastodonStatusReader: Sendable {
         self.domain = domain
         self.serverHost = serverHost
         self.idsIdentifyPeople = idsIdentifyPeople
-        isCertain = true
+        isDomainCertain = true
     }
 
     /// Creates a reader for saved statuses, which do not contain the host of local names.
@@ -29,18 +30,18 @@ package struct MastodonStatusReader: Sendable {
         domain = localHost?.lowercased()
         serverHost = nil
         idsIdentifyPeople = true
-        isCertain = false
+        isDomainCertain = false
     }
 
     // MARK: People
 
-    /// `user@host`, with the case as the owner writes the name.
+    /// The account's name as `user@host`; the user is in the owner's spelling.
     ///
     /// - Returns: Nil for a local name with an unknown host.
     package func fullName(_ acct: String, at address: String?) -> String? {
         let parts = acct.split(separator: "@", maxSplits: 1)
-        let written = parts.count == 2 ? parts[1].lowercased() : nil
-        guard let host = written ?? localHost(at: address) else { return nil }
+        let hostInName = parts.count == 2 ? parts[1].lowercased() : nil
+        guard let host = hostInName ?? localHost(at: address) else { return nil }
         // An account has the same name whether an answer contains the host or not.
         return "\(parts.first ?? "")@\(host == serverHost ? domain ?? host : host)"
     }
@@ -55,7 +56,7 @@ package struct MastodonStatusReader: Sendable {
 
     /// The host of local names at the server of a profile.
     private func localHost(at address: String?) -> String? {
-        guard !isCertain, let host = address.flatMap({ ActorAddress($0)?.host }) else {
+        guard !isDomainCertain, let host = address.flatMap({ ActorAddress($0)?.host }) else {
             return domain
         }
         guard let domain, host.hasSuffix("." + domain) else { return host }
@@ -83,38 +84,39 @@ package struct MastodonStatusReader: Sendable {
     /// - Returns: `nil` if the wire form does not tell the author.
     package func read(_ wire: MastodonStatus) -> FediversePost? {
         guard let account = wire.account, let author = person(account) else { return nil }
-        var read = FediversePost(identities: [wire.uri, wire.url], author: author)
-        read.content = wire.content
-        read.caption = wire.caption
-        read.language = wire.language
-        read.warning = wire.spoilerText
-        read.isSensitive = wire.isSensitive
-        read.audience = wire.audience
-        read.written = wire.written
-        read.updated = wire.editedAt
-        read.replyTo = replyTarget(of: wire, by: account, author)
-        read.isRepost = wire.isReblog
-        read.mentions = mentions(of: wire)
-        read.mentionsAreLoose = !idsIdentifyPeople
-        read.hashtags = wire.hashtags
-        read.isQuote = wire.isQuote
-        read.attachments = wire.attachments
-        read.hasPoll = wire.hasPoll
-        read.client = wire.client
-        return read
+        var post = FediversePost(identities: [wire.uri, wire.url], author: author)
+        post.content = wire.content
+        post.caption = wire.caption
+        post.language = wire.language
+        post.warning = wire.spoilerText
+        post.isSensitive = wire.isSensitive
+        post.audience = wire.audience
+        post.written = wire.written
+        post.updated = wire.editedAt
+        post.replyTo = replyTarget(of: wire, by: account, author)
+        post.isRepost = wire.isReblog
+        post.mentions = mentions(of: wire)
+        post.mentionsAreLoose = !idsIdentifyPeople
+        post.hashtags = wire.hashtags
+        post.isQuote = wire.isQuote
+        post.attachments = wire.attachments
+        post.hasPoll = wire.hasPoll
+        post.client = wire.client
+        return post
     }
 
-    /// A reply to an unknown person is still a reply.
+    /// The answered post and its author, as far as they are known; `nil` only if the status is not
+    /// a reply.
     ///
-    /// If the person's number cannot be used, the included answered post identifies the person,
-    /// unless it contradicts the reply.
+    /// An answered post that the status includes identifies its author, unless its id differs from
+    /// the one that the reply names.
     private func replyTarget(
         of wire: MastodonStatus, by account: MastodonAccount, _ author: AccountID
     ) -> ReplyTarget? {
         guard wire.inReplyToID != nil || wire.inReplyToAccountID != nil else { return nil }
         if let answered = wire.inReplyTo {
-            let isMeant = answered.id == wire.inReplyToID
-            return ReplyTarget(author: isMeant ? person(answered.account) : nil)
+            let isAnsweredPost = answered.id == wire.inReplyToID
+            return ReplyTarget(author: isAnsweredPost ? person(answered.account) : nil)
         }
         let authorByName = wire.inReplyToAccountName.flatMap { name in
             MastodonAccount.isName(name) ? person(name, at: account.addresses.first) : nil
@@ -123,15 +125,17 @@ package struct MastodonStatusReader: Sendable {
             return ReplyTarget(author: authorByName)
         }
         guard id != account.id else {
-            return ReplyTarget(author: author, post: Self.neighbour(of: wire))
+            return ReplyTarget(author: author, post: Self.answeredOwnPost(of: wire))
         }
-        let named = wire.mentions.first { $0.id == id }.flatMap { person($0.acct, at: $0.url) }
-        return ReplyTarget(author: named ?? authorByName)
+        let mentionedAuthor = wire.mentions.first { $0.id == id }.flatMap { mention in
+            person(mention.acct, at: mention.url)
+        }
+        return ReplyTarget(author: mentionedAuthor ?? authorByName)
     }
 
-    /// The answered post, if it has the same author: the addresses of their posts differ in the id
-    /// at the end.
-    private static func neighbour(of wire: MastodonStatus) -> PostID? {
+    /// The identity of the answered post, for a reply to a post of the same author: it differs from
+    /// the reply's identity only in the id at the end.
+    private static func answeredOwnPost(of wire: MastodonStatus) -> PostID? {
         guard let answered = wire.inReplyToID, let address = identity(of: wire),
             address.hasSuffix("/\(wire.id)")
         else { return nil }

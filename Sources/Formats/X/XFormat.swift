@@ -8,19 +8,20 @@ package enum XText {
 
     /// The text of a reply without the leading names, which X adds to address it.
     package static func withoutLeadingMentions(_ text: String) -> String {
-        var rest = text[...]
-        while rest.first == "@" {
-            let name = rest.dropFirst().prefix {
+        var remainingText = text[...]
+        while remainingText.first == "@" {
+            let name = remainingText.dropFirst().prefix {
                 $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")
             }
-            let after = rest[name.endIndex...]
-            guard !name.isEmpty, after.first?.isWhitespace ?? true else { break }
-            rest = after.drop(while: \.isWhitespace)
+            let textAfterName = remainingText[name.endIndex...]
+            guard !name.isEmpty, textAfterName.first?.isWhitespace ?? true else { break }
+            remainingText = textAfterName.drop(while: \.isWhitespace)
         }
-        return String(rest)
+        return String(remainingText)
     }
 
-    /// The language tag, unless it is undetermined; X's obsolete tags are replaced by current ones.
+    /// The language tag, unless it names no language; obsolete tags of X are replaced by current
+    /// ones.
     package static func language(_ tag: String?) -> String? {
         guard let tag, LanguageTag.namesLanguage(tag) else { return nil }
         return ["in": "id", "iw": "he", "ji": "yi"][tag] ?? tag
@@ -32,7 +33,7 @@ package struct XLinkEntity: Sendable {
     package let short: String
     /// Nil if it is not a web address.
     package let expanded: String?
-    /// The link only leads to a picture or video of a post.
+    /// Whether the link only leads to a picture or video of a post.
     package let isMedia: Bool
 
     /// - Parameter isMedia: Whether it is a link to the post's own picture or video.
@@ -64,6 +65,7 @@ package struct XLinkEntity: Sendable {
         return replacements
     }
 
+    /// Whether an address is that of a picture or video, such as
     /// `https://x.com/name/status/1/photo/1`.
     package static func leadsToMedia(_ address: String) -> Bool {
         let parts = address.split(separator: "/", omittingEmptySubsequences: false)

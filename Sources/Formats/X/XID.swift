@@ -4,10 +4,10 @@ import Posts
 /// X's ids: decimal numbers that grow with time.
 package enum XID {
     /// The first post id that contains its time; earlier ids were sequential.
-    private static let firstTimed: UInt64 = 29_700_859_247
+    private static let firstWithTime: UInt64 = 29_700_859_247
     /// 2010-11-04T01:42:54.657Z, the epoch of the time in ids.
     private static let epochMilliseconds: Int64 = 1_288_834_974_657
-    /// The bits below the time.
+    /// The number of bits below the time.
     private static let timeShift: UInt64 = 22
 
     /// The value of a decimal id; nil for any other text.
@@ -18,7 +18,7 @@ package enum XID {
         return UInt64(text)
     }
 
-    /// Whether `text` can stand in a path and be compared.
+    /// Whether `text` is an id, which is safe in a path and can be compared.
     package static func isUsable(_ text: String) -> Bool { number(text) != nil }
 
     /// Whether `id` is newer than `other`.
@@ -34,16 +34,17 @@ package enum XID {
         ids.min { isNewer($1, than: $0) }
     }
 
-    /// When the post with this id was made; nil for ids without a time.
+    /// The time at which the post with this id was created; nil for ids without a time.
     package static func time(of id: String) -> Date? {
-        guard let number = number(id), number >= firstTimed else { return nil }
+        guard let number = number(id), number >= firstWithTime else { return nil }
         let milliseconds = Int64(number >> timeShift) + epochMilliseconds
         return Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
     }
 
     /// The id of a time `seconds` before that of `id`; nil for ids without a time.
     package static func id(_ seconds: Int, secondsBefore id: String) -> String? {
-        guard let number = number(id), number >= firstTimed, seconds >= 0, seconds < 1_000_000_000
+        guard let number = number(id), number >= firstWithTime, seconds >= 0,
+            seconds < 1_000_000_000
         else { return nil }
         let distance = UInt64(seconds) * 1_000 << timeShift
         return number > distance ? String(number - distance) : nil
