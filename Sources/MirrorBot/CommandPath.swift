@@ -9,7 +9,7 @@ struct UnknownCommand: Error, CustomStringConvertible {
     let parent: any ParsableCommand.Type
 
     /// Finds the first word that names no command; nil if every word before the first option names
-    /// one, or if none is similar.
+    /// a command, or if no command has a similar name.
     static func first(in arguments: [String], of root: any ParsableCommand.Type) -> UnknownCommand?
     {
         var parent = root
@@ -29,12 +29,12 @@ struct UnknownCommand: Error, CustomStringConvertible {
                 }
             #endif
             let names = commands.compactMap { $0.configuration.commandName }
-            guard let near = Spelling.nearest(to: word.lowercased(), among: names) else {
+            guard let nearestName = Spelling.nearest(to: word.lowercased(), among: names) else {
                 return nil
             }
             return UnknownCommand(
                 description:
-                    "\"\(word)\" is no command; did you mean \(CommandPath.words(to: parent, under: root)) \(near)?",
+                    "\"\(word)\" is no command; did you mean \(CommandPath.words(to: parent, under: root)) \(nearestName)?",
                 parent: parent)
         }
         return nil
@@ -43,7 +43,7 @@ struct UnknownCommand: Error, CustomStringConvertible {
 
 /// The command line of a command.
 enum CommandPath {
-    /// Returns the words that call a command, as `mirror-bot people link`.
+    /// Returns the words that call a command, such as `mirror-bot people link`.
     static func words(to command: any ParsableCommand.Type, under root: any ParsableCommand.Type)
         -> String
     {
@@ -60,7 +60,7 @@ enum CommandPath {
         return usage + "\n  See '\(words(to: command, under: root)) --help' for more information."
     }
 
-    /// The command that the words before the first option or argument name.
+    /// The command that is named by the words before the first option or argument.
     static func command(of arguments: [String], under root: any ParsableCommand.Type)
         -> any ParsableCommand.Type
     {
@@ -80,7 +80,9 @@ enum CommandPath {
     ) -> [any ParsableCommand.Type]? {
         if start == command { return [start] }
         for child in start.configuration.subcommands {
-            if let rest = path(from: child, to: command) { return [start] + rest }
+            if let pathFromChild = path(from: child, to: command) {
+                return [start] + pathFromChild
+            }
         }
         return nil
     }

@@ -2,7 +2,7 @@ import Foundation
 import Storage
 import Synchronization
 
-/// The resources of its process that a command uses: streams, environment, working folder and log.
+/// The resources that a command uses: streams, environment, working folder and log.
 ///
 /// A command uses ``current`` instead of the process, so that several commands can run in one
 /// process at the same time. The program's own console is ``process``; ``MirrorBot/status(of:in:)``
@@ -21,8 +21,8 @@ struct Console: Sendable {
     var input: Input
     var output: Output
     var error: Output
-    /// Whether the process belongs to this command alone, which then handles its signals and may
-    /// end it.
+    /// Whether the process runs only this command, which then handles the signals and may end the
+    /// process.
     var ownsProcess = false
     /// The output of loggers that are created while this console is current.
     let log: LogOutput
@@ -55,7 +55,8 @@ struct Console: Sendable {
     /// Standard output or standard error.
     struct Output: Sendable {
         var terminal: Terminal
-        /// Writes a text unchanged; a failure is reported by `flush`, or lost if that never fails.
+        /// Writes a text unchanged; `flush` reports a failure, unless it is a function that never
+        /// fails.
         var write: @Sendable (String) -> Void
         /// Writes the buffered text, and throws ``CommandError`` if any text could not be written.
         var flush: @Sendable () throws -> Void = {}
@@ -92,14 +93,14 @@ extension Console {
                 terminal: Terminal(descriptor: STDOUT_FILENO, environment: environment),
                 write: output.write,
                 flush: {
-                    guard let code = output.empty() else { return }
+                    guard let code = output.writeBuffer() else { return }
                     throw CommandError(
                         .unavailable, "could not write the output: \(FileFault(code, at: nil))")
                 }),
             error: Output(
                 terminal: Terminal(descriptor: STDERR_FILENO, environment: environment),
                 write: { text in
-                    output.empty()
+                    output.writeBuffer()
                     // A closed pipe or a full disk behind the log must not end the worker.
                     try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
                 }))
@@ -128,22 +129,22 @@ private final class StandardOutput: Sendable {
             state.bytes.append(contentsOf: text.utf8)
             let isDue =
                 state.bytes.count >= Self.bufferBytes || isInteractive && text.hasSuffix("\n")
-            if isDue { Self.empty(&state) }
+            if isDue { Self.writeBuffer(&state) }
         }
     }
 
-    /// Writes what is buffered.
+    /// Writes the buffered bytes.
     ///
     /// - Returns: The first failure of all writes; nil if the reader has closed the pipe.
     @discardableResult
-    func empty() -> Int32? {
+    func writeBuffer() -> Int32? {
         state.withLock { state in
-            Self.empty(&state)
+            Self.writeBuffer(&state)
             return state.failure.flatMap { $0 == EPIPE ? nil : $0 }
         }
     }
 
-    private static func empty(_ state: inout State) {
+    private static func writeBuffer(_ state: inout State) {
         defer { state.bytes.removeAll(keepingCapacity: state.bytes.count <= 2 * bufferBytes) }
         var unwritten = state.bytes[...]
         while state.failure == nil, !unwritten.isEmpty {

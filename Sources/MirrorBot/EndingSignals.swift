@@ -6,15 +6,15 @@ import UnixSignals
 enum EndingSignals {
     /// The signals that a command traps to end gracefully.
     ///
-    /// SIGHUP is not among them if the process was started with that signal ignored, as by `nohup`.
+    /// SIGHUP is not among them if it was ignored when the process was started, as `nohup` does.
     static let trapped: [UnixSignal] = {
-        let always: [UnixSignal] = [.sigint, .sigterm]
-        return disposition(of: SIGHUP) == .ignored ? always : always + [.sighup]
+        let signals: [UnixSignal] = [.sigint, .sigterm]
+        return disposition(of: SIGHUP) == .ignored ? signals : signals + [.sighup]
     }()
 
     /// The response of the process to a signal.
     enum Disposition {
-        case usual
+        case standard
         case ignored
         case handled
     }
@@ -29,7 +29,7 @@ enum EndingSignals {
         #endif
         // Functions cannot be compared; SIG_DFL and SIG_IGN are the numbers 0 and 1.
         switch unsafeBitCast(handler, to: Int.self) {
-        case unsafeBitCast(SIG_DFL, to: Int.self): return .usual
+        case unsafeBitCast(SIG_DFL, to: Int.self): return .standard
         case unsafeBitCast(SIG_IGN, to: Int.self): return .ignored
         default: return .handled
         }
@@ -54,9 +54,9 @@ enum EchoRestoration {
     /// - Returns: The signals with an installed handler.
     static func begin(_ original: termios) -> [Int32] {
         settings.initialize(to: original)
-        let usual = signals.filter { EndingSignals.disposition(of: $0) == .usual }
-        for number in usual { signal(number, restoreAndEnd) }
-        return usual
+        let unhandledSignals = signals.filter { EndingSignals.disposition(of: $0) == .standard }
+        for number in unhandledSignals { signal(number, restoreAndEnd) }
+        return unhandledSignals
     }
 
     static func end(_ signals: [Int32]) {
@@ -65,8 +65,8 @@ enum EchoRestoration {
 
     /// The signal handler, which calls only functions that signal-safety(7) allows.
     private static let restoreAndEnd: @convention(c) (Int32) -> Void = { number in
-        // In the background the settings are those of the shell, and changing them would stop the
-        // process.
+        // While the process is in the background, the terminal has the shell's settings, and
+        // changing them would stop the process.
         let group = tcgetpgrp(STDIN_FILENO)
         if group < 0 || group == getpgrp() {
             tcsetattr(STDIN_FILENO, TCSANOW, settings)

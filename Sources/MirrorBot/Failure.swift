@@ -24,7 +24,7 @@ enum ExitStatus: Int32 {
     case configuration = 78
 }
 
-/// An error in its form for the terminal.
+/// An error of a command, with its message on the terminal and its exit code.
 struct Failure {
     private let error: any Error
     private let command: any ParsableCommand.Type
@@ -45,9 +45,9 @@ struct Failure {
 
     /// Prints the error, or the requested help or version, and returns the exit code.
     func tell() -> Int32 {
-        if let misuse {
+        if let usageError {
             let text =
-                "error: \(Printable.lines(misuse.message))\n\(CommandPath.usage(of: misuse.command, under: root))\n"
+                "error: \(Printable.lines(usageError.message))\n\(CommandPath.usage(of: usageError.command, under: root))\n"
             StandardError.write(text)
             return ExitStatus.usage.rawValue
         }
@@ -57,7 +57,7 @@ struct Failure {
         return status.rawValue
     }
 
-    /// Help, version and usage errors, in the words of the parser.
+    /// Prints help, the version or a usage error with the parser's text, and returns the exit code.
     private func tellAsParser() -> Int32 {
         let code = root.exitCode(for: error)
         let text = root.fullMessage(for: error, columns: HelpText.unwrapped)
@@ -88,14 +88,14 @@ struct Failure {
 
     /// Ends the process at once, without the exit handlers of the C libraries, whose threads may
     /// still run.
-    static func leave(_ code: Int32) -> Never {
+    static func endProcess(_ code: Int32) -> Never {
         // The process ends, even if the output fails.
         try? Console.process.output.flush()
         fflush(nil)
         _exit(code)
     }
 
-    /// The exit code of one of the program's own errors; nil for the parser's.
+    /// The exit code of an error of this program; nil for an error of the parser.
     var status: ExitStatus? {
         switch error {
         case is ConfigurationError, is MeCabError: .configuration
@@ -120,7 +120,7 @@ struct Failure {
 
     /// A usage error that is found only when the command runs, or an unknown command; nil for any
     /// other error.
-    private var misuse: (message: String, command: any ParsableCommand.Type)? {
+    private var usageError: (message: String, command: any ParsableCommand.Type)? {
         switch error {
         case let error as UnknownCommand: (error.description, error.parent)
         case let error as MissingSlot: (error.description, error.command)

@@ -35,10 +35,10 @@ struct HelpText {
     /// - Parameter text: The help that the parser wrote for ``unwrapped`` columns.
     func help(_ text: String) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        let lists = lines.firstIndex { $0.hasPrefix("USAGE: ") } ?? 0
+        let usageIndex = lines.firstIndex { $0.hasPrefix("USAGE: ") } ?? 0
         let arranged = lines.enumerated().flatMap { index, line in
-            if index == lists { return [usage(line)] }
-            if index < lists { return paragraph(line) }
+            if index == usageIndex { return [usage(line)] }
+            if index < usageIndex { return paragraph(line) }
             // A group of commands is titled by its name alone.
             if line.hasSuffix(" SUBCOMMANDS:") {
                 return [line.replacing(" SUBCOMMANDS:", with: ":")]
@@ -89,7 +89,7 @@ struct HelpText {
         return [String(label) + description[0].dropFirst(label.count)] + description.dropFirst()
     }
 
-    /// A line of text; continuation lines of an indented one are indented further.
+    /// A line of text, wrapped; the continuation lines of an indented line are indented further.
     private func paragraph(_ line: String) -> [String] {
         guard Printable.width(line) > columns else { return [line] }
         let indent = String(line.prefix { $0 == " " })

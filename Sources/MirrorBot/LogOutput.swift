@@ -6,19 +6,19 @@ import Settings
 
 /// The output of a console's loggers: one event a line on its standard error.
 ///
-/// A logger keeps its initial handler.
+/// A logger keeps the handler with which it was created.
 final class LogOutput: @unchecked Sendable {
-    // Sendable because `make` is only touched under `lock`.
+    // Sendable because `makeHandler` is only touched under `lock`.
     typealias Format = LogSettings.Format
 
     private let stream: Console.Output
     private let lock = NSLock()
-    private var make: @Sendable (String) -> any LogHandler
+    private var makeHandler: @Sendable (String) -> any LogHandler
 
     /// Creates an output that writes on this stream, with the default settings until `follow(_:)`.
     init(on stream: Console.Output) {
         self.stream = stream
-        make = { LineLogHandler(label: $0, format: .logfmt, level: .info, stream: stream) }
+        makeHandler = { LineLogHandler(label: $0, format: .logfmt, level: .info, stream: stream) }
     }
 
     /// Makes all new loggers of the process use the current console; calling it again does nothing.
@@ -36,16 +36,16 @@ final class LogOutput: @unchecked Sendable {
             ?? (stream.terminal.isInteractive ? .pretty : .logfmt)
         let zone = configuration.mirror.timeZone ?? .current
         lock.withLock { [stream] in
-            make = {
+            makeHandler = {
                 LineLogHandler(label: $0, format: format, level: level, zone: zone, stream: stream)
             }
         }
     }
 
     /// Makes new loggers write nothing.
-    func silence() { lock.withLock { make = { _ in SwiftLogNoOpLogHandler() } } }
+    func silence() { lock.withLock { makeHandler = { _ in SwiftLogNoOpLogHandler() } } }
 
-    private func handler(_ label: String) -> any LogHandler { lock.withLock { make }(label) }
+    private func handler(_ label: String) -> any LogHandler { lock.withLock { makeHandler }(label) }
 }
 
 /// Writes each event as one line; its contents cannot break the line.
@@ -76,8 +76,8 @@ struct LineLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        let all = metadata.merging(event.metadata ?? [:]) { $1 }
-        let fields = all.map { ($0.key, "\($0.value)") }.sorted { $0.0 < $1.0 }
+        let allMetadata = metadata.merging(event.metadata ?? [:]) { $1 }
+        let fields = allMetadata.map { ($0.key, "\($0.value)") }.sorted { $0.0 < $1.0 }
         let line = line(event.level, "\(event.message)", fields, at: Date())
         stream.write(line + "\n")
     }
@@ -89,8 +89,8 @@ struct LineLogHandler: LogHandler {
         let time = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         switch format {
         case .pretty:
-            let rest = fields.map { "\($0.0)=\(Printable.line($0.1))" }.joined(separator: " ")
-            return "\(localTime(date)) \(level) \(Printable.line(message)) \(rest)"
+            let pairs = fields.map { "\($0.0)=\(Printable.line($0.1))" }.joined(separator: " ")
+            return "\(localTime(date)) \(level) \(Printable.line(message)) \(pairs)"
         case .logfmt:
             let pairs = [("ts", time), ("level", level.rawValue), ("msg", message)] + fields
             return pairs.map { "\($0.0)=\(Self.quoted($0.1))" }.joined(separator: " ")
@@ -101,7 +101,7 @@ struct LineLogHandler: LogHandler {
         }
     }
 
-    /// Returns the time of day with the UTC offset, as `14:05:33+09:00`.
+    /// Returns the time of day with the UTC offset, such as `14:05:33+09:00`.
     private func localTime(_ date: Date) -> String {
         let offset = zone.offset(at: date)
         let shifted = (date + TimeInterval(offset)).formatted(Date.ISO8601FormatStyle())
@@ -110,7 +110,7 @@ struct LineLogHandler: LogHandler {
             + String(format: "%@%02d:%02d", offset < 0 ? "-" : "+", minutes / 60, minutes % 60)
     }
 
-    /// A logfmt value: unquoted if it is one plain word.
+    /// A value in logfmt, in quotes unless it is a single plain word.
     private static func quoted(_ value: String) -> String {
         // The text is compared by scalars: a quote with an accent is a different character, but
         // still ends the value for a parser.

@@ -103,12 +103,12 @@ struct MirrorBot: AsyncParsableCommand {
         ]
     #endif
 
-    /// The beginning of the parser's errors, which is that of the program's own.
+    /// The beginning of the parser's errors, which is the same as in this program's own errors.
     static let _errorPrefix = "error: "
 
     static func main() async {
         ProcessSetup.run()
-        Failure.leave(await status(of: Array(CommandLine.arguments.dropFirst())))
+        Failure.endProcess(await status(of: Array(CommandLine.arguments.dropFirst())))
     }
 
     /// Runs a command to its end.
@@ -125,10 +125,10 @@ struct MirrorBot: AsyncParsableCommand {
     }
 
     private static func run(_ arguments: [String], in console: Console) async -> Int32 {
-        var failed: any ParsableCommand.Type = MirrorBot.self
+        var commandType: any ParsableCommand.Type = MirrorBot.self
         do {
             var command = try await parse(arguments)
-            failed = type(of: command)
+            commandType = type(of: command)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -137,7 +137,7 @@ struct MirrorBot: AsyncParsableCommand {
             try console.output.flush()
             return 0
         } catch {
-            return Failure(error, of: failed, under: MirrorBot.self).tell()
+            return Failure(error, of: commandType, under: MirrorBot.self).tell()
         }
     }
 }

@@ -55,8 +55,9 @@ struct MirrorOptions: ParsableArguments {
     @Option(help: ArgumentHelp("logfmt, json or pretty.", valueName: "format"))
     var logFormat: String?
 
-    /// The given flags: the name of the setting that each overrides, its own and its value.
-    private var given: [(setting: String, flag: String, value: String)] {
+    /// The given flags: each with the name of the setting that it overrides, its own name and its
+    /// value.
+    private var givenFlags: [(setting: String, flag: String, value: String)] {
         let flags = [
             (Setting.mirror.name, "--mirror", mirror),
             (Setting.timeZone.name, "--time-zone", timeZone),
@@ -68,18 +69,18 @@ struct MirrorOptions: ParsableArguments {
     }
 
     /// The flags in the form for another command on the same mirror.
-    var words: [String] { given.map { "\($0.flag)=\($0.value)" } }
+    var words: [String] { givenFlags.map { "\($0.flag)=\($0.value)" } }
 
     /// The flags, quoted for a shell, that a proposed command needs to find the mirror.
     var mirrorWords: [String] {
-        given.filter { [Setting.mirror.name, Setting.home.name].contains($0.setting) }
+        givenFlags.filter { [Setting.mirror.name, Setting.home.name].contains($0.setting) }
             .flatMap { [$0.flag, ShellWord.quoted(Printable.line($0.value))] }
     }
 
     func validate() throws {
         // An empty folder would be the root of the file system.
-        for empty in given where empty.value.isEmpty {
-            throw ValidationError("\(empty.flag) is empty")
+        for (_, flag, value) in givenFlags where value.isEmpty {
+            throw ValidationError("\(flag) is empty")
         }
     }
 
@@ -97,7 +98,7 @@ struct MirrorOptions: ParsableArguments {
             return try MirrorConfiguration(
                 values, environment: Console.current.environment, readsAccounts: readsAccounts)
         } catch let error as ConfigurationError {
-            throw named(error)
+            throw inTermsOfFlag(error)
         }
     }
 
@@ -111,20 +112,20 @@ struct MirrorOptions: ParsableArguments {
         // further errors.
         let areNetworksValid = !problems.contains { $0.setting.hasSuffix(Setting.network.name) }
         if areNetworksValid {
-            let wrong = Set(problems.map(\.setting))
+            let invalidSettings = Set(problems.map(\.setting))
             problems += MirrorConfiguration.problems(
                 in: values, environment: Console.current.environment
             )
-            .filter { !wrong.contains($0.setting) }
+            .filter { !invalidSettings.contains($0.setting) }
         }
         for problem in problems {
-            if let error = named(problem) as? ValidationError { throw error }
+            if let error = inTermsOfFlag(problem) as? ValidationError { throw error }
         }
         return (values, problems)
     }
 
     private func values() -> (values: SettingValues, problems: [ConfigurationError]) {
-        let flags = given.map { ($0.setting, $0.value) }
+        let flags = givenFlags.map { ($0.setting, $0.value) }
         let (values, problems) = SettingValues.loadAll(
             flags: Dictionary(uniqueKeysWithValues: flags),
             environment: Console.current.environment,
@@ -142,17 +143,17 @@ struct MirrorOptions: ParsableArguments {
         }
     }
 
-    /// The error in terms of a flag, if one was given for its variable.
-    private func named(_ error: ConfigurationError) -> any Error {
-        guard let wrong = given.first(where: { $0.setting == error.setting }) else {
+    /// The error, with the name of the flag in place of the setting's if a flag gave the value.
+    private func inTermsOfFlag(_ error: ConfigurationError) -> any Error {
+        guard let given = givenFlags.first(where: { $0.setting == error.setting }) else {
             return error
         }
-        return ValidationError(wrong.flag + error.description.dropFirst(error.setting.count))
+        return ValidationError(given.flag + error.description.dropFirst(error.setting.count))
     }
 
     /// Opens an existing database, for a command that copies all its contents, without checking
     /// that the mirror exists or that its stored settings are valid.
-    static func openWhicheverThereAre(
+    static func openUnchecked(
         _ configuration: MirrorConfiguration, _: HumanMirror.Making
     ) async throws -> HumanMirror {
         try configuration.process.requireDatabase()
@@ -166,9 +167,10 @@ struct MirrorOptions: ParsableArguments {
     /// - Parameters:
     ///   - readsAccounts: False for commands that create an account's settings in the first place.
     ///   - keepsNothing: True for commands that need no persistent database.
-    ///   - looksOnly: True for read-only commands, which also work for a mirror that has been moved
-    ///     away.
-    ///   - lasts: Whether the body runs as long as the mirror, so that a move ends it.
+    ///   - allowsMoved: Whether the body may run although the mirror was moved to another database;
+    ///     true for read-only commands, and if the body checks this itself.
+    ///   - isWorker: Whether the body is the mirror's worker, which ends by itself if the mirror is
+    ///     moved.
     ///   - making: The parts that may be created if they are missing.
     ///   - opening: Opens the mirror.
     ///   - body: Gets the open mirror.
@@ -176,8 +178,8 @@ struct MirrorOptions: ParsableArguments {
     /// - Throws: `ConfigurationError` for a database that is not persistent; what opening or `body`
     ///   throws.
     func withMirror<Value>(
-        readsAccounts: Bool = true, keepsNothing: Bool = false, looksOnly: Bool = false,
-        lasts: Bool = false,
+        readsAccounts: Bool = true, keepsNothing: Bool = false, allowsMoved: Bool = false,
+        isWorker: Bool = false,
         making: HumanMirror.Making = .nothing,
         opening: (MirrorConfiguration, HumanMirror.Making) async throws -> HumanMirror = {
             try await HumanMirror.open($0, making: $1)
@@ -190,12 +192,12 @@ struct MirrorOptions: ParsableArguments {
         if making == .nothing { try await requireDatabase(configuration) }
         return try await opening(configuration, making).closing { mirror in
             // A worker logs these warnings.
-            if !lasts { Self.tellWarnings(about: mirror.configuration.values) }
+            if !isWorker { Self.tellWarnings(about: mirror.configuration.values) }
             do {
-                if !looksOnly { try await mirror.table.requireHere() }
+                if !allowsMoved { try await mirror.table.requireHere() }
                 if making != .nothing { mirror.configuration.places?.note(mirror.name) }
                 let value = try await body(mirror)
-                if !looksOnly, !lasts { try await requireStill(mirror) }
+                if !allowsMoved, !isWorker { try await requireNotMoved(mirror) }
                 return value
             } catch let error as ConfigurationError where error.part != nil {
                 throw await mirror.firstMissing(error)
@@ -212,11 +214,11 @@ struct MirrorOptions: ParsableArguments {
     /// The reaction of a command about all mirrors to a missing database.
     enum MissingDatabase {
         /// The command fails, and names the first step of the setup.
-        case refused
+        case fail
         /// The command creates the embedded database.
-        case made
+        case create
         /// The command uses an empty database in memory, which is not kept.
-        case pretended
+        case useEmpty
     }
 
     /// Opens the resources shared by the mirrors of a database, runs `body` and closes them again.
@@ -224,7 +226,7 @@ struct MirrorOptions: ParsableArguments {
     /// None of its mirrors is opened, so that an unusable one does not affect the others.
     ///
     /// - Parameters:
-    ///   - missing: The action without a database.
+    ///   - missing: The reaction to a missing database.
     ///   - readsAccounts: False for commands that do not use the accounts of the environment.
     ///   - opening: Opens the installation.
     ///   - body: Gets the open installation.
@@ -232,7 +234,7 @@ struct MirrorOptions: ParsableArguments {
     /// - Throws: `ConfigurationError` for a database that is missing or not persistent; what
     ///   opening or `body` throws.
     func withInstallation<Value>(
-        _ missing: MissingDatabase = .refused, readsAccounts: Bool = true,
+        _ missing: MissingDatabase = .fail, readsAccounts: Bool = true,
         opening: (MirrorConfiguration) async throws -> Installation = {
             try await Installation.open($0)
         },
@@ -243,10 +245,10 @@ struct MirrorOptions: ParsableArguments {
         try configuration.process.requireLastingStorage()
         let installation: Installation
         do {
-            if missing != .made { try configuration.process.requireDatabase() }
+            if missing != .create { try configuration.process.requireDatabase() }
             installation = try await opening(configuration)
         } catch let error as ConfigurationError where error.part == .database {
-            guard missing == .pretended else {
+            guard missing == .useEmpty else {
                 throw try await HumanMirror.openEmpty(configuration).closing {
                     await $0.firstMissing(error)
                 }
@@ -267,12 +269,13 @@ struct MirrorOptions: ParsableArguments {
         }
     }
 
-    /// Opens the mirror for reading; a missing one is an empty one in memory, and nothing is
+    /// Opens the mirror for reading, or an empty one in memory if it is missing; nothing is
     /// created.
     ///
     /// - Parameter body: Gets the open mirror.
     /// - Throws: As ``withMirror``.
-    func withWhatIsThere<Value>(_ body: (HumanMirror) async throws -> Value) async throws -> Value {
+    func withMirrorOrEmpty<Value>(_ body: (HumanMirror) async throws -> Value) async throws -> Value
+    {
         try await withMirror(
             making: .mirror,
             opening: { configuration, making in
@@ -300,16 +303,16 @@ struct MirrorOptions: ParsableArguments {
         },
         _ body: (HumanMirror, MirrorRecord) async throws -> Value
     ) async throws -> Value {
-        try await withMirror(looksOnly: true, making: making, opening: opening) { mirror in
+        try await withMirror(allowsMoved: true, making: making, opening: opening) { mirror in
             let value = try await body(mirror, try await mirror.table.requireHere())
-            try await requireStill(mirror)
+            try await requireNotMoved(mirror)
             return value
         }
     }
 
-    /// Fails if the mirror was moved away during a command's change, which may not have been moved
-    /// with it.
-    private func requireStill(_ mirror: HumanMirror) async throws {
+    /// Fails if the mirror was moved to another database while a command changed it, because the
+    /// change may be missing there.
+    private func requireNotMoved(_ mirror: HumanMirror) async throws {
         do {
             try await mirror.table.requireHere()
         } catch let error as ConfigurationError {
@@ -320,8 +323,8 @@ struct MirrorOptions: ParsableArguments {
         }
     }
 
-    /// Opens a mirror with a known zone, for a command that reads or steers and does not change
-    /// local times.
+    /// Opens a mirror whose time zone is known, for a command that does not change recorded local
+    /// times.
     ///
     /// - Parameters:
     ///   - making: The parts that may be created if they are missing.

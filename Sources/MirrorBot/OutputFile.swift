@@ -1,8 +1,9 @@
 import Foundation
 import Storage
 
-/// A file that a command writes, completely or not at all, and readable for its owner alone unless
-/// it contains no text of people.
+/// A file that a command writes completely or not at all.
+///
+/// By default only its owner can read it, because most such files contain texts of people.
 struct OutputFile {
     /// The name that stands for standard output.
     static let standardOutput = "-"
@@ -19,24 +20,23 @@ struct OutputFile {
     ///   - mode: The permissions.
     init(_ name: String, isForced: Bool, mode: mode_t = 0o600) {
         self.mode = mode
-
         path =
             name == Self.standardOutput
             ? name : URL(fileURLWithPath: Console.current.path(name)).path
         self.isForced = isForced
     }
 
-    /// Fails if ``write(_:)`` would certainly fail; called before long work.
+    /// Checks, before long work, that ``write(_:)`` will not certainly fail.
     ///
     /// - Throws: ``CommandError`` for usage.
     func check() throws {
         var status = stat()
         guard path != Self.standardOutput, lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw problem("is there and is no file; name another")
+            throw usageError("is there and is no file; name another")
         }
         if !isForced {
-            throw problem("exists already, and is not overwritten; name another, or add --force")
+            throw usageError("exists already, and is not overwritten; name another, or add --force")
         }
     }
 
@@ -46,10 +46,10 @@ struct OutputFile {
     func write(_ text: String) throws {
         guard path != Self.standardOutput else { return print(text, terminator: "") }
         try check()
-        let draft = "\(path).\(UUID().uuidString).part"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let temporaryPath = "\(path).\(UUID().uuidString).part"
+        let descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(FileFault(errno, at: path)) }
-        defer { unlink(draft) }
+        defer { unlink(temporaryPath) }
         do throws(FileFault) {
             defer { close(descriptor) }
             guard fchmod(descriptor, mode) == 0 else { throw FileFault(errno, at: path) }
@@ -57,14 +57,14 @@ struct OutputFile {
         } catch {
             throw failure(error)
         }
-        guard isForced ? rename(draft, path) == 0 : renameToNew(draft, path) else {
+        guard isForced ? rename(temporaryPath, path) == 0 : renameToNew(temporaryPath, path) else {
             if errno == EEXIST { return try check() }
             throw failure(FileFault(errno, at: path))
         }
     }
 
-    private func problem(_ what: String) -> CommandError {
-        CommandError(.usage, "\(Printable.line(path)) \(what)")
+    private func usageError(_ predicate: String) -> CommandError {
+        CommandError(.usage, "\(Printable.line(path)) \(predicate)")
     }
 
     private func failure(_ fault: FileFault) -> CommandError {

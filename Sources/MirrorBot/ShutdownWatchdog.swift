@@ -20,7 +20,7 @@ struct ShutdownWatchdog: Service {
             Logger(label: "mirror-bot").warning(
                 "Stopped before everything was put away; another worker goes on after half a minute"
             )
-            Failure.leave(0)
+            Failure.endProcess(0)
         }
     }
 }

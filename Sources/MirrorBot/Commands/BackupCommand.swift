@@ -43,7 +43,7 @@ struct BackupCommand: AsyncParsableCommand {
     func run() async throws {
         let path = URL(fileURLWithPath: Console.current.path(file)).path
         try check(path)
-        try await options.withMirror(readsAccounts: false, looksOnly: true, opening: Self.open) {
+        try await options.withMirror(readsAccounts: false, allowsMoved: true, opening: Self.open) {
             mirror in
             let backup = try await make(of: mirror, at: path)
             if output.json { return try JSONOutput.print(backup) }
@@ -92,6 +92,6 @@ struct BackupCommand: AsyncParsableCommand {
                 Setting.databaseURL.name,
                 "names a server, whose data is copied with pg_dump and not with this")
         }
-        return try await MirrorOptions.openWhicheverThereAre(configuration, making)
+        return try await MirrorOptions.openUnchecked(configuration, making)
     }
 }

@@ -41,11 +41,11 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         if last { return try await showLast() }
-        guard probe else { return try await look() }
-        try await SignalledWork.run { try await look() }
+        guard probe else { return try await check() }
+        try await SignalledWork.run { try await check() }
     }
 
-    private func look() async throws {
+    private func check() async throws {
         let (_, problems) = try await options.checkedValues()
         var findings = problems.map { Finding.fail("settings", $0) }
         if findings.isEmpty {
@@ -67,21 +67,21 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     private func showLast() async throws {
-        let last = try await options.withMirror(looksOnly: true) { mirror in
+        let (lastFindings, zone) = try await options.withMirror(allowsMoved: true) { mirror in
             (try await mirror.lastFindings(), try await mirror.knownTimeZone())
         }
-        guard let (findings, at) = last.0 else {
+        guard let (findings, at) = lastFindings else {
             throw CommandError(
                 .configuration, "doctor never examined this mirror; run mirror-bot doctor")
         }
-        if !json { print("found \(LocalTime(at, in: last.1 ?? .gmt))") }
+        if !json { print("found \(LocalTime(at, in: zone ?? .gmt))") }
         try show(DoctorReport(findings: findings, at: at))
     }
 
     /// Returns the findings that need an open mirror, or the reason why it cannot be opened.
     private func examine() async -> [Finding] {
         do {
-            return try await options.withMirror(looksOnly: !probe) {
+            return try await options.withMirror(allowsMoved: !probe) {
                 await Doctor(mirror: $0, probes: probe).examine(now: $0.clock.now)
             }
         } catch {
@@ -90,7 +90,7 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 }
 
-/// Work that a signal asks to clean up before the process ends.
+/// Work that is told to clean up when a signal is to end the process.
 ///
 /// The first signal begins a graceful shutdown, and ends the process after the work has ended. A
 /// second one ends it at once.
@@ -142,7 +142,9 @@ private final class ReceivedSignal: @unchecked Sendable {
 
     var first: Int32? { lock.withLock { firstSignal } }
 
-    /// - Returns: False if there was one before.
+    /// Remembers a signal.
+    ///
+    /// - Returns: False if another one was received before.
     func note(_ signal: Int32) -> Bool {
         lock.withLock {
             guard firstSignal == nil else { return false }

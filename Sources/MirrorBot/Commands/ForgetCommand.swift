@@ -125,15 +125,15 @@ struct ForgetTextCommand: AsyncParsableCommand {
     }
 
     private func lines(_ subject: Forgetting.Subject, _ report: ForgetReport) -> [String] {
-        let what: String
+        let headline: String
         switch subject {
-        case .post(let post): what = "forgotten: \(Printable.line(post.text, columns: 60))"
-        case .gonePost: what = "that was forgotten already"
+        case .post(let post): headline = "forgotten: \(Printable.line(post.text, columns: 60))"
+        case .gonePost: headline = "that was forgotten already"
         case .muted(let kind, let value):
             let done = report.isNew ? "muted" : "that was muted already"
-            what = "\(done): \(shownMute(kind, value))"
+            headline = "\(done): \(shownMute(kind, value))"
         }
-        var lines = [what]
+        var lines = [headline]
         if case .muted("word", _) = subject { lines.append("removed: \(posts(report.removed))") }
         lines += report.slots.map(\.line)
         let replies = report.repliesLeftOut
@@ -158,16 +158,15 @@ struct ForgetListCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        let (found, zone) = try await options.withZone(making: .database) { mirror, zone in
+        let (entries, zone) = try await options.withZone(making: .database) { mirror, zone in
             (try await Forgetting(mirror: mirror, zone: zone).list(), zone)
         }
-        if json { return try JSONOutput.print(ForgetList(forgotten: found)) }
-        guard !found.isEmpty else { return print("nothing is forgotten or muted") }
-        for line in found {
-            let kind = Printable.padded(line.kind, to: 6)
-            print(
-                "\(LocalTime(line.noted, in: zone).day)  \(kind)  \(shownMute(line.kind, line.value))"
-            )
+        if json { return try JSONOutput.print(ForgetList(forgotten: entries)) }
+        guard !entries.isEmpty else { return print("nothing is forgotten or muted") }
+        for entry in entries {
+            let kind = Printable.padded(entry.kind, to: 6)
+            let value = shownMute(entry.kind, entry.value)
+            print("\(LocalTime(entry.noted, in: zone).day)  \(kind)  \(value)")
         }
     }
 }

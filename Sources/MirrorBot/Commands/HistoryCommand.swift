@@ -58,17 +58,17 @@ struct HistoryCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withRecord { mirror, record in
             let zone = mirror.knownTimeZone(record) ?? .gmt
-            let found = try await ActionList(
+            let actionList = try await ActionList(
                 of: mirror, try search(in: zone, now: mirror.clock.now))
-            if list.json { return try JSONOutput.print(found) }
-            guard !found.actions.isEmpty else { return print("nothing of the kind is stored") }
-            for line in found.actions.flatMap({ StatusView.lines(of: $0, zone, .output) }) {
+            if list.json { return try JSONOutput.print(actionList) }
+            guard !actionList.actions.isEmpty else { return print("nothing of the kind is stored") }
+            for line in actionList.actions.flatMap({ StatusView.lines(of: $0, zone, .output) }) {
                 print(line)
             }
-            if let totals = found.totals, totals.total > found.actions.count {
+            if let totals = actionList.totals, totals.total > actionList.actions.count {
                 print(Self.line(totals))
             }
-            ListOptions.tell(next: found.next)
+            ListOptions.tell(next: actionList.next)
         }
     }
 
@@ -92,7 +92,7 @@ struct HistoryCommand: AsyncParsableCommand {
         search.limit = list.limit
         search.cursor = list.after
         if let day {
-            guard let named = LocalDay(day), search.restrict(to: named, in: zone) else {
+            guard let localDay = LocalDay(day), search.restrict(to: localDay, in: zone) else {
                 throw ValidationError("--day is \"\(day)\"; expected a date such as 2026-11-24")
             }
             return search

@@ -12,7 +12,7 @@ extension LeftAction {
                 "it is not known yet whether it arrived; mirror-bot undo \(id) takes it back if it did"
             default: "did not arrive, and will not be sent"
             }
-        let shown = text.map { ": \(Printable.line($0, columns: 50))" } ?? ""
-        return Printable.line("\(kind.rawValue) \(id) was leaving already and \(end)") + shown
+        let quotedText = text.map { ": \(Printable.line($0, columns: 50))" } ?? ""
+        return Printable.line("\(kind.rawValue) \(id) was leaving already and \(end)") + quotedText
     }
 }

@@ -92,7 +92,7 @@ struct LoginCommand: AsyncParsableCommand {
 
     private func logIn(to mirror: HumanMirror) async throws {
         if !print { try mirror.vault.requireKey() }
-        let login = try await conversation(mirror)
+        let login = try await grantedLogin(of: mirror)
         let outcome: LoggedIn
         do {
             let opened = try await mirror.opened(login)
@@ -111,7 +111,7 @@ struct LoginCommand: AsyncParsableCommand {
         if outcome.isKept { await NextStep.print(for: try await mirror.withCurrentSettings()) }
     }
 
-    /// Asks whether an account may be replaced by that of this login.
+    /// Asks whether the account of this login may replace the mirror's present one.
     ///
     /// - Throws: `LoginRefusal` for an account that was already used for learning or sending,
     ///   unless the person confirms; ``CommandError`` if the person declines.
@@ -147,7 +147,7 @@ struct LoginCommand: AsyncParsableCommand {
     /// Prints a line; the flag `print` hides the function of that name.
     private func show(_ line: String) { Console.current.output.writeLine(line) }
 
-    private func conversation(_ mirror: HumanMirror) async throws -> GrantedLogin {
+    private func grantedLogin(of mirror: HumanMirror) async throws -> GrantedLogin {
         let apiBaseURL = try apiBaseURL.map { address in
             try Question.checked(address) {
                 try ServerURL.normalized($0, setting: "--api-base-url")

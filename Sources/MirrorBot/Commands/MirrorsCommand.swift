@@ -112,7 +112,7 @@ struct MirrorsAddCommand: AsyncParsableCommand {
                     .badData, "--credentials \(Printable.line(credentials)): \(error)")
             }
         }
-        try await options.withInstallation(.made, readsAccounts: false) { installation in
+        try await options.withInstallation(.create, readsAccounts: false) { installation in
             let added = try await MirrorRegister(installation).add(entry)
             if json { return try JSONOutput.print(added) }
             let logins =
@@ -163,7 +163,7 @@ struct MirrorsImportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let data = try InputFile.contents(of: file, atMost: MirrorRegister.maximumBytes)
-        try await options.withInstallation(dryRun ? .pretended : .made, readsAccounts: false) {
+        try await options.withInstallation(dryRun ? .useEmpty : .create, readsAccounts: false) {
             installation in
             let report = try await MirrorRegister(installation).importMirrors(
                 data, isDryRun: dryRun)
@@ -185,18 +185,19 @@ extension ImportReport {
 
     fileprivate var lines: [String] {
         guard problems.isEmpty else { return [] }
-        func names(_ what: String, _ names: [String]) -> String? {
+        func nameLine(_ title: String, _ names: [String]) -> String? {
             guard !names.isEmpty else { return nil }
             let furtherNames =
                 names.count > Self.mostNames ? " and \(names.count - Self.mostNames) more" : ""
-            return "\(what): \(names.prefix(Self.mostNames).joined(separator: ", "))\(furtherNames)"
+            return
+                "\(title): \(names.prefix(Self.mostNames).joined(separator: ", "))\(furtherNames)"
         }
         let counts = "\(added.count) new, \(changed.count) changed, \(unchanged) as they were"
         let summary =
             isDryRun
             ? "nothing was stored; of \(mirrors) mirrors: \(counts)"
             : "imported \(mirrors) mirrors: \(counts)"
-        return [summary, names("new", added), names("changed", changed)].compactMap(\.self)
+        return [summary, nameLine("new", added), nameLine("changed", changed)].compactMap(\.self)
     }
 
     fileprivate func refusal(isListed: Bool) -> String {

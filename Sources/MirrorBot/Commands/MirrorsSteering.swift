@@ -98,7 +98,7 @@ struct MirrorsRemoveCommand: AsyncParsableCommand {
         var options = options
         options.mirror = name
         try await options.withMirror(
-            readsAccounts: false, looksOnly: true,
+            readsAccounts: false, allowsMoved: true,
             opening: { configuration, making in
                 var configuration = configuration
                 // An invalid setting must not prevent the removal of a mirror.
@@ -133,17 +133,18 @@ enum MirrorArgument {
             throw ValidationError(
                 "\"\(Printable.line(name, columns: 40))\" is not \(MirrorSettings.nameForm)")
         }
-        if let twice = Dictionary(grouping: names, by: \.self).first(where: { $0.value.count > 1 })?
-            .key
-        {
-            throw ValidationError("\(twice) is given twice")
+        if let repeatedName = Dictionary(grouping: names, by: \.self).first(where: {
+            $0.value.count > 1
+        })?
+        .key {
+            throw ValidationError("\(repeatedName) is given twice")
         }
     }
 }
 
 /// A file that a command reads completely.
 enum InputFile {
-    private static let chunk = 1 << 20
+    private static let chunkBytes = 1 << 20
 
     /// The contents of a file, a pipe, or standard input for `-`.
     ///
@@ -162,7 +163,7 @@ enum InputFile {
         }
         var data = Data()
         do {
-            while let part = try handle.read(upToCount: chunk), !part.isEmpty {
+            while let part = try handle.read(upToCount: chunkBytes), !part.isEmpty {
                 data.append(part)
                 guard data.count <= limit else { break }
             }

@@ -47,7 +47,7 @@ struct MoveCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withMirror(readsAccounts: false, looksOnly: true, opening: open) {
+        try await options.withMirror(readsAccounts: false, allowsMoved: true, opening: open) {
             mirror in
             guard let to else { return try await stay(mirror) }
             let location = try Self.location(to)
@@ -70,7 +70,7 @@ struct MoveCommand: AsyncParsableCommand {
         _ configuration: MirrorConfiguration, _ making: HumanMirror.Making
     ) async throws -> HumanMirror {
         all
-            ? try await MirrorOptions.openWhicheverThereAre(configuration, making)
+            ? try await MirrorOptions.openUnchecked(configuration, making)
             : try await HumanMirror.open(configuration, making: making)
     }
 
@@ -160,7 +160,7 @@ struct MoveCommand: AsyncParsableCommand {
             try location.check()
             return try await Storage.open(location)
         } catch var error as StorageError {
-            // The message names the usual setting for a database, not this one.
+            // The message names the setting of the database, but this place was given as `--to`.
             error.operation = error.operation.replacing(Setting.databaseURL.name, with: "--to")
             error.cause = error.cause.replacing(Setting.databaseURL.name, with: "--to")
                 .replacing("\(Setting.home.name) or --home names", with: "--to names")
@@ -178,8 +178,8 @@ struct MoveCommand: AsyncParsableCommand {
             ("posts", "post"), ("people", "person"), ("examples", "example"), ("actions", "action"),
             ("plans", "plan"),
         ]
-        let rowCounts = names.compactMap { table, one in
-            receipt.rows[table].map { "\($0) \($0 == 1 ? one : table)" }
+        let rowCounts = names.compactMap { table, singular in
+            receipt.rows[table].map { "\($0) \($0 == 1 ? singular : table)" }
         }
         let total = receipt.rows.values.reduce(0, +)
         let list = rowCounts.isEmpty ? "" : ": " + rowCounts.joined(separator: ", ")

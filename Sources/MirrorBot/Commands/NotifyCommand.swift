@@ -28,7 +28,7 @@ struct NotifyCommand: AsyncParsableCommand {
 
     func run() async throws {
         if test { return try await sendTest() }
-        try await options.withMirror(looksOnly: true) { mirror in
+        try await options.withMirror(allowsMoved: true) { mirror in
             let sent = try await mirror.notices.told(limit: Self.mostShown)
             let report = NoticeReport(mirror.name, try await mirror.notices.rows(), sent)
             if json { return try JSONOutput.print(report) }

@@ -210,24 +210,24 @@ private func shownAccount(_ account: String) -> String {
 }
 
 extension StanceChange {
-    fileprivate func lines(after said: People.Stance) -> [String] {
+    fileprivate func lines(after newStance: People.Stance) -> [String] {
         switch self {
-        case .person(let change): change.lines(after: said)
-        case .server(let change): change.lines(after: said)
+        case .person(let change): change.lines(after: newStance)
+        case .server(let change): change.lines(after: newStance)
         }
     }
 }
 
 extension PersonChange {
-    fileprivate func lines(after said: People.Stance) -> [String] {
+    fileprivate func lines(after newStance: People.Stance) -> [String] {
         let id = AccountID(reference: account, localHost: nil)?.shown ?? account
         let shownName = Printable.line(handle.map { "@\($0) (\(id))" } ?? id)
         var lines = wasForgotten ? ["no longer forgotten: \(shownName)"] : []
-        lines.append("\(said == .deny ? "denied" : "allowed"): \(shownName)")
-        if said == .allow, let onDenied {
+        lines.append("\(newStance == .deny ? "denied" : "allowed"): \(shownName)")
+        if newStance == .allow, let onDenied {
             lines.append("this overrides the denial of \(Printable.line(onDenied))")
         }
-        if said == .deny, unlearned == 0, !isKnown {
+        if newStance == .deny, unlearned == 0, !isKnown {
             lines.append(
                 "nobody known has this name; if they have written to the bot, compare with mirror-bot people list"
             )
@@ -237,9 +237,9 @@ extension PersonChange {
 }
 
 extension ServerChange {
-    fileprivate func lines(after said: People.Stance) -> [String] {
+    fileprivate func lines(after newStance: People.Stance) -> [String] {
         let shownName = Printable.line(ServerName(reference: server)?.shown ?? server)
-        guard said == .deny else {
+        guard newStance == .deny else {
             let parentServers = below.map { Printable.line($0) }.joined(separator: ", ")
             return [
                 isNew

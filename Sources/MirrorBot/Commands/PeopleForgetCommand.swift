@@ -116,7 +116,8 @@ private struct PersonView {
     let zone: TimeZone
 
     var lines: [String] {
-        accounts + [""] + section("said to them, or favorited", report.deeds.flatMap(deed)) + [""]
+        accounts + [""] + section("said to them, or favorited", report.deeds.flatMap(deed))
+            + [""]
             + section(
                 "posts of the human that answer or name them", report.mentions.flatMap(mention)) + [
                 ""
@@ -143,19 +144,21 @@ private struct PersonView {
 
     private func deed(_ deed: PersonReport.Deed) -> [String] {
         let title = "  \(time(deed.at))  \(deed.kind), \(deed.state)  \(deed.about)"
-        return [Printable.line(title)] + said(deed.text)
+        return [Printable.line(title)] + indentedLines(deed.text)
             + (deed.why.map { ["    (\(Printable.line($0)))"] } ?? [])
     }
 
     private func mention(_ mention: PersonReport.Mention) -> [String] {
-        [Printable.line("  \(time(mention.written))  \(mention.post)")] + said(mention.text)
+        [Printable.line("  \(time(mention.written))  \(mention.post)")]
+            + indentedLines(mention.text)
     }
 
     private func learned(_ post: PersonReport.Learned) -> [String] {
-        [Printable.line("  \(time(post.noted))  \(post.state)  \(post.post)")] + said(post.text)
+        [Printable.line("  \(time(post.noted))  \(post.state)  \(post.post)")]
+            + indentedLines(post.text)
     }
 
-    private func said(_ text: String?) -> [String] {
+    private func indentedLines(_ text: String?) -> [String] {
         guard let text else { return [] }
         return Printable.lines(text).split(separator: "\n").map { "    \($0)" }
     }

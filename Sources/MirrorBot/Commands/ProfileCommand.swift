@@ -28,7 +28,7 @@ struct ProfileCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withMirror { mirror in
             let offer = ProfileOffer(of: mirror)
-            guard !json else { return try await offer.printed(writing: yes) }
+            guard !json else { return try await offer.printJSON(writing: yes) }
             guard try await offer.make(if: { yes || Confirmation.ask("\($0) [y/N] ") }) else {
                 throw CommandError(.usage, "nothing was changed; answer y, or pass --yes")
             }
@@ -66,7 +66,7 @@ struct ProfileOffer {
     }
 
     /// Prints the proposal as JSON, and writes it on request.
-    func printed(writing: Bool) async throws {
+    func printJSON(writing: Bool) async throws {
         let proposal = try await mirror.profileProposal()
         try JSONOutput.print(proposal)
         guard writing else { return }

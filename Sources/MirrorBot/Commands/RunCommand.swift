@@ -50,20 +50,20 @@ struct RunCommand: AsyncParsableCommand {
         if options.mirror != nil {
             throw ValidationError("\(flag) and --mirror exclude each other")
         }
-        if named.isEmpty, !all {
+        if mirrorNames.isEmpty, !all {
             throw ValidationError("--mirrors is empty; expected names, as a,b")
         }
     }
 
     /// The names that `--mirrors` lists.
-    private var named: [String] {
+    private var mirrorNames: [String] {
         (mirrors ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter
         { !$0.isEmpty }
     }
 
     func run() async throws {
         if all || mirrors != nil {
-            let selection: MirrorFleet.Selection = all ? .all : .named(named)
+            let selection: MirrorFleet.Selection = all ? .all : .named(mirrorNames)
             return try await ServiceProcess.run {
                 RunningFleet(
                     options: options, selection: selection, manager: $0, page: web ? page : nil)
@@ -82,7 +82,7 @@ struct RunCommand: AsyncParsableCommand {
                         return print("nothing would be sent: mirror \(mirror.name) retires")
                     }
                 }
-                if dryRun { return try await pretend(worker) }
+                if dryRun { return try await printDryRun(worker) }
                 if let pause = try await mirror.table.pause(at: mirror.clock.now) {
                     worker.notePause()
                     await worker.notePass()
@@ -97,7 +97,7 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    private func pretend(_ worker: Worker) async throws {
+    private func printDryRun(_ worker: Worker) async throws {
         let printed = PrintedActions()
         let plan = try await worker.dryRun { action in printed.add(action) }
         for line in plan.map(DryRunView.lines) ?? [

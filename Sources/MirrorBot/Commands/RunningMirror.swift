@@ -10,8 +10,8 @@ import UnixSignals
 
 /// A mirror that runs until the process is shut down.
 ///
-/// All of it is a service, including reading the settings and waiting for a database, so that
-/// signals are handled from the first moment.
+/// Reading the settings and waiting for a database are parts of the service too, so that signals
+/// are handled from the first moment.
 struct RunningMirror: Service {
     let options: MirrorOptions
     /// The service manager to notify; nil for none.
@@ -22,23 +22,24 @@ struct RunningMirror: Service {
     func run() async throws {
         if let page { _ = try page.settings(try await options.configuration().process) }
         do {
-            try await options.withMirror(lasts: true, making: .database, opening: open) { mirror in
+            try await options.withMirror(isWorker: true, making: .database, opening: open) {
+                mirror in
                 await RunView.greet(mirror)
-                let begun = BegunMirrors()
-                try await WebOptions.beside(
-                    page, mirror.installation, onBegin: { $0 == mirror.name && begun.begin($0) }
+                let started = StartedMirrors()
+                try await WebOptions.runWithPage(
+                    page, mirror.installation, onBegin: { $0 == mirror.name && started.begin($0) }
                 ) {
-                    // A person sets it up on the page, and starts it there.
+                    // A person sets the mirror up on the page, and starts it there.
                     if page != nil, try await !mirror.setupPosition().isReady {
                         mirror.logger.notice("Mirror not set up yet, the page leads through it")
-                        guard await begun.waitsFor(mirror.name) else { return }
+                        guard await started.waitsFor(mirror.name) else { return }
                     }
                     try await Worker(
                         mirror: try await mirror.withCurrentSettings(), manager: manager
                     ).run()
                 }
             }
-        } catch is StoppedBeforeItBegan {
+        } catch is StoppedBeforeStart {
             Logger(label: "mirror-bot").info("Stopped before the database was reached")
         }
     }
@@ -46,7 +47,7 @@ struct RunningMirror: Service {
     private func open(_ configuration: MirrorConfiguration, _: HumanMirror.Making) async throws
         -> HumanMirror
     {
-        try await StoppedBeforeItBegan.watching {
+        try await StoppedBeforeStart.watching {
             try await HumanMirror.openWhenReachable(configuration)
         }
     }
@@ -65,7 +66,7 @@ struct RunningFleet: Service {
         if let page { _ = try page.settings(try await options.configuration().process) }
         do {
             try await options.withInstallation(opening: Self.open) { installation in
-                try await WebOptions.beside(
+                try await WebOptions.runWithPage(
                     page, installation, onBegin: { [selection] in selection.has($0) }
                 ) {
                     try await MirrorFleet(
@@ -74,7 +75,7 @@ struct RunningFleet: Service {
                     ).run()
                 }
             }
-        } catch is StoppedBeforeItBegan {
+        } catch is StoppedBeforeStart {
             Self.noteStop()
         }
     }
@@ -84,27 +85,27 @@ struct RunningFleet: Service {
     }
 
     static func open(_ configuration: MirrorConfiguration) async throws -> Installation {
-        try await StoppedBeforeItBegan.watching {
+        try await StoppedBeforeStart.watching {
             try await Installation.openWhenReachable(configuration, logsEveryName: true)
         }
     }
 }
 
 /// Thrown if a process is shut down while it waits for its database.
-struct StoppedBeforeItBegan: Error {
+struct StoppedBeforeStart: Error {
     /// Opens a database, waiting for its server; a shutdown ends the wait.
     static func watching<Value: Sendable>(_ opening: @escaping @Sendable () async throws -> Value)
         async throws -> Value
     {
         do {
             return try await cancelWhenGracefulShutdown(opening)
-        } catch let error where Task.isShuttingDownGracefully && mayComeOfStopping(error) {
-            throw StoppedBeforeItBegan()
+        } catch let error where Task.isShuttingDownGracefully && mayBeCausedByShutdown(error) {
+            throw StoppedBeforeStart()
         }
     }
 
     /// Whether an error may be caused by the shutdown; all other errors keep their exit code.
-    private static func mayComeOfStopping(_ error: any Error) -> Bool {
+    private static func mayBeCausedByShutdown(_ error: any Error) -> Bool {
         error is CancellationError || (error as? StorageError)?.isTransient == true
     }
 }

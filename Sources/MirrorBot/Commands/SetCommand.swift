@@ -31,7 +31,7 @@ struct SetCommand: AsyncParsableCommand {
     func run() async throws {
         let values = try SettingWords.values(words)
         guard values.isEmpty else {
-            guard !dryRun else { return try await foresee(values) }
+            guard !dryRun else { return try await showForecasts(values) }
             return try await options.change(
                 SetValues(values), output, making: .mirror, opening: openWithoutSettings
             ) { change in change.settings.filter { values[$0.name] != nil }.map(\.line) }
@@ -44,7 +44,7 @@ struct SetCommand: AsyncParsableCommand {
         }
     }
 
-    private func foresee(_ values: [String: String]) async throws {
+    private func showForecasts(_ values: [String: String]) async throws {
         try await options.withRecord(making: .database, opening: openWithoutSettings) {
             mirror, record in
             var forecasts: [SettingForecast] = []

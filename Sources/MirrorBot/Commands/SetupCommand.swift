@@ -139,11 +139,11 @@ struct SetupCommand: AsyncParsableCommand {
 
     /// The given options of `login` for an account.
     ///
-    /// - Parameter isFirst: Whether to include the answers; after a first attempt the person is
+    /// - Parameter isFirstTry: Whether to include the answers; after a first attempt the person is
     ///   asked for them.
-    func loginWords(of role: AccountRole, isFirst: Bool = true) -> [String] {
+    func loginWords(of role: AccountRole, isFirstTry: Bool = true) -> [String] {
         var options: [(String, String?)] = [("--api-base-url", apiBaseURL)]
-        if isFirst {
+        if isFirstTry {
             options += [
                 ("--server", server(of: role)), ("--handle", handle(of: role)),
                 ("--token-file", tokenFile(of: role)),

@@ -15,27 +15,28 @@ struct SetupWalk {
     private enum Outcome {
         case done
         /// There was no answer, or the person postpones the step.
-        case left
+        case postponed
     }
 
     /// Steps without questions, which are not asked about again after a failure.
     private static let withoutQuestion: Set<SetupStep.Kind> = [.posts, .favorites, .profile]
 
-    private let given: SetupCommand
-    /// The options for every command of the walk, without the time zone, which is an answer and
-    /// stored.
+    private let setup: SetupCommand
+    /// The options for every command of the walk, without the time zone, which the walk stores as
+    /// an answer.
     private let options: MirrorOptions
-    private let isAsking = Console.current.input.isInteractive
-    /// The steps that stayed open in this walk, and are not begun again.
-    private var leftSteps: Set<SetupStep.Kind> = []
-    /// Steps whose given options were used; if they failed, the person is asked.
+    private let canAsk = Console.current.input.isInteractive
+    /// The steps that remained open in this walk, and are not begun again.
+    private var postponedSteps: Set<SetupStep.Kind> = []
+    /// Steps for which the options of `setup` were tried; after a failure the person is asked
+    /// instead.
     private var triedSteps: Set<SetupStep.Kind> = []
     /// The archive that was read in this walk; it may contain favorites too.
     private var archive: String?
 
-    init(_ given: SetupCommand) {
-        self.given = given
-        var options = given.options
+    init(_ setup: SetupCommand) {
+        self.setup = setup
+        var options = setup.options
         options.timeZone = nil
         self.options = options
     }
@@ -64,7 +65,7 @@ struct SetupWalk {
                 "this mirror is set up; \(command("status")) shows how it is, \(command("run")) starts it"
             )
         }
-        if isAsking {
+        if canAsk {
             tell(
                 "These steps lead to the first post. Ctrl-C stops; the same command goes on where it was."
             )
@@ -73,13 +74,13 @@ struct SetupWalk {
             }
         }
         while let step = position.steps.first(where: {
-            !$0.isDone && $0.kind != .start && !leftSteps.contains($0.kind)
+            !$0.isDone && $0.kind != .start && !postponedSteps.contains($0.kind)
         }) {
-            if isAsking { tellHeading(of: step, among: position.steps) }
+            if canAsk { tellHeading(of: step, among: position.steps) }
             let isDone = try await attempt(step, position)
             position = try await self.position()
             if isDone, position.isOpen(step.kind) {
-                leftSteps.insert(step.kind)
+                postponedSteps.insert(step.kind)
                 tell("This step stays open for now; \(step.command) tries it again.")
             }
         }
@@ -94,22 +95,22 @@ struct SetupWalk {
     {
         do {
             switch try await perform(step.kind, position) {
-            case .left:
-                leftSteps.insert(step.kind)
+            case .postponed:
+                postponedSteps.insert(step.kind)
                 return false
             case .done:
                 return true
             }
         } catch let error where Self.isMendable(error) {
             StandardError.write("error: \(Printable.lines("\(error)"))\n")
-            guard isAsking else {
-                leftSteps.insert(step.kind)
+            guard canAsk else {
+                postponedSteps.insert(step.kind)
                 return false
             }
             guard Self.withoutQuestion.contains(step.kind) else { return false }
-            if Self.isLasting(error) { return try await leave(step) }
+            if Self.isLasting(error) { return try await skip(step) }
             if try !Question.confirm("Try again? [Y/n] ", default: true) {
-                leftSteps.insert(step.kind)
+                postponedSteps.insert(step.kind)
             }
             return false
         }
@@ -125,8 +126,8 @@ struct SetupWalk {
     /// The profile may be written by hand instead.
     ///
     /// - Returns: Whether the step is done.
-    private mutating func leave(_ step: SetupStep) async throws -> Bool {
-        leftSteps.insert(step.kind)
+    private mutating func skip(_ step: SetupStep) async throws -> Bool {
+        postponedSteps.insert(step.kind)
         tell(
             "Another try would end in the same way. Do what the error says; then \(step.command) does this step."
         )
@@ -147,61 +148,61 @@ struct SetupWalk {
     private mutating func perform(_ kind: SetupStep.Kind, _ position: SetupPosition) async throws
         -> Outcome
     {
-        let isFirst = triedSteps.insert(kind).inserted
+        let isFirstTry = triedSteps.insert(kind).inserted
         return switch kind {
-        case .human: try await connectHuman(position, isFirst)
-        case .consent: try await stateConsent(isFirst)
-        case .bot: try await connectBot(position, isFirst)
-        case .policy: try await acknowledge(position, isFirst)
-        case .posts: try await learnPosts(position, isFirst)
-        case .trust: try await decideOnArchive(isFirst)
-        case .timeZone: try await setTimeZone(isFirst)
-        case .favorites: try await learnFavorites(position, isFirst)
+        case .human: try await connectHuman(position, isFirstTry)
+        case .consent: try await stateConsent(isFirstTry)
+        case .bot: try await connectBot(position, isFirstTry)
+        case .policy: try await acknowledge(position, isFirstTry)
+        case .posts: try await learnPosts(position, isFirstTry)
+        case .trust: try await decideOnArchive(isFirstTry)
+        case .timeZone: try await setTimeZone(isFirstTry)
+        case .favorites: try await learnFavorites(position, isFirstTry)
         case .profile: try await writeProfile(position)
-        case .start: .left
+        case .start: .postponed
         }
     }
 
     // MARK: Accounts
 
-    private mutating func connectHuman(_ position: SetupPosition, _ isFirst: Bool) async throws
+    private mutating func connectHuman(_ position: SetupPosition, _ isFirstTry: Bool) async throws
         -> Outcome
     {
-        if isFirst, given.human == nil, let path = given.archive { return try await read(path) }
-        if isFirst, let network = given.network(of: .human) {
-            return try await logIn(.human, on: network, isFirst)
+        if isFirstTry, setup.human == nil, let path = setup.archive { return try await read(path) }
+        if isFirstTry, let network = setup.network(of: .human) {
+            return try await logIn(.human, on: network, isFirstTry)
         }
-        guard isAsking else { return .left }
+        guard canAsk else { return .postponed }
         tell(
             "Where does the human post? Type \(NetworkArgument.names), or the path of a downloaded archive of theirs."
         )
         switch try Question.answer(
             "Network or path [\(proposal(.human, position))]: ",
-            default: proposal(.human, position), Place.init)
+            default: proposal(.human, position), PostSource.init)
         {
-        case .network(let network): return try await logIn(.human, on: network, isFirst)
+        case .network(let network): return try await logIn(.human, on: network, isFirstTry)
         case .archive(let path): return try await read(path)
         }
     }
 
-    /// Asks who agreed to the mirror, if the human's account is not logged in; without an answer no
+    /// Asks who agreed to the mirror if the human's account is not logged in; without an answer no
     /// consent is stored.
-    private func stateConsent(_ isFirst: Bool) async throws -> Outcome {
-        if isFirst, let ground = given.consent { return try await state(ground) }
-        guard isAsking else { return .left }
+    private func stateConsent(_ isFirstTry: Bool) async throws -> Outcome {
+        if isFirstTry, let ground = setup.consent { return try await state(ground) }
+        guard canAsk else { return .postponed }
         let answer = try Question.answer(
             "Who agreed? \(HumanConsent.Ground.choices) [later]: ", default: "later",
             ConsentArgument.answer)
         guard let answer else {
             tell("Until somebody did, it learns and plans, and sends nothing.")
-            return .left
+            return .postponed
         }
         return try await state(answer)
     }
 
     /// Stores who agreed, and asks heirs whether the mirror is a memorial.
     private func state(_ ground: HumanConsent.Ground) async throws -> Outcome {
-        if ground == .heirs, isAsking {
+        if ground == .heirs, canAsk {
             tell(
                 "A memorial only posts: it answers nobody and favorites nothing, and the bot's profile says so."
             )
@@ -213,11 +214,11 @@ struct SetupWalk {
         return try await set(Setting.humanConsent.name, ground.rawValue)
     }
 
-    private func connectBot(_ position: SetupPosition, _ isFirst: Bool) async throws -> Outcome {
-        if isFirst, let network = given.network(of: .bot) {
-            return try await logIn(.bot, on: network, isFirst)
+    private func connectBot(_ position: SetupPosition, _ isFirstTry: Bool) async throws -> Outcome {
+        if isFirstTry, let network = setup.network(of: .bot) {
+            return try await logIn(.bot, on: network, isFirstTry)
         }
-        guard isAsking else { return .left }
+        guard canAsk else { return .postponed }
         let correction = position.replaceableHuman.map {
             " The human is @\(Printable.line($0)); if that is wrong, type human to log in again."
         }
@@ -230,7 +231,7 @@ struct SetupWalk {
             correction != nil && answer.lowercased() == "human"
                 ? nil : try NetworkArgument.network(answer)
         }
-        if let network { return try await logIn(.bot, on: network, isFirst) }
+        if let network { return try await logIn(.bot, on: network, isFirstTry) }
         let humanNetwork = try Question.answer(
             "Network of the human [\(proposal(.human, position))]: ",
             default: proposal(.human, position),
@@ -240,33 +241,35 @@ struct SetupWalk {
     }
 
     private func proposal(_ role: AccountRole, _ position: SetupPosition) -> String {
-        (given.network(of: role) ?? position.networks[role] ?? .usual).rawValue
+        (setup.network(of: role) ?? position.networks[role] ?? .usual).rawValue
     }
 
-    private func logIn(_ role: AccountRole, on network: NetworkName, _ isFirst: Bool) async throws
+    private func logIn(_ role: AccountRole, on network: NetworkName, _ isFirstTry: Bool)
+        async throws
         -> Outcome
     {
-        guard isAsking || given.isLoginComplete(of: role, on: network) else { return .left }
+        guard canAsk || setup.isLoginComplete(of: role, on: network) else { return .postponed }
         var words =
             [network.rawValue, "--as=\(role.rawValue)"]
-            + given.loginWords(of: role, isFirst: isFirst)
-        if given.yes || !isAsking, given.needsNoSecret(of: role, on: network) {
+            + setup.loginWords(of: role, isFirstTry: isFirstTry)
+        if setup.yes || !canAsk, setup.needsNoSecret(of: role, on: network) {
             words.append("--no-password")
         }
-        if given.yes { words.append("--yes") }
+        if setup.yes { words.append("--yes") }
         try await perform(LoginCommand.self, words)
         return .done
     }
 
-    private func acknowledge(_ position: SetupPosition, _ isFirst: Bool) async throws -> Outcome {
-        guard let policy = position.policy else { return .left }
-        if !(isFirst && given.acknowledgePolicy) {
-            guard isAsking else { return .left }
+    private func acknowledge(_ position: SetupPosition, _ isFirstTry: Bool) async throws -> Outcome
+    {
+        guard let policy = position.policy else { return .postponed }
+        if !(isFirstTry && setup.acknowledgePolicy) {
+            guard canAsk else { return .postponed }
             tell(policy.summary)
             guard try Question.confirm("Do you know these rules, and agree? [y/N] ", default: false)
             else {
                 tell("Until you do, the bot publishes nothing there.")
-                return .left
+                return .postponed
             }
         }
         return try await set(policy.setting, "yes")
@@ -274,26 +277,27 @@ struct SetupWalk {
 
     // MARK: Learning
 
-    private mutating func learnPosts(_ position: SetupPosition, _ isFirst: Bool) async throws
+    private mutating func learnPosts(_ position: SetupPosition, _ isFirstTry: Bool) async throws
         -> Outcome
     {
-        if isFirst, let path = given.archive { return try await read(path) }
+        if isFirstTry, let path = setup.archive { return try await read(path) }
         guard position.hasHuman else {
-            guard isAsking else { return .left }
+            guard canAsk else { return .postponed }
             return try await read(try Question.answer("Path of the human's archive: ") { $0 })
         }
-        guard try agreesToPay(position) else { return .left }
+        guard try agreesToPay(position) else { return .postponed }
         try await perform(TrainSchedulerCommand.self, [])
         return .done
     }
 
-    /// Asks whether to publish texts whose posts cannot be checked; without an answer they are not.
-    private func decideOnArchive(_ isFirst: Bool) async throws -> Outcome {
+    /// Asks whether to publish texts of posts whose existence cannot be checked; without a terminal
+    /// they are not published.
+    private func decideOnArchive(_ isFirstTry: Bool) async throws -> Outcome {
         let setting = Setting.trustArchive.name
-        if isFirst, given.trustArchive { return try await set(setting, "yes") }
+        if isFirstTry, setup.trustArchive { return try await set(setting, "yes") }
         let question =
             "May the bot publish these posts although nobody can be asked whether they are still there?"
-        guard isAsking else {
+        guard canAsk else {
             tell(
                 "\(setting) is set to no: nobody can be asked whether posts of the archive are still there; with "
                     + "--trust-archive they are published.")
@@ -315,13 +319,13 @@ struct SetupWalk {
         return .done
     }
 
-    private mutating func learnFavorites(_ position: SetupPosition, _ isFirst: Bool) async throws
+    private mutating func learnFavorites(_ position: SetupPosition, _ isFirstTry: Bool) async throws
         -> Outcome
     {
-        if isFirst, given.favorites == false {
+        if isFirstTry, setup.favorites == false {
             return try await set(Setting.favoriteMode.name, "off")
         }
-        if isFirst, let path = archive ?? given.archive {
+        if isFirstTry, let path = archive ?? setup.archive {
             do {
                 try await perform(TrainClassifierCommand.self, ["--from=\(path)"])
                 return .done
@@ -330,11 +334,11 @@ struct SetupWalk {
             }
         }
         guard !position.hasHuman else {
-            guard try agreesToPay(position) else { return .left }
+            guard try agreesToPay(position) else { return .postponed }
             try await perform(TrainClassifierCommand.self, [])
             return .done
         }
-        guard isAsking else { return .left }
+        guard canAsk else { return .postponed }
         tell(
             "Without the human's account, favorites are learned from an archive of X or mastodon-archive."
         )
@@ -345,28 +349,28 @@ struct SetupWalk {
     }
 
     private func agreesToPay(_ position: SetupPosition) throws -> Bool {
-        guard let budget = position.budget, !given.yes else { return true }
-        let what =
+        guard let budget = position.budget, !setup.yes else { return true }
+        let costNote =
             "Reading the human's account costs money, at most half of the month's \(budget) in all."
-        guard isAsking else {
-            tell("\(what) With --yes it is read.")
+        guard canAsk else {
+            tell("\(costNote) With --yes it is read.")
             return false
         }
-        tell("\(what) The price is printed before anything is read.")
+        tell("\(costNote) The price is printed before anything is read.")
         return try Question.confirm("Read it now? [Y/n] ", default: true)
     }
 
     // MARK: The rest
 
-    private func setTimeZone(_ isFirst: Bool) async throws -> Outcome {
+    private func setTimeZone(_ isFirstTry: Bool) async throws -> Outcome {
         let setting = Setting.timeZone.name
-        if isFirst, let zone = given.options.timeZone { return try await set(setting, zone) }
-        let proposed = try await options.withWhatIsThere { try await $0.proposedTimeZone() }
-        if isFirst, given.yes, let zone = proposed {
+        if isFirstTry, let zone = setup.options.timeZone { return try await set(setting, zone) }
+        let proposed = try await options.withMirrorOrEmpty { try await $0.proposedTimeZone() }
+        if isFirstTry, setup.yes, let zone = proposed {
             tell("\(setting) is taken to be \(zone.name): \(zone.reason).")
             return try await set(setting, zone.name)
         }
-        guard isAsking else { return .left }
+        guard canAsk else { return .postponed }
         tell(
             "The bot lives by the human's clock. Type their time zone as Europe/Berlin or Asia/Tokyo."
         )
@@ -379,16 +383,16 @@ struct SetupWalk {
     }
 
     private func writeProfile(_ position: SetupPosition) async throws -> Outcome {
-        guard !position.isOpen(.bot) else { return .left }
-        if given.profile == false {
+        guard !position.isOpen(.bot) else { return .postponed }
+        if setup.profile == false {
             try await options.withMirror { try await $0.settleProfile() }
             return .done
         }
-        let yes = given.yes || given.profile == true
-        guard isAsking || yes else { return .left }
+        let isAgreed = setup.yes || setup.profile == true
+        guard canAsk || isAgreed else { return .postponed }
         try await options.withMirror { mirror in
             let isSettled = try await ProfileOffer(of: mirror).make {
-                try yes || Question.confirm("\($0) [Y/n] ", default: true)
+                try isAgreed || Question.confirm("\($0) [Y/n] ", default: true)
             }
             guard !isSettled else { return }
             try await mirror.settleProfile()
@@ -406,20 +410,20 @@ struct SetupWalk {
 
     private func end(_ position: SetupPosition) async throws {
         let open = position.open
-        guard position.isReady, isAsking || open.isEmpty else {
+        guard position.isReady, canAsk || open.isEmpty else {
             for line in NextStep.lines(position.steps, terminal: .output) { print(line) }
             throw CommandError(
                 .configuration,
                 "the setup is not finished" + (open.first.map { "; \($0.next)" } ?? "")
                     + "; \(command("setup")) leads through all steps")
         }
-        guard isAsking else {
-            return try await given.start == true ? startWorking() : tellHowToStart()
+        guard canAsk else {
+            return try await setup.start == true ? startWorking() : tellHowToStart()
         }
         try await review()
         try await preview(position)
         let starts =
-            try given.start
+            try setup.start
             ?? Question.confirm("Start now? It works until Ctrl-C. [Y/n] ", default: true)
         guard starts else { return tellHowToStart() }
         try await offerFirstPost()
@@ -427,14 +431,14 @@ struct SetupWalk {
     }
 
     /// The number of texts that are offered for the first post.
-    private static let proposals = 20
+    private static let maximumProposals = 20
 
     /// Offers to send a post at once, as a test of the mirror.
     private func offerFirstPost() async throws {
-        guard !given.yes else { return }
+        guard !setup.yes else { return }
         try await options.withZone { mirror, zone in
             let desk = Desk(mirror, zone: zone)
-            for number in 0..<Self.proposals {
+            for number in 0..<Self.maximumProposals {
                 guard let proposal = try await PublishForecast.proposal(at: desk, number: number)
                 else { return }
                 if number == 0 {
@@ -466,7 +470,7 @@ struct SetupWalk {
 
     /// Offers the first review of texts if it is incomplete; each answer is stored at once.
     private func review() async throws {
-        guard !given.yes else { return }
+        guard !setup.yes else { return }
         try await options.withZone { mirror, zone in
             let review = try await TextReview(of: mirror, atMost: TextReview.first)
             let texts = Array(review.texts.prefix(review.leftOfFirst))
@@ -501,7 +505,7 @@ struct SetupWalk {
         print("set up; \(command("run")) starts the work, \(command("status")) shows how it is")
     }
 
-    // MARK: What they share
+    // MARK: Shared functions
 
     /// Runs a command as if it was typed.
     private func perform<Command: AsyncParsableCommand>(_ type: Command.Type, _ words: [String])
@@ -519,10 +523,10 @@ struct SetupWalk {
     private func position() async throws -> SetupPosition {
         let named = Dictionary(
             uniqueKeysWithValues: AccountRole.allCases.compactMap { role in
-                given.network(of: role).map { (role, $0) }
+                setup.network(of: role).map { (role, $0) }
             }
         )
-        return try await options.withWhatIsThere { try await $0.setupPosition(on: named) }
+        return try await options.withMirrorOrEmpty { try await $0.setupPosition(on: named) }
     }
 
     private func tellHeading(of step: SetupStep, among steps: [SetupStep]) {
@@ -534,7 +538,7 @@ struct SetupWalk {
 }
 
 /// The source of the human's posts: a network, or a file.
-private enum Place {
+private enum PostSource {
     case network(NetworkName)
     case archive(String)
 

@@ -91,7 +91,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if metrics { return try await measure() }
+        if metrics { return try await printMetrics() }
         if all { return try await showAll() }
         do {
             try await show()
@@ -99,7 +99,7 @@ struct StatusCommand: AsyncParsableCommand {
             where !check && [.database, .mirror].contains(error.part)
         {
             // Without a mirror, only the steps to create one are shown.
-            let report = try await options.withWhatIsThere { mirror in
+            let report = try await options.withMirrorOrEmpty { mirror in
                 try await StatusReporter(mirror: mirror).report(now: mirror.clock.now)
             }
             if json {
@@ -113,8 +113,8 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func show() async throws {
-        try await options.withMirror(looksOnly: true) { mirror in
-            guard !check else { return try await checkUp(mirror) }
+        try await options.withMirror(allowsMoved: true) { mirror in
+            guard !check else { return try await printCheck(mirror) }
             let report = try await StatusReporter(mirror: mirror).report(now: mirror.clock.now)
             if json {
                 try JSONOutput.print(report)
@@ -141,7 +141,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     /// Prints the metrics, even if the database cannot be read; the error is reported too.
-    private func measure() async throws {
+    private func printMetrics() async throws {
         let file = OutputFile(output ?? OutputFile.standardOutput, isForced: true, mode: 0o644)
         try file.check()
         let build = MetricsReport.Build(version: Version.current, commit: SourceCommit.name)
@@ -149,7 +149,7 @@ struct StatusCommand: AsyncParsableCommand {
             let isNamed = try await options.configuration().mirror.isNamed
             let report =
                 try await isNamed && !all
-                ? options.withMirror(looksOnly: true) { mirror in
+                ? options.withMirror(allowsMoved: true) { mirror in
                     try await MetricsReport(of: mirror, build: build, now: mirror.clock.now)
                 }
                 : options.withInstallation { installation in
@@ -164,7 +164,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    private func checkUp(_ mirror: HumanMirror) async throws {
+    private func printCheck(_ mirror: HumanMirror) async throws {
         let health = try await mirror.health(
             now: mirror.clock.now, silence: maxAge.map(TimeInterval.init))
         let line = Printable.line(health.checkLine(of: mirror.name))

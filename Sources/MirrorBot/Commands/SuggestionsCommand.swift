@@ -40,14 +40,16 @@ struct SuggestionsListCommand: AsyncParsableCommand {
             var search = SuggestionList.Search(limit: list.limit)
             search.cursor = list.after
             search.order = urgent ? .urgent : .newest
-            let found = try await SuggestionList(of: mirror, search)
-            if list.json { return try JSONOutput.print(found) }
-            guard !found.suggestions.isEmpty else { return print("nothing waits for a decision") }
+            let suggestionList = try await SuggestionList(of: mirror, search)
+            if list.json { return try JSONOutput.print(suggestionList) }
+            guard !suggestionList.suggestions.isEmpty else {
+                return print("nothing waits for a decision")
+            }
             let zone = mirror.knownTimeZone(record) ?? .gmt
-            for suggestion in found.suggestions {
+            for suggestion in suggestionList.suggestions {
                 for line in suggestion.lines(now: mirror.clock.now, zone: zone) { print(line) }
             }
-            ListOptions.tell(next: found.next)
+            ListOptions.tell(next: suggestionList.next)
         }
     }
 }

@@ -196,9 +196,9 @@ struct TextConversation {
                 "k keep, n never, Enter later, q quit: ", among: ["k", "n", "", "q"])
             {
             case "k":
-                if try await said(KeepText(post: text.post), text) { answers.kept += 1 }
+                if try await store(KeepText(post: text.post), text) { answers.kept += 1 }
             case "n":
-                if try await said(NeverSend(post: text.post), text) { answers.left += 1 }
+                if try await store(NeverSend(post: text.post), text) { answers.left += 1 }
             case "": break
             default:
                 answers.isEnded = true
@@ -209,7 +209,7 @@ struct TextConversation {
     }
 
     /// Stores an answer; one about a text that was changed or removed meanwhile does not count.
-    private func said<Operation: PersonOperation>(_ operation: Operation, _ text: TextList.Text)
+    private func store<Operation: PersonOperation>(_ operation: Operation, _ text: TextList.Text)
         async throws -> Bool
     {
         do {

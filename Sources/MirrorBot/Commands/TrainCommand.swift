@@ -50,7 +50,7 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
     @Flag(help: "Start over: replace the archived posts as soon as new ones can be read.")
     var again = false
 
-    @OptionGroup var patience: Patience
+    @OptionGroup var patience: TrainingPatience
     @OptionGroup var output: ChangeOutput
 
     func validate() throws {
@@ -120,7 +120,7 @@ struct TrainClassifierCommand: AsyncParsableCommand {
     @Flag(help: "Start over: replace what was learned as soon as posts can be read.")
     var again = false
 
-    @OptionGroup var patience: Patience
+    @OptionGroup var patience: TrainingPatience
     @OptionGroup var output: ChangeOutput
 
     func validate() throws {
@@ -152,10 +152,10 @@ struct TrainClassifierCommand: AsyncParsableCommand {
         }
         if output.json { return try JSONOutput.print(outcome) }
         outcome.reading.tell()
-        let wordless =
+        let wordlessNote =
             outcome.wordless.flatMap { $0 > 0 ? ", \($0) of them without a word" : nil } ?? ""
         print(
-            "learned so far: \(outcome.favorites) favorites, \(outcome.normals) other posts\(wordless)"
+            "learned so far: \(outcome.favorites) favorites, \(outcome.normals) other posts\(wordlessNote)"
         )
         if let waiting = outcome.waiting { print("favorites wait until there is more: \(waiting)") }
     }
@@ -191,8 +191,8 @@ struct TrainClearCommand: AsyncParsableCommand {
     }
 }
 
-/// The flag by which a training that is not possible yet does not fail.
-struct Patience: ParsableArguments {
+/// The flag with which the command succeeds although the training is not possible yet.
+struct TrainingPatience: ParsableArguments {
     @Flag(help: "End with 0 if a token is missing or the network asks to wait; for setup scripts.")
     var ifPossible = false
 

@@ -75,10 +75,10 @@ struct UndoCommand: AsyncParsableCommand {
                 "expected ids, last, everything, --since or --resume, and only one of these\(reason)"
             )
         }
-        guard ids.count == 1 || !ids.contains(where: { Self.words.contains($0) }) else {
+        guard ids.count == 1 || !ids.contains(where: { Self.scopeWords.contains($0) }) else {
             throw ValidationError("last, everything and proposed stand alone")
         }
-        if isNamed, posts || replies || favorites {
+        if namesActions, posts || replies || favorites {
             throw ValidationError("--posts, --replies and --favorites do not go with ids")
         }
         if keep, ids != ["proposed"] { throw ValidationError("--keep is for undo proposed") }
@@ -87,9 +87,9 @@ struct UndoCommand: AsyncParsableCommand {
         }
     }
 
-    private static let words = ["last", "everything", "proposed"]
+    private static let scopeWords = ["last", "everything", "proposed"]
 
-    private var isNamed: Bool { !ids.isEmpty && !Self.words.contains(ids[0]) }
+    private var namesActions: Bool { !ids.isEmpty && !Self.scopeWords.contains(ids[0]) }
 
     private var kinds: [ActionKind] {
         let chosen = [(posts, ActionKind.post), (replies, .reply), (favorites, .favorite)].filter(
@@ -120,11 +120,12 @@ struct UndoCommand: AsyncParsableCommand {
             // undos.
             let hasEffects = [.wanted, .everything].contains(scope)
             let effects = hasEffects ? try await mirror.effects.all().count : 0
-            let isLeft =
+            let hasWorkLeft =
                 answers.values.contains { $0 == .asked || $0 == .remembered }
                 || scope == .wanted && !ids.isEmpty
                 || effects > 0
-            let obstacle = isLeft ? try await carryOut(ids, withEffects: effects > 0, mirror) : nil
+            let obstacle =
+                hasWorkLeft ? try await carryOut(ids, withEffects: effects > 0, mirror) : nil
             var receipt = try await undoing.receipt(for: actions, answers: answers)
             if effects > 0 { receipt.add(effects: effects, left: try await mirror.effects.all()) }
             if json {
@@ -188,7 +189,7 @@ struct UndoCommand: AsyncParsableCommand {
     // MARK: Carrying out
 
     /// The number of consecutive failed attempts after which the rest is left for later.
-    private static let failuresAtMost = 3
+    private static let maximumFailures = 3
     /// The longest wait for the next attempt, in seconds: the longest period of the networks'
     /// limits, with a margin.
     private static let longestWait: TimeInterval = 3_700
@@ -213,16 +214,18 @@ struct UndoCommand: AsyncParsableCommand {
             return error
         }
         var failures = 0
-        var sought = ids
+        var uncheckedIDs = ids
         var takesOver = true
         while true {
-            let round = try await recall.carryOut(lookingAtOnceFor: sought, takingOver: takesOver)
-            sought = []
+            let round = try await recall.carryOut(
+                lookingAtOnceFor: uncheckedIDs, takingOver: takesOver)
+            uncheckedIDs = []
             takesOver = false
             progress.add(round.tried.count { $0.undo?.next == nil })
             failures =
                 round.obstacle == nil || round.takenBack + round.effects > 0 ? 0 : failures + 1
-            if let obstacle = round.obstacle, obstacle.stopsActor || failures >= Self.failuresAtMost
+            if let obstacle = round.obstacle,
+                obstacle.stopsActor || failures >= Self.maximumFailures
             {
                 return obstacle
             }

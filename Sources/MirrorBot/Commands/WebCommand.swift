@@ -86,15 +86,15 @@ struct RunningWeb: Service {
         _ = try page.settings(try await options.configuration().process)
         do {
             // A read-only page creates no database.
-            let missing: MirrorOptions.MissingDatabase = page.readOnly ? .refused : .made
+            let missing: MirrorOptions.MissingDatabase = page.readOnly ? .fail : .create
             try await options.withInstallation(missing, opening: RunningFleet.open) {
                 installation in
-                let begun = BegunMirrors()
-                try await WebOptions.beside(page, installation, onBegin: begun.begin) {
-                    await begun.work(in: installation)
+                let started = StartedMirrors()
+                try await WebOptions.runWithPage(page, installation, onBegin: started.begin) {
+                    await started.work(in: installation)
                 }
             }
-        } catch is StoppedBeforeItBegan {
+        } catch is StoppedBeforeStart {
             RunningFleet.noteStop()
         }
     }
@@ -111,7 +111,7 @@ extension WebOptions {
     ///   - onBegin: As in ``server(_:onBegin:)``.
     ///   - work: The work.
     /// - Throws: The error of either one.
-    static func beside(
+    static func runWithPage(
         _ page: WebOptions?, _ installation: Installation,
         onBegin: (@Sendable (_ mirror: String) -> Bool)? = nil,
         _ work: @escaping @Sendable () async throws -> Void
@@ -134,23 +134,24 @@ extension WebOptions {
 }
 
 /// The mirrors that a person starts on the page.
-final class BegunMirrors: Sendable {
+final class StartedMirrors: Sendable {
     private let running = Mutex<Set<String>>([])
-    private let begun: AsyncStream<String>
-    private let beginning: AsyncStream<String>.Continuation
+    /// The names of the mirrors, one for each start.
+    private let starts: AsyncStream<String>
+    private let startsContinuation: AsyncStream<String>.Continuation
 
-    init() { (begun, beginning) = AsyncStream.makeStream(of: String.self) }
+    init() { (starts, startsContinuation) = AsyncStream.makeStream(of: String.self) }
 
-    /// Asks the worker to begin with a mirror, unless one of this process has.
+    /// Asks for work for a mirror, unless this process already works for it.
     func begin(_ mirror: String) -> Bool {
-        if running.withLock({ $0.insert(mirror).inserted }) { beginning.yield(mirror) }
+        if running.withLock({ $0.insert(mirror).inserted }) { startsContinuation.yield(mirror) }
         return true
     }
 
     /// Works for each started mirror, until a shutdown.
     func work(in installation: Installation) async {
         await withDiscardingTaskGroup { group in
-            for await mirror in begun.cancelOnGracefulShutdown() {
+            for await mirror in starts.cancelOnGracefulShutdown() {
                 group.addTask {
                     do {
                         try await MirrorFleet(
@@ -169,7 +170,7 @@ final class BegunMirrors: Sendable {
 
     /// Waits until a mirror is started; returns false if the process is shut down before.
     func waitsFor(_ mirror: String) async -> Bool {
-        for await begun in begun.cancelOnGracefulShutdown() where begun == mirror { return true }
+        for await name in starts.cancelOnGracefulShutdown() where name == mirror { return true }
         return false
     }
 }

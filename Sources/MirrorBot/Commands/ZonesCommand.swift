@@ -98,17 +98,18 @@ enum ZonesView {
     static func lines(_ report: ZonesReport) -> [String] {
         let width =
             ([report.timeZone] + report.zones.map(\.timeZone)).map(Printable.width).max() ?? 0
-        let rest = report.zones.isEmpty ? "at all times" : "at all other times, and for the bot"
+        let homePeriods =
+            report.zones.isEmpty ? "at all times" : "at all other times, and for the bot"
         return report.zones.map {
             Printable.padded(Printable.line($0.timeZone), to: width) + "  " + $0.days
         }
-            + [Printable.padded(Printable.line(report.timeZone), to: width) + "  " + rest]
+            + [Printable.padded(Printable.line(report.timeZone), to: width) + "  " + homePeriods]
     }
 }
 
 extension ZonesChange {
-    fileprivate func lines(_ done: String) -> [String] {
-        ["\(done): \(change.timeZone) \(change.days)"]
+    fileprivate func lines(_ outcome: String) -> [String] {
+        ["\(outcome): \(change.timeZone) \(change.days)"]
             + (isNew ? ["moved: \(moved) \(moved == 1 ? "post" : "posts")"] : [])
     }
 }

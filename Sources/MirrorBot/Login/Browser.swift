@@ -9,8 +9,8 @@ import Settings
 struct Browser {
     /// The longest address that is opened, in bytes.
     private static let longestAddress = 4_096
-    /// The signs allowed in an address besides letters and digits: those that no program interprets
-    /// specially.
+    /// The characters that an address may contain besides letters and digits, because no program
+    /// interprets them specially.
     private static let plainSigns = Set("-._~:/?#[]@&=%+,".utf8)
 
     /// The program's path and its arguments.
@@ -20,15 +20,17 @@ struct Browser {
     /// Finds the browser; nil if none can be opened for the person: without a terminal, without a
     /// display, or if none is installed.
     ///
-    /// `BROWSER` lists programs as usual: separated by colons, each with arguments and perhaps `%s`
-    /// for the address. Without it, the system's program for opening addresses is used.
+    /// The variable `BROWSER` lists programs, separated by colons, each with arguments and perhaps
+    /// `%s` for the address. If none of them can be used, the system's program for opening
+    /// addresses is.
     ///
     /// - Parameter console: The console of the command.
     init?(_ console: Console) {
         let environment = console.environment
         guard console.input.isInteractive, Self.hasScreen(environment) else { return nil }
-        let named = environment["BROWSER"].map { $0.split(separator: ":").map(String.init) } ?? []
-        let commands = (named + [Self.usual]).lazy
+        let listedPrograms =
+            environment["BROWSER"].map { $0.split(separator: ":").map(String.init) } ?? []
+        let commands = (listedPrograms + [Self.defaultProgram]).lazy
             .map { $0.split(whereSeparator: \.isWhitespace).map(String.init) }
             .compactMap { words -> [String]? in
                 guard let name = words.first, let path = Self.path(of: name, environment) else {
@@ -43,13 +45,13 @@ struct Browser {
     }
 
     #if os(macOS)
-        private static let usual = "open"
+        private static let defaultProgram = "open"
 
         private static func hasScreen(_ environment: [String: String]) -> Bool {
             ["SSH_CONNECTION", "SSH_TTY"].allSatisfy { environment[$0, default: ""].isEmpty }
         }
     #else
-        private static let usual = "xdg-open"
+        private static let defaultProgram = "xdg-open"
 
         private static func hasScreen(_ environment: [String: String]) -> Bool {
             ["DISPLAY", "WAYLAND_DISPLAY"].contains { !environment[$0, default: ""].isEmpty }
@@ -83,9 +85,9 @@ struct Browser {
     /// - Returns: Whether the program was started; false also for an address that is not plain.
     func open(_ address: String) -> Bool {
         guard Self.isPlain(address) else { return false }
-        let hasPlace = words.contains { $0.contains("%s") }
+        let hasPlaceholder = words.contains { $0.contains("%s") }
         let arguments =
-            words.map { $0.replacing("%s", with: address) } + (hasPlace ? [] : [address])
+            words.map { $0.replacing("%s", with: address) } + (hasPlaceholder ? [] : [address])
         guard let process = start(arguments) else { return false }
         // The program may run as long as its window is open.
         Thread.detachNewThread {

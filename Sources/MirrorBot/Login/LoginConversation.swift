@@ -10,7 +10,7 @@ extension RefusedAnswer {
     ///
     /// - Returns: The answer to ask for again.
     /// - Throws: `error` itself if nobody can answer, or no answer would help.
-    static func told(_ error: NetworkError) throws -> RefusedAnswer {
+    static func reported(_ error: NetworkError) throws -> RefusedAnswer {
         guard Console.current.input.isInteractive, let answer = RefusedAnswer(error) else {
             throw error
         }
@@ -52,7 +52,7 @@ struct LoginConversation {
     private func askAgain(
         for answers: inout NetworkLogin.Answers, after error: NetworkError
     ) throws {
-        let refusal = try RefusedAnswer.told(error)
+        let refusal = try RefusedAnswer.reported(error)
         let refused = questions.filter { $0.refusals.contains(refusal) }
         guard !refused.isEmpty else { throw error }
         for question in refused { try ask(question, for: &answers, isRefused: true) }
@@ -67,7 +67,7 @@ struct LoginConversation {
         isRefused: Bool = false
     ) throws {
         let field = question.field
-        if let first = question.follows, answers[first]?.isEmpty ?? true {
+        if let precedingField = question.follows, answers[precedingField]?.isEmpty ?? true {
             answers[field] = nil
         } else if question.isToken, !isRefused, let token {
             answers[field] = token
@@ -113,7 +113,7 @@ struct LoginConversation {
             do {
                 return try await steps.finish(pending, code: code)
             } catch let error as NetworkError {
-                let refusal = try RefusedAnswer.told(error)
+                let refusal = try RefusedAnswer.reported(error)
                 if pending.beginAgain == nil {
                     StandardError.tell("The same page shows another code.")
                 } else {

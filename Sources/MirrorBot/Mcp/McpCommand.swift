@@ -21,7 +21,7 @@ struct McpCommand: AsyncParsableCommand {
 
     func run() async throws {
         // A missing part of the setup is reported before the first message.
-        try await options.withMirror(looksOnly: true) { _ in }
+        try await options.withMirror(allowsMoved: true) { _ in }
         let console = Console.current
         let input = try LineReader(console.input.path, longest: McpServer.longestLine)
         try await McpServer(
