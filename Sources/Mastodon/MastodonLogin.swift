@@ -94,7 +94,7 @@ package struct MastodonLogin: Sendable {
         } catch let error as NetworkError where Self.isRefusal(error) {
             return nil
         }
-        return addresses.first(where: registration.application.allowsReturn).map {
+        return addresses.first(where: registration.application.allowsReturn(to:)).map {
             request(for: registration, redirect: $0, supportsProofKey: supportsProofKey)
         }
     }

@@ -129,7 +129,7 @@ struct SetupCommand: AsyncParsableCommand {
 
     func run() async throws {
         var walk = SetupWalk(self)
-        try await NextStep.$isLed.withValue(true) { try await walk.run() }
+        try await NextStep.$isGuided.withValue(true) { try await walk.run() }
     }
 
     // MARK: Answers

@@ -18,7 +18,8 @@ import Settings
 import Storage
 import Synchronization
 
-/// Some days of a mirror on a network inside this process, with a clock that jumps.
+/// Simulates some days of a mirror on a network inside this process; its clock jumps from event to
+/// event.
 struct Demo {
     /// The first day of the sample: a Monday in Tokyo.
     private static let sampleOrigin = Date(timeIntervalSince1970: 1_780_239_600)
@@ -28,8 +29,8 @@ struct Demo {
     private static let mirror = "demo"
     /// The days for which people continue to post on the network of a kept mirror.
     private static let daysToTry = 7
-    /// The least number of posts still to come on the day on which a mirror is tried: enough for
-    /// the tour.
+    /// The least number of posts that are still to come on the day on which a person tries a kept
+    /// mirror: enough for the tour.
     private static let slotsToTry = 5
 
     /// The network of the human and the bot.
@@ -40,7 +41,8 @@ struct Demo {
     let seed: UInt64
     /// The human's time zone; `nil` for the archive's zone, or the sample's.
     let zone: TimeZone?
-    /// The new folder of a kept mirror, whose days then end at the present; nil to keep nothing.
+    /// The folder to create for the mirror if it is kept; its days then end at the present. Nil to
+    /// keep nothing.
     let keep: String?
     /// The page that shows the demo and stays open afterwards; nil for none.
     let page: DemoPage?
@@ -66,7 +68,7 @@ struct Demo {
             folder.remove()
         }
         let home =
-            try keep.map(Self.made) ?? folder.path
+            try keep.map(Self.createdFolder) ?? folder.path
             + (network == .usual ? "" : "/\(network.rawValue)")
         // A folder without settings is useless, and would block the next attempt.
         var isKept = keep == nil
@@ -77,8 +79,8 @@ struct Demo {
         let past = try await learnPosts(
             sample, home: network == .usual ? home : folder.path, on: .usual)
         if network != .usual {
-            // The sandbox's world uses the names of its own server; the mirror learns the same past
-            // with the network's names.
+            // The sandbox's world is made from a past with the names of its own server. The mirror
+            // learns the same past with the names of its network.
             _ = try await learnPosts(sample, home: home, on: network)
         }
         let clock = VirtualClock(startingAt: past.origin, rate: page == nil ? 1 : DemoPage.rate)
@@ -103,7 +105,7 @@ struct Demo {
     // MARK: Keeping
 
     /// Creates the folder of a kept mirror and returns its path.
-    private static func made(_ name: String) throws -> String {
+    private static func createdFolder(_ name: String) throws -> String {
         let path = URL(fileURLWithPath: Console.current.path(name)).path
         guard mkdir(path, 0o700) == 0 else {
             let cause =
@@ -127,14 +129,14 @@ struct Demo {
     private func learnPosts(_ sample: String?, home: String, on network: NetworkName) async throws
         -> DemoPast
     {
-        let first = zone ?? (from == nil ? Self.sampleZone : .current)
-        return try await HumanMirror.open(try configuration(home: home, zone: first)).closing {
-            mirror in
+        let initialZone = zone ?? (from == nil ? Self.sampleZone : .current)
+        let configuration = try configuration(home: home, zone: initialZone)
+        return try await HumanMirror.open(configuration).closing { mirror in
             let isSample = sample != nil
             let adopt: @Sendable (Post) -> Post = { post in
                 SandboxIdentity.carried(isSample ? post : DemoPast.adopt(post), to: network)
             }
-            let trainer = SchedulerTrainer(mirror: mirror, zone: first, report: report)
+            let trainer = SchedulerTrainer(mirror: mirror, zone: initialZone, report: report)
             let summary = try await trainer.train(
                 fromArchive: sample ?? from ?? "", localHost: SamplePeople.host, adopt: adopt)
             let zone = try await settledZone(named: summary.suggestedTimeZone, mirror.archive)
@@ -174,8 +176,8 @@ struct Demo {
     /// Learns the human's favorites: the sample's from the human's account, others from the
     /// download.
     ///
-    /// A download's likes are compared with the posts on the bot's home timeline. A download
-    /// without likes teaches nothing, and the bot then gives no favorites.
+    /// The likes of a download are learned in contrast to the posts on the bot's home timeline. If
+    /// a download has no likes, nothing is learned, and the bot gives no favorites.
     private func learnFavorites(_ mirror: HumanMirror) async throws -> (
         favorites: Int, normals: Int
     ) {
@@ -211,14 +213,14 @@ struct Demo {
             let bookedCosts = try await mirror.spending.booked()
             say(announcement)
             let worker = Worker(mirror: mirror, cadence: cadence)
-            let watching = watching(sandbox, clock, past.zone.zone)
+            let watchTask = watchTask(sandbox, clock, past.zone.zone)
             let outcome: Result<Void, any Error>
             let end = keep == nil ? sandbox.world.end : self.clock.now
             do { outcome = .success(try await worker.run(until: end)) } catch {
                 outcome = .failure(error)
             }
-            watching.cancel()
-            await watching.value
+            watchTask.cancel()
+            await watchTask.value
             try outcome.get()
             return try await DemoResult(
                 past: past, from: from, days: days, sandbox: sandbox, mirror: mirror,
@@ -247,8 +249,8 @@ struct Demo {
             }
             try await page.serve(mirror.installation, moment: moment) {
                 say(announcement)
-                let watching = watching(sandbox, clock, past.zone.zone)
-                defer { watching.cancel() }
+                let watchTask = watchTask(sandbox, clock, past.zone.zone)
+                defer { watchTask.cancel() }
                 // This task joins the clock before the worker, so that the clock does not continue
                 // without it.
                 let clockTurn = clock.join()
@@ -256,8 +258,8 @@ struct Demo {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
                         try await page.pace(clock, from: origin, until: end, turn: clockTurn) {
-                            watching.cancel()
-                            await watching.value
+                            watchTask.cancel()
+                            await watchTask.value
                             let result = try await DemoResult(
                                 past: past, from: from, days: days, sandbox: sandbox,
                                 mirror: mirror,
@@ -267,8 +269,8 @@ struct Demo {
                     }
                     group.addTask {
                         try await Worker(mirror: mirror, cadence: cadence).run(until: end)
-                        // From this moment people may wait for the results of their operations on
-                        // the page.
+                        // After the fast part, people may wait for the results of their operations
+                        // on the page, so the worker polls at its normal intervals.
                         try await Worker(mirror: mirror).run()
                     }
                     defer { group.cancelAll() }
@@ -290,8 +292,7 @@ struct Demo {
 
     private var announcement: String { "living through \(days) \(days == 1 ? "day" : "days") …" }
 
-    /// Fixes a plan for the day on which a mirror is tried from `now` on, with some posts in the
-    /// future.
+    /// Fixes a plan for the day on which a person tries the mirror, with some posts after `now`.
     private func planDay(at now: Date, _ mirror: HumanMirror, _ zone: TimeZone) async throws {
         let planner = mirror.planMaker(zone: zone, store: mirror.outbox(lease: nil))
         try await planner.make(
@@ -299,8 +300,9 @@ struct Demo {
             now: mirror.clock.now)
     }
 
-    /// Reports the simulated time to the watcher, until it is cancelled.
-    private func watching(_ sandbox: Sandbox, _ clock: VirtualClock, _ zone: TimeZone) -> Task<
+    /// Returns a task that reports the simulated time and the numbers to `watch` until it is
+    /// cancelled.
+    private func watchTask(_ sandbox: Sandbox, _ clock: VirtualClock, _ zone: TimeZone) -> Task<
         Void, Never
     > {
         Task {
@@ -318,8 +320,8 @@ struct Demo {
         }
     }
 
-    /// The intervals of polls: longer than a real worker's, because nobody waits, and each poll
-    /// costs the demo time.
+    /// The intervals of polls, which are longer than a real worker's: nobody waits for the results,
+    /// and each poll makes the demo slower.
     private var cadence: Cadence {
         var cadence = Cadence(poll: .seconds(60), human: network, bot: network)
         cadence.mentions = max(cadence.mentions, .seconds(300))

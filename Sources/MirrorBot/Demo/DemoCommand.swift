@@ -103,11 +103,11 @@ struct DemoCommand: AsyncParsableCommand {
         let rehearsal = try Rehearsal(
             variables: RehearsalVariable.variables(in: console.environment), accounts: [:])
         let clock = rehearsal.clock ?? SystemClock()
-        let young = keep != nil && from == nil ? DemoZone.young(at: clock.now) : nil
+        let earlyMorning = keep != nil && from == nil ? DemoZone.earlyMorning(at: clock.now) : nil
         let address = Mutex("")
         let demo = Demo(
             network: network, from: from.map(console.path), days: days, seed: seed,
-            zone: timeZone.flatMap(TimeZone.init(identifier:)) ?? young,
+            zone: timeZone.flatMap(TimeZone.init(identifier:)) ?? earlyMorning,
             keep: keep,
             page: try page(line, opened: { opened in address.withLock { $0 = opened } }),
             clock: clock,
@@ -122,8 +122,8 @@ struct DemoCommand: AsyncParsableCommand {
                 for line in DemoView(result: result, terminal: .output).lines { print(line) }
             }
             guard keep != nil || web else { return }
-            // The answer is read while the network stays open.
-            // The page stays open although the output cannot be written.
+            // The output is flushed now, because it is read while the network stays open. The page
+            // stays open even if the output cannot be written.
             try? console.output.flush()
             guard let keep else {
                 return StandardError.write(

@@ -22,7 +22,7 @@ final class DemoLine: @unchecked Sendable {
     private let lock = NSLock()
     /// Makes the text before the spinner, at most `columns` cells wide.
     private var text: (@Sendable (_ columns: Int) -> String)?
-    private var turns = 0
+    private var drawCount = 0
     private var isOver = false
 
     init(stream: Console.Output) { self.stream = stream }
@@ -38,7 +38,7 @@ final class DemoLine: @unchecked Sendable {
         Thread.detachNewThread { [self] in
             while lock.withLock({ !isOver }) {
                 lock.withLock {
-                    turns += 1
+                    drawCount += 1
                     draw()
                 }
                 Thread.sleep(forTimeInterval: Self.interval)
@@ -85,7 +85,7 @@ final class DemoLine: @unchecked Sendable {
     private func draw() {
         guard isShown, !isOver else { return }
         let columns = terminal.columns - 1
-        let sign = Self.signs[turns % Self.signs.count]
+        let sign = Self.signs[drawCount % Self.signs.count]
         let line = text.map { "\($0(columns - 2)) \(sign)" } ?? "\(sign)"
         stream.show("\r" + Printable.padded(line, to: columns))
     }

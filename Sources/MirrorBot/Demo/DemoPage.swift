@@ -12,13 +12,14 @@ struct DemoPage: Sendable {
     /// The seconds of the demo's clock in a real second.
     static let rate = 86_400 / Double(daySeconds)
     /// The real seconds for which the clock is paused at first, while the worker begins.
-    private static let beginning = 1.0
-    /// Seconds of the demo's clock between two real waits: in the fast part, and afterwards.
+    private static let initialPause = 1.0
+    /// Seconds of the demo's clock between two real waits in the fast part.
     private static let fastStep: TimeInterval = 120
+    /// Seconds of the demo's clock between two real waits after the fast part.
     private static let laterStep: TimeInterval = 1
 
     let listening: WebSettings.Listening
-    /// Starts a stopwatch, and returns the function that waits until it shows a number of seconds.
+    /// Starts a stopwatch, and returns a function that waits until the stopwatch shows `seconds`.
     let timer: @Sendable () -> @Sendable (_ seconds: Double) async throws -> Void
     /// Called with the address once it can be opened.
     let opened: @Sendable (_ address: String) -> Void
@@ -29,8 +30,8 @@ struct DemoPage: Sendable {
         return { try await ContinuousClock().sleep(until: start + .seconds($0)) }
     }
 
-    /// The seconds before the end of the last day at which the fast part ends: in the evening, when
-    /// most of the day is over and some posts are still to come.
+    /// The seconds between the end of the fast part and the end of the last day: in the evening
+    /// most of the day is over, and some posts are still to come.
     private static let evening: TimeInterval = 6 * 3_600
 
     /// Returns the time at which a demo from `origin` to `end` continues in real time.
@@ -51,16 +52,16 @@ struct DemoPage: Sendable {
     ) async throws {
         var settings = installation.process.web
         settings.listening = listening
-        let (ports, told) = AsyncStream.makeStream(of: Int.self)
+        let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)
         let server = try WebServer(
             installation, settings, isReadOnly: false,
             build: MetricsReport.Build(version: Version.current, commit: SourceCommit.name),
             demo: moment
-        ) { told.yield($0) }
+        ) { portContinuation.yield($0) }
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    defer { told.finish() }
+                    defer { portContinuation.finish() }
                     try await server.run()
                 }
                 for await port in ports {
@@ -82,12 +83,12 @@ struct DemoPage: Sendable {
     /// Advances a clock from `origin` to `end` by ``rate`` and then in real time, until it is
     /// cancelled.
     ///
-    /// The caller is one more participant of the clock, so the clock stands still during its real
-    /// waits.
+    /// The caller is a participant of the clock like the worker, so the clock stands still while
+    /// the caller waits in real time.
     ///
     /// - Parameters:
-    ///   - turn: The turn of this participant, which has joined the clock before all others: it
-    ///     continues first at the end.
+    ///   - turn: The caller's turn. The caller has joined the clock before all others, so that it
+    ///     is the first to continue at the end.
     ///   - atEnd: A function that is called at the end, while the clock stands still.
     /// - Throws: `CancellationError`; what `atEnd` throws.
     func pace(
@@ -95,18 +96,18 @@ struct DemoPage: Sendable {
         atEnd: () async throws -> Void
     ) async throws {
         let wait = timer()
-        try await wait(Self.beginning)
+        try await wait(Self.initialPause)
         var now = origin
         while now < end {
             now = min(now + Self.fastStep, end)
-            try await wait(Self.beginning + now.timeIntervalSince(origin) / Self.rate)
+            try await wait(Self.initialPause + now.timeIntervalSince(origin) / Self.rate)
             try await clock.sleep(until: now, turn: turn)
         }
         try await atEnd()
-        let past = Self.beginning + end.timeIntervalSince(origin) / Self.rate
+        let elapsedAtEnd = Self.initialPause + end.timeIntervalSince(origin) / Self.rate
         while true {
             now += Self.laterStep
-            try await wait(past + now.timeIntervalSince(end))
+            try await wait(elapsedAtEnd + now.timeIntervalSince(end))
             try await clock.sleep(until: now, turn: turn)
         }
     }

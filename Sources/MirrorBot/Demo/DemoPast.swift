@@ -15,8 +15,8 @@ struct DemoPast {
     let origin: Date
     /// The handles of the people whom the human has answered most.
     let friends: [String]
-    /// The human's own posts if they are not the sample's: they determine the language of the
-    /// people.
+    /// The human's own posts, from which the sandbox chooses the language of its people; nil for
+    /// the sample.
     let humanPosts: [Post]?
 }
 
@@ -83,14 +83,14 @@ extension DemoPast {
     private static func adopt(_ author: AccountID, human: AccountID) -> AccountID {
         guard author != human else { return AccountID(network: .usual, value: ownName) }
         let name = author.value.split(separator: "@").first.map(String.init) ?? author.value
-        let plain = name.lowercased().filter {
+        let plainName = name.lowercased().filter {
             $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")
         }
-        return AccountID(network: .usual, value: "friend_\(plain)@\(SamplePeople.host)")
+        return AccountID(network: .usual, value: "friend_\(plainName)@\(SamplePeople.host)")
     }
 }
 
-/// The zone of a demo, and its origin.
+/// The time zone of a demo, and why it was chosen.
 struct DemoZone {
     let zone: TimeZone
     /// The reason why the zone is only assumed; nil if it was given.
@@ -107,15 +107,15 @@ struct DemoZone {
         "Asia/Dubai", "Asia/Karachi", "Asia/Dhaka", "Asia/Bangkok", "Asia/Singapore", "Asia/Tokyo",
         "Australia/Brisbane", "Pacific/Noumea", "Pacific/Tarawa",
     ]
-    /// The local hour after which little of the day has passed.
-    private static let youngHour = 6
+    /// The local hour at which a demo is tried, so that most of the day is still to come.
+    private static let morningHour = 6
 
     /// Returns the zone in which it is between six and seven in the morning.
-    static func young(at now: Date) -> TimeZone {
+    static func earlyMorning(at now: Date) -> TimeZone {
         let hour = LocalTime(now, in: .gmt).minute.value / 60
         // 11 is the index of the zone of Greenwich.
-        let place = (youngHour - hour + 11 + 24) % 24
-        return TimeZone(identifier: zones[place]) ?? .gmt
+        let index = (morningHour - hour + 11 + 24) % 24
+        return TimeZone(identifier: zones[index]) ?? .gmt
     }
 
     /// Returns a zone for an archive that names none: a guess from its quiet hours, or else this

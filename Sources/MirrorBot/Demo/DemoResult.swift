@@ -8,7 +8,7 @@ import Sandbox
 import Schedule
 import Settings
 
-/// The figures of a demo; those about sending are counted by the sandbox, not by the bot.
+/// The figures of a demo; the sandbox, and not the bot, counts those about sending.
 struct DemoSummary: Encodable {
     var days: Int
     let planned: Int
@@ -18,8 +18,8 @@ struct DemoSummary: Encodable {
     let expectedReplies: Int
     let favorites: Int
     var suggested: Int
-    /// The share of the bot's favorites that are the human's too; null without favorites, or if the
-    /// human's favorites are unknown.
+    /// The share of the bot's favorites that the human favorited too; null if there are no
+    /// favorites, or the human's are unknown.
     var favoritePrecision: Double?
     let baseRate: Double?
     let unsolicited: Int
@@ -74,8 +74,9 @@ struct DemoResult {
     var summary: DemoSummary
     /// All actions whose time has come, oldest first.
     var actions: [Action]
+    /// The human's shares of posts by hour.
     let humanHours: [Double]
-    /// The bot's hours on many days that were drawn but not simulated.
+    /// The bot's shares of posts by hour, on many days that were drawn but not simulated.
     let botHours: [Double]
     /// The handles of the people on their network, by identity.
     var names: [AccountID: String]
@@ -86,7 +87,7 @@ struct DemoResult {
     /// The assumptions behind the cost, and the home timelines' part of it in US dollars; nil for a
     /// free network.
     var costs: (assumptions: [String], home: Double)?
-    /// The network's complaints about the bot, a line each; empty if there are none.
+    /// The sandbox's complaints about the bot, one in each line; empty if there are none.
     var complaints: [String]
 }
 
@@ -150,7 +151,8 @@ extension DemoResult {
         botHours = MinuteShares(of: Self.drawn(from: day, times, mirror.configuration)).shares
     }
 
-    /// The minutes of many days of the bot, planned on the eve of the first one.
+    /// The posting times on many days of the bot, as if all were planned on the eve of the first
+    /// day.
     private static func drawn(
         from first: LocalDay, _ times: [LocalTime], _ configuration: MirrorSettings
     ) -> [MinuteOfDay] {

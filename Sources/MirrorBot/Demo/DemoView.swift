@@ -9,10 +9,10 @@ import Settings
 /// The printed result of a demo, no wider than the terminal.
 struct DemoView {
     private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-    /// Below this width, actions are distinguished by signs alone.
+    /// The least width at which the kinds of actions are written out; below it they are only signs.
     private static let wide = 60
     /// The number of features in the reason of a favorite.
-    private static let featuresShown = 2
+    private static let maximumFeatures = 2
 
     let result: DemoResult
     let terminal: Terminal
@@ -54,7 +54,7 @@ struct DemoView {
 
     // MARK: What happened
 
-    /// The first day in full, and the others in one line each.
+    /// All actions of the first day, and the number of actions on each later day.
     private var timeline: [String] {
         let days = Dictionary(grouping: result.actions) { LocalTime($0.due, in: zone).day }
         let first = LocalTime(result.past.origin, in: zone).day
@@ -120,8 +120,8 @@ struct DemoView {
         let lineStart =
             isWide
             ? "    \(minute) \(sign) \(Printable.padded(verb, to: 10))" : "  \(minute) \(sign) "
-        let room = terminal.columns - Printable.width(lineStart)
-        let texts = texts(of: action, room: room)
+        let columns = terminal.columns - Printable.width(lineStart)
+        let texts = texts(of: action, columns: columns)
         let furtherLines = texts.dropFirst().map {
             String(repeating: " ", count: Printable.width(lineStart)) + $0
         }
@@ -131,7 +131,7 @@ struct DemoView {
             + furtherLines
     }
 
-    private func texts(of action: Action, room: Int) -> [String] {
+    private func texts(of action: Action, columns: Int) -> [String] {
         let author = (action.target?.author).map(name) ?? ""
         let subject = action.target.flatMap { result.texts[$0.post] }.map(Self.withoutAddress)
         let about = subject.map { "\(author): \($0)" } ?? author
@@ -140,22 +140,23 @@ struct DemoView {
         }
         switch action.kind {
         case .post:
-            return [clipped(action.text ?? "", date, room)]
+            return [clipped(action.text ?? "", date, columns)]
         case .reply:
             return [
-                clipped(about, nil, room),
-                clipped("→ " + Self.withoutAddress(action.text ?? ""), date, room),
+                clipped(about, nil, columns),
+                clipped("→ " + Self.withoutAddress(action.text ?? ""), date, columns),
             ]
         case .favorite:
             return [
                 clipped(
-                    about, why(action).map { Printable.line($0, columns: max(12, room / 3)) }, room)
+                    about, why(action).map { Printable.line($0, columns: max(12, columns / 3)) },
+                    columns)
             ]
         }
     }
 
-    /// The text in this many columns, followed by the note in parentheses if that takes at most
-    /// half of them.
+    /// The text in `columns` cells, followed by the note in parentheses if that takes at most half
+    /// of them.
     private func clipped(_ text: String, _ note: String?, _ columns: Int) -> String {
         guard let note, Printable.width(note) + 3 <= columns / 2 else {
             return Printable.line(text, columns: columns)
@@ -167,7 +168,7 @@ struct DemoView {
     /// The strongest features for a favorite.
     private func why(_ action: Action) -> String? {
         let features = action.explanation?.tellingFeatures ?? []
-        let strongest = features.filter { $0.logOdds > 0 }.prefix(Self.featuresShown)
+        let strongest = features.filter { $0.logOdds > 0 }.prefix(Self.maximumFeatures)
         guard !strongest.isEmpty else { return nil }
         return strongest.map { $0.name.hasPrefix("@") ? Self.short($0.name.dropFirst()) : $0.name }
             .joined(separator: ", ")
@@ -189,8 +190,8 @@ struct DemoView {
     /// The text without the names at its beginning.
     private static func withoutAddress(_ text: String) -> String {
         let words = text.split(whereSeparator: \.isWhitespace)
-        let rest = words.drop { $0.hasPrefix("@") }
-        return (rest.isEmpty ? words[...] : rest).joined(separator: " ")
+        let otherWords = words.drop { $0.hasPrefix("@") }
+        return (otherWords.isEmpty ? words[...] : otherWords).joined(separator: " ")
     }
 
     // MARK: Silence
@@ -214,14 +215,14 @@ struct DemoView {
                 + (summary.isEmpty ? "" : ": \(Printable.line(summary))")
         }
         let mentions = count == 1 ? "1 mention" : "\(count) mentions"
-        guard let kind = Self.unanswered[action.reason?.rawValue ?? ""] else {
+        guard let kind = Self.unansweredMentions[action.reason?.rawValue ?? ""] else {
             return "\(mentions) (\(Printable.line(summary))): silence"
         }
         return "\(mentions) \(kind): silence"
     }
 
-    /// Descriptions of the mentions that a rule left unanswered, by the rule.
-    private static let unanswered = [
+    /// Descriptions of the mentions that a rule left unanswered, by the code of the rule.
+    private static let unansweredMentions = [
         "no-past-reply": "of people never answered before",
         "not-linked": "of people never answered before",
         "unlikely-reply": "that no old reply fits",

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Reads a stream line by line, with a limit of their length, so that no input fills the memory.
+/// Reads a stream line by line, with a limit for the length of a line, so that no input fills the
+/// memory.
 final class LineReader: Sendable {
     enum Line: Equatable, Sendable {
         /// The bytes without the line break.
@@ -14,10 +15,11 @@ final class LineReader: Sendable {
         /// The bytes that were read; those from `start` on were not returned yet.
         var bytes: [UInt8] = []
         var start = 0
+        /// Whether the beginning of the present line was dropped, because the line is too long.
         var isSkipping = false
         var isAtEnd = false
 
-        var rest: ArraySlice<UInt8> { bytes[start...] }
+        var unreturned: ArraySlice<UInt8> { bytes[start...] }
     }
 
     private static let chunkBytes = 1 << 16
@@ -59,22 +61,22 @@ final class LineReader: Sendable {
     }
 
     private func takeLine(_ state: inout State) -> Line? {
-        if let end = state.rest.firstIndex(of: Self.lineBreak) {
-            let line = finish(&state, state.bytes[state.start..<end])
+        if let end = state.unreturned.firstIndex(of: Self.lineBreak) {
+            let line = makeLine(&state, state.bytes[state.start..<end])
             state.start = end + 1
             return line
         }
-        if state.rest.count > longest {
+        if state.unreturned.count > longest {
             state.isSkipping = true
             state.start = state.bytes.count
         }
-        guard state.isAtEnd, !state.rest.isEmpty || state.isSkipping else { return nil }
-        let line = finish(&state, state.rest)
+        guard state.isAtEnd, !state.unreturned.isEmpty || state.isSkipping else { return nil }
+        let line = makeLine(&state, state.unreturned)
         state.start = state.bytes.count
         return line
     }
 
-    private func finish(_ state: inout State, _ line: ArraySlice<UInt8>) -> Line {
+    private func makeLine(_ state: inout State, _ line: ArraySlice<UInt8>) -> Line {
         defer { state.isSkipping = false }
         return state.isSkipping || line.count > longest ? .tooLong : .whole(Array(line))
     }
@@ -83,14 +85,14 @@ final class LineReader: Sendable {
         var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
         let count = Foundation.read(descriptor, &chunk, chunk.count)
         if count > 0 {
-            state.bytes = Array(state.rest) + chunk[..<count]
+            state.bytes = Array(state.unreturned) + chunk[..<count]
             state.start = 0
         } else if count == 0 {
             state.isAtEnd = true
         } else if errno == EAGAIN {
             // Another program has made the pipe nonblocking.
-            var place = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            _ = poll(&place, 1, -1)
+            var descriptorEvents = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            _ = poll(&descriptorEvents, 1, -1)
         } else if errno != EINTR {
             throw CommandError(
                 .unavailable, "could not read the input: \(String(cString: strerror(errno)))")

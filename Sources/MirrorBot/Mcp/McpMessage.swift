@@ -12,8 +12,8 @@ enum McpMessage {
     case notification(McpNotification)
     /// The answer to a request, which this server never makes.
     case response
-    /// A line that is no message; it is answered with an error, and with its id as far as that can
-    /// be read.
+    /// A line that is no message; it is answered with an error, and with its id if that can be
+    /// read.
     case fault(McpError, id: McpIdentifier?)
 
     init(_ line: [UInt8]) {
@@ -38,8 +38,8 @@ enum McpMessage {
 
     /// Whether it is a JSON text, and not nested too deeply.
     private static func isJSON(_ data: Data) -> Bool {
-        // The decoder would read a text with NUL bytes as UTF-16. It decodes no value here, so only
-        // its scanner can fail.
+        // The decoder would read a text with NUL bytes as UTF-16. `AnyValue` decodes nothing, so
+        // the decoder fails only if its scanner does.
         !data.contains(0) && (try? JSONDecoder().decode(AnyValue.self, from: data)) != nil
     }
 
@@ -152,7 +152,7 @@ struct McpNotification: Sendable {
 
 private enum McpParameters {
     private struct Message<Value: Decodable>: Decodable { let params: Value }
-    private struct FreeMessage<Value: Decodable>: Decodable { let params: Value? }
+    private struct MessageWithOptionalParameters<Value: Decodable>: Decodable { let params: Value? }
 
     static func read<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try decode(Message<Value>.self, data).params
@@ -161,7 +161,7 @@ private enum McpParameters {
     static func readOptional<Value: Decodable>(_ type: Value.Type, from data: Data) throws
         -> Value?
     {
-        try decode(FreeMessage<Value>.self, data).params
+        try decode(MessageWithOptionalParameters<Value>.self, data).params
     }
 
     private static func decode<Value: Decodable>(_ type: Value.Type, _ data: Data) throws -> Value {
@@ -182,11 +182,11 @@ private enum McpParameters {
             @unknown default: ([], "cannot be read")
             }
         // Names that the client invented are not repeated.
-        let known = path.map(\.stringValue).filter { name in
+        let knownNames = path.map(\.stringValue).filter { name in
             ["params", "_meta", "uri", "name", "arguments", "protocolVersion", "cursor"].contains(
                 name) || name.hasPrefix("io.modelcontextprotocol/")
         }
-        return "\(known.isEmpty ? "a parameter" : known.joined(separator: ".")) \(words)"
+        return "\(knownNames.isEmpty ? "a parameter" : knownNames.joined(separator: ".")) \(words)"
     }
 }
 

@@ -2,15 +2,15 @@ import ArgumentParser
 import Foundation
 import Synchronization
 
-/// A report as a resource: the JSON that its command prints, by running that command.
+/// A report as a resource, which is read by running the command that prints its JSON.
 struct McpReport: Sendable {
-    /// A parameter of the resource's query, and the word of the command that gets it.
+    /// A parameter of the resource's query, which becomes a word of the command.
     struct Parameter: Sendable {
         /// The place of a value among the words of a command.
         enum Place: Sendable {
-            /// The value is that of the option with the parameter's name.
+            /// The value of the option with the parameter's name.
             case option
-            /// The value is an argument of the command.
+            /// An argument of the command.
             case argument
         }
 
@@ -152,8 +152,8 @@ struct McpReport: Sendable {
 
     /// The report that an address names, and the words of its command for the parameters.
     ///
-    /// - Returns: Nil for an address of another form, an unknown or repeated parameter, and a
-    ///   missing one.
+    /// - Returns: Nil for an address of another form, and if a parameter is unknown, repeated or
+    ///   missing.
     private static func call(_ address: String) -> (McpReport, [String])? {
         guard
             let parts = URLComponents(string: address, encodingInvalidCharacters: false),
@@ -175,11 +175,12 @@ struct McpReport: Sendable {
     /// Returns the words of the command for the parameters; a value is never taken for an option,
     /// because it follows the name of its own option or `--`.
     private func words(_ values: [String: String]) -> [String] {
-        let given = parameters.compactMap { parameter in
-            values[parameter.name].map { (parameter, value: $0) }
+        let givenParameters = parameters.compactMap { parameter in
+            values[parameter.name].map { (parameter: parameter, value: $0) }
         }
-        let options = given.filter { $0.0.place == .option }.map { "--\($0.0.name)=\($0.value)" }
-        let arguments = given.filter { $0.0.place == .argument }.map(\.value)
+        let options = givenParameters.filter { $0.parameter.place == .option }
+            .map { "--\($0.parameter.name)=\($0.value)" }
+        let arguments = givenParameters.filter { $0.parameter.place == .argument }.map(\.value)
         return words + options + (arguments.isEmpty ? [] : ["--"] + arguments)
     }
 
@@ -195,7 +196,7 @@ struct McpReport: Sendable {
                 try await command.run()
             }
         } catch {
-            // A command may print its document, and report a problem by its exit code.
+            // A command may print its document, and then report a problem by its exit code.
             guard printed.text.isEmpty else { return printed.document }
             throw failure(error)
         }
@@ -231,5 +232,5 @@ private final class PrintedText: Sendable {
     /// The text without the line break at its end.
     var document: String { text.hasSuffix("\n") ? String(text.dropLast()) : text }
 
-    func append(_ more: String) { state.withLock { $0 += more } }
+    func append(_ text: String) { state.withLock { $0 += text } }
 }

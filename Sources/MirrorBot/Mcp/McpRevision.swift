@@ -13,9 +13,10 @@ struct McpRevision: Equatable, Sendable {
 
     static let versionKey = "io.modelcontextprotocol/protocolVersion"
 
-    /// The revision for a session: the wanted one, or else the newest, which the client may refuse.
-    static func forSession(_ wanted: String) -> McpRevision {
-        wanted == earlier.name ? earlier : latestWithSession
+    /// The revision for a session: the requested one, or else the newest, which the client may
+    /// refuse.
+    static func forSession(_ requested: String) -> McpRevision {
+        requested == earlier.name ? earlier : latestWithSession
     }
 
     /// The revision that a request names in its `_meta`; nil if it names none.
@@ -71,9 +72,9 @@ struct McpRevision: Equatable, Sendable {
         }
     }
 
-    // MARK: What results have
+    // MARK: Members of results
 
-    /// The members of every result.
+    /// The members that every result has.
     func members(of server: JSONText) -> [(name: String, value: JSONText?)] {
         guard !hasSession else { return [] }
         return [
@@ -82,8 +83,8 @@ struct McpRevision: Equatable, Sendable {
         ]
     }
 
-    /// Returns the members that say for how many seconds a client may keep a result; none before
-    /// revision 2026-07-28.
+    /// Returns the members that state for how many seconds a client may cache a result; empty for
+    /// revisions before 2026-07-28.
     func freshness(_ seconds: Int) -> [(name: String, value: JSONText?)] {
         guard !hasSession else { return [] }
         return [("ttlMs", JSONText(seconds * 1_000)), ("cacheScope", JSONText("private"))]

@@ -10,26 +10,27 @@ import Synchronization
 /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>,
 /// <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>.
 ///
-/// Requests are carried out one after the other, in their order. Meanwhile the input is read on, so
-/// that a client can cancel them.
+/// Requests are carried out one after the other, in their order. Meanwhile the server continues to
+/// read the input, so that a client can cancel them.
 final class McpServer: Sendable {
     /// The longest line of the input, in bytes.
     static let longestLine = 1 << 20
-    /// The most requests that wait; while there are so many, no further input is read.
+    /// The most waiting requests; while this many wait, no further input is read.
     private static let mostWaiting = 32
 
     private struct State {
-        /// The revision that `initialize` agreed on; nil before.
+        /// The revision that `initialize` agreed on; nil before that request.
         var revision: McpRevision?
         /// The requests that are not answered yet.
         var waiting: [McpIdentifier: Task<Void, Never>] = [:]
-        /// The last of the waiting requests.
-        var last: Task<Void, Never>?
+        /// The task of the last waiting request, after which the next one begins.
+        var lastTask: Task<Void, Never>?
         var pace: ChangePace
     }
 
     private let tools: McpTools
-    private let name: JSONText
+    /// The name and version of this program, for clients.
+    private let serverInfo: JSONText
     private let output: Console.Output
     private let state: Mutex<State>
 
@@ -43,7 +44,7 @@ final class McpServer: Sendable {
     ) {
         self.tools = tools
         self.output = output
-        name = .object([
+        serverInfo = .object([
             ("name", JSONText("mirror-bot")), ("title", JSONText("mirror-bot")),
             ("version", JSONText(version)),
         ])
@@ -52,7 +53,7 @@ final class McpServer: Sendable {
 
     // MARK: The streams
 
-    /// Answers the requests of the input, to the last one before its end.
+    /// Answers all requests of the input, and returns at its end.
     ///
     /// - Throws: ``CommandError`` if the input cannot be read, or an answer cannot be written.
     func run(_ input: LineReader) async throws {
@@ -67,16 +68,16 @@ final class McpServer: Sendable {
             case .whole(let bytes):
                 // An empty line is no message.
                 if bytes.contains(where: { !" \t\r".utf8.contains($0) }) {
-                    await take(McpMessage(bytes))
+                    await handle(McpMessage(bytes))
                 }
             }
             try output.flush()
         }
-        await state.withLock { $0.last }?.value
+        await state.withLock { $0.lastTask }?.value
         try output.flush()
     }
 
-    private func take(_ message: McpMessage) async {
+    private func handle(_ message: McpMessage) async {
         switch message {
         case .response: break
         case .fault(let error, let id): send(error, to: id)
@@ -98,13 +99,13 @@ final class McpServer: Sendable {
     private func queue(_ request: McpRequest) async {
         let isNew = state.withLock { state in
             guard state.waiting[request.id] == nil else { return false }
-            let last = state.last
+            let previousTask = state.lastTask
             let task = Task {
-                await last?.value
+                await previousTask?.value
                 await self.carryOut(request)
             }
             state.waiting[request.id] = task
-            state.last = task
+            state.lastTask = task
             return true
         }
         guard isNew else {
@@ -112,8 +113,10 @@ final class McpServer: Sendable {
                 McpError(.invalidRequest, "the id is that of a request without an answer yet"),
                 to: request.id)
         }
-        let last = state.withLock { $0.waiting.count < Self.mostWaiting ? nil : $0.last }
-        await last?.value
+        let lastTask = state.withLock { state in
+            state.waiting.count < Self.mostWaiting ? nil : state.lastTask
+        }
+        await lastTask?.value
     }
 
     /// Answers a request unless it was cancelled.
@@ -121,7 +124,7 @@ final class McpServer: Sendable {
         var reply: Reply?
         if !Task.isCancelled { reply = await answer(request) }
         state.withLock { _ = $0.waiting.removeValue(forKey: request.id) }
-        guard let reply, !Task.isCancelled || reply.isOfChange else { return }
+        guard let reply, !Task.isCancelled || reply.reportsChange else { return }
         send(reply)
     }
 
@@ -131,7 +134,7 @@ final class McpServer: Sendable {
     private struct Reply {
         let json: JSONText
         /// Whether the answer reports a change, for which a cancellation comes too late.
-        var isOfChange = false
+        var reportsChange = false
     }
 
     private func send(_ reply: Reply) {
@@ -154,12 +157,12 @@ final class McpServer: Sendable {
     private func answer(_ request: McpRequest) async -> Reply {
         do {
             let revision = try revision(of: request)
-            let (result, isOfChange) = try await result(of: request, revision)
+            let (result, reportsChange) = try await result(of: request, revision)
             return Reply(
                 json: .object([
                     ("jsonrpc", JSONText("2.0")), ("id", request.id.json),
-                    ("result", .object(result + revision.members(of: name))),
-                ]), isOfChange: isOfChange)
+                    ("result", .object(result + revision.members(of: serverInfo))),
+                ]), reportsChange: reportsChange)
         } catch let error as McpError {
             return Self.reply(error, to: request.id)
         } catch {
@@ -168,7 +171,7 @@ final class McpServer: Sendable {
         }
     }
 
-    /// Returns the revision by which a request is answered.
+    /// Returns the revision of the protocol in which a request is answered.
     ///
     /// - Throws: ``McpError`` for a request of an unknown revision, or of none.
     private func revision(of request: McpRequest) throws -> McpRevision {
@@ -186,7 +189,7 @@ final class McpServer: Sendable {
 
     /// Returns the result of a request, and whether it reports a change.
     private func result(of request: McpRequest, _ revision: McpRevision) async throws
-        -> (Members, isOfChange: Bool)
+        -> (Members, reportsChange: Bool)
     {
         switch request.method {
         case "initialize": (try initialize(request), false)
@@ -218,7 +221,7 @@ final class McpServer: Sendable {
         state.withLock { $0.revision = revision }
         return [
             ("protocolVersion", JSONText(revision.name)), ("capabilities", Self.capabilities),
-            ("serverInfo", name), ("instructions", instructions),
+            ("serverInfo", serverInfo), ("instructions", instructions),
         ]
     }
 
@@ -297,7 +300,7 @@ final class McpServer: Sendable {
 
     // MARK: Tools
 
-    private func call(_ request: McpRequest) async throws -> (Members, isOfChange: Bool) {
+    private func call(_ request: McpRequest) async throws -> (Members, reportsChange: Bool) {
         let call = try request.parameters(McpTools.Call.self)
         guard call.isChange else { return (Self.members(try await tools.perform(call)), false) }
         if tools.allowsChanges, !state.withLock({ $0.pace.take(at: .now) }) {

@@ -9,7 +9,7 @@ struct McpTools: Sendable {
     static let readName = "read"
 
     let options: MirrorOptions
-    /// Whether operations are listed and carried out.
+    /// Whether the operations, which change the mirror, are listed and carried out.
     let allowsChanges: Bool
 
     /// The outcome of a valid call.
@@ -112,7 +112,7 @@ struct McpTools: Sendable {
 
     /// Carries out a call.
     ///
-    /// - Returns: The outcome; a refusal is for the model, which may correct the call.
+    /// - Returns: The outcome. The language model reads a refusal, and may correct its call.
     /// - Throws: ``McpError`` for an unknown tool.
     func perform(_ call: Call) async throws -> Outcome {
         switch call.wish {

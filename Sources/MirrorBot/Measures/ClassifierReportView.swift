@@ -20,8 +20,8 @@ enum ClassifierReportView {
             + comparison(report, terminal)
     }
 
-    /// A comparison of plain and learned weights, and of learned ones for words alone if there are
-    /// other features; empty if too little was learned.
+    /// A table that compares plain and learned weights; if there are other features than words, it
+    /// also has learned weights for words alone. Empty if too little was learned.
     private static func comparison(_ report: ClassifierReport, _ terminal: Terminal) -> [String] {
         let comparison = report.comparison
         guard let weights = comparison.weights else { return [] }
@@ -49,7 +49,7 @@ enum ClassifierReportView {
             + rows + [
                 "  " + Printable.padded("favorites given", to: 19) + fired, "  \(weights.inWords)",
             ]
-            + equal(report).map { "  " + $0 }
+            + equalRateLines(report).map { "  " + $0 }
     }
 
     private static func column(_ value: Double?) -> String {
@@ -59,7 +59,7 @@ enum ClassifierReportView {
     private static func column(_ text: String) -> String { FigureGroup.aligned(text, to: 9) }
 
     /// The rate at which learned weights give as many favorites as plain ones do at the threshold.
-    private static func equal(_ report: ClassifierReport) -> [String] {
+    private static func equalRateLines(_ report: ClassifierReport) -> [String] {
         guard let rate = report.comparison.equalThreshold else { return [] }
         return [
             "above a rate of \(String(format: "%.3g", rate)) the learned ones favorite \(report.comparison.plain.fired) "

@@ -84,8 +84,8 @@ struct EvaluateSchedulerCommand: AsyncParsableCommand {
                 configuration: configuration,
                 zone: zone)
         }
-        let (past, used) = try await reader.archive(at: Console.current.path(from))
-        return try await ScheduleReport(on: [past], configuration: configuration, zone: used)
+        let (past, usedZone) = try await reader.archive(at: Console.current.path(from))
+        return try await ScheduleReport(on: [past], configuration: configuration, zone: usedZone)
     }
 }
 

@@ -60,14 +60,14 @@ struct FavoriteScoresView {
         let calibration = scores.calibration
         let share = scores.testing.share ?? 0
         let constant = Self.decimals(share * (1 - share))
-        let off = calibration.expectedError.map {
+        let meaning = calibration.expectedError.map {
             "they are \(Self.percent($0, digits: 1)) off on average; 0 is perfect"
         }
         return [
             Figure(
                 "Brier score", calibration.brier,
                 "their mean squared error; always saying \(Self.percent(share)) gives \(constant)"),
-            Figure("calibration error", calibration.expectedError, off ?? "needs posts"),
+            Figure("calibration error", calibration.expectedError, meaning ?? "needs posts"),
         ]
     }
 

@@ -20,16 +20,16 @@ struct RehearsalPage {
         let characters: Int
         /// The most replies and favorites.
         let samples: Int
-        /// The most marks of a strip.
-        let marks: Int
+        /// The most marks of a strip; adjacent posts share a mark.
+        let maximumMarks: Int
 
         /// The first level whose page fits the size limit is used, else the last one.
         static let all = [
-            Detail(weeks: 4, postsPerDay: 6, characters: 140, samples: 12, marks: 1_500),
-            Detail(weeks: 3, postsPerDay: 5, characters: 120, samples: 10, marks: 1_200),
-            Detail(weeks: 2, postsPerDay: 4, characters: 100, samples: 8, marks: 1_000),
-            Detail(weeks: 1, postsPerDay: 3, characters: 80, samples: 5, marks: 800),
-            Detail(weeks: 1, postsPerDay: 2, characters: 60, samples: 3, marks: 500),
+            Detail(weeks: 4, postsPerDay: 6, characters: 140, samples: 12, maximumMarks: 1_500),
+            Detail(weeks: 3, postsPerDay: 5, characters: 120, samples: 10, maximumMarks: 1_200),
+            Detail(weeks: 2, postsPerDay: 4, characters: 100, samples: 8, maximumMarks: 1_000),
+            Detail(weeks: 1, postsPerDay: 3, characters: 80, samples: 5, maximumMarks: 800),
+            Detail(weeks: 1, postsPerDay: 2, characters: 60, samples: 3, maximumMarks: 500),
         ]
     }
 
@@ -64,7 +64,7 @@ struct RehearsalPage {
         return [
             "sentences": .texts(
                 RehearsalWords.sentences(report).map { Words.capitalized($0) + "." }),
-            "strips": .markup(YearStrips(report, marks: detail.marks).element),
+            "strips": .markup(YearStrips(report, maximumMarks: detail.maximumMarks).element),
             "months": .list(months), "hasWeeks": .flag(!weeks.isEmpty),
             "weeks": .list(weeks.map { week($0, detail) }),
             "repliesMissing": .text(Self.missing(report.replies)),
@@ -110,8 +110,8 @@ struct RehearsalPage {
 
     private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
-    /// Returns the weeks, from Monday on, in which both have posts, and which are nearest to evenly
-    /// spaced places of the year.
+    /// Returns `count` weeks, from Monday on, that are spread over the year; human and bot both
+    /// have posts in each of them.
     private func chosenWeeks(_ count: Int) -> [[RehearsedYear.Day]] {
         let mondays = report.days.indices.filter {
             report.days[$0].day.weekday == 1 && $0 + 7 <= report.days.count
@@ -128,9 +128,9 @@ struct RehearsalPage {
         -> PageContext
     {
         let shown = entries.prefix(detail.postsPerDay)
-        let rest = entries.count - shown.count
+        let furtherCount = entries.count - shown.count
         return [
-            "who": .text(who), "more": rest > 0 ? .number(rest) : .none,
+            "who": .text(who), "more": furtherCount > 0 ? .number(furtherCount) : .none,
             "posts": .list(
                 shown.map { entry -> PageContext in
                     let text = entry.text.map { Self.cut($0, to: detail.characters) }
@@ -220,12 +220,12 @@ private struct YearStrips {
     private static let daysAcross = 366
 
     private let report: RehearsedYear
-    private let marks: Int
+    private let maximumMarks: Int
 
-    /// - Parameter marks: The most marks of each strip.
-    init(_ report: RehearsedYear, marks: Int) {
+    /// - Parameter maximumMarks: The most marks of each strip.
+    init(_ report: RehearsedYear, maximumMarks: Int) {
         self.report = report
-        self.marks = marks
+        self.maximumMarks = maximumMarks
     }
 
     var element: Markup {
@@ -310,14 +310,14 @@ private struct YearStrips {
         var runs: [(day: Int, runs: [Range<Int>])] = []
         for markHeight in Self.markHeights {
             runs = days.enumerated().map { ($0, Self.runs($1, markHeight)) }
-            if runs.reduce(0, { $0 + $1.runs.count }) <= marks { break }
+            if runs.reduce(0, { $0 + $1.runs.count }) <= maximumMarks { break }
         }
         return runs.flatMap { day, runs in
             runs.map { "M\(x(day)) \(top + $0.lowerBound)v\($0.count)" }
         }.joined()
     }
 
-    /// The stretches of a day with posts, in units from the top.
+    /// The stretches of a day that have posts, in units from the top; adjacent ones are joined.
     private static func runs(_ entries: [RehearsedYear.Entry], _ markHeight: Int) -> [Range<Int>] {
         let positions = Set(entries.map { $0.minute.value / (minutesPerUnit * markHeight) })
             .sorted()

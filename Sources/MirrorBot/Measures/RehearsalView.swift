@@ -53,13 +53,15 @@ enum RehearsalWords {
 
     /// The similarity of hours and days, compared with the human's own days before the year.
     private static func alike(_ report: RehearsedYear) -> String? {
-        let similarities: [(name: String, bot: Double?, own: Double?)] = [
+        let similarities: [(name: String, bot: Double?, human: Double?)] = [
             ("hours", report.likeness.hours, report.ownLikeness.hours),
             ("posts a day", report.likeness.postsPerDay, report.ownLikeness.postsPerDay),
             ("first posts of a day", report.likeness.firstPost, report.ownLikeness.firstPost),
         ]
-        let sentences = similarities.compactMap { name, bot, own in
-            bot.map { bot in "\(name) \(percent(bot))" + (own.map { " (\(percent($0)))" } ?? "") }
+        let sentences = similarities.compactMap { name, bot, human in
+            bot.map { bot in
+                "\(name) \(percent(bot))" + (human.map { " (\(percent($0)))" } ?? "")
+            }
         }
         guard !sentences.isEmpty else { return nil }
         return "alike are " + sentences.joined(separator: ", ")

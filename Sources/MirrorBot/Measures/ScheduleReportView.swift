@@ -38,7 +38,7 @@ enum ScheduleReportView {
 
     /// The columns about consecutive days, which are in a separate table, because one line has no
     /// room for them.
-    private static let spells = [
+    private static let consecutiveDayGroups = [
         Group(
             title: "neighbours",
             columns: [("bot", .autocorrelation), ("human", .humanAutocorrelation)], width: 7),
@@ -54,12 +54,12 @@ enum ScheduleReportView {
     ]
 
     /// The most left-out authors that are named.
-    private static let named = 20
+    private static let maximumNamed = 20
     /// The narrowest column of names.
     private static let leastNameWidth = 8
 
     static func lines(_ report: ScheduleReport, terminal: Terminal) -> [String] {
-        table(groups, report, terminal) + [""] + table(spells, report, terminal) + [
+        table(groups, report, terminal) + [""] + table(consecutiveDayGroups, report, terminal) + [
             "", gain(report),
         ]
             + toldApart(report).flatMap {
@@ -84,11 +84,11 @@ enum ScheduleReportView {
     static func leftOut(_ report: ScheduleReport) -> [String] {
         guard !report.leftOut.isEmpty else { return [] }
         var lines = ["", "left out \(report.leftOut.count):"]
-        lines += report.leftOut.prefix(named).map {
+        lines += report.leftOut.prefix(maximumNamed).map {
             "  \(Printable.line($0.author, columns: 40)): \($0.reason)"
         }
-        if report.leftOut.count > named {
-            lines.append("  and \(report.leftOut.count - named) more")
+        if report.leftOut.count > maximumNamed {
+            lines.append("  and \(report.leftOut.count - maximumNamed) more")
         }
         return lines
     }
@@ -102,8 +102,8 @@ enum ScheduleReportView {
         func signed(_ measure: ScheduleMeasure) -> String {
             report.median[measure].map { ($0 > 0 ? "+" : "") + figure($0, 3) } ?? "–"
         }
-        let whose = report.authors.count > 1 ? "median gain" : "gain"
-        return "\(whose) per post: \(signed(.kernelGain)) nats over the plain kernel, "
+        let gainName = report.authors.count > 1 ? "median gain" : "gain"
+        return "\(gainName) per post: \(signed(.kernelGain)) nats over the plain kernel, "
             + "\(signed(.histogramGain)) over the histogram"
     }
 

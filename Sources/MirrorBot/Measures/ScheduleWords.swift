@@ -3,12 +3,13 @@ import Foundation
 
 /// Summarizes the measures of a schedule in one plain sentence.
 enum ScheduleWords {
-    /// The least number of later posts, and of days, below which every figure is mostly chance.
+    /// The number of later posts below which every figure is mostly chance.
     private static let fewestPosts = 50
-    /// ln of the probability of a minute for a uniform guess.
+    /// The logarithm of the probability of a minute if all minutes are equally probable.
     private static let ignorance = -log(1_440.0)
 
-    /// The similarity of days and minutes of bot and human; measures that are missing are left out.
+    /// A sentence about how similar the days and minutes of bot and human are, without missing
+    /// measures.
     static func sentence(_ scores: ScheduleScores) -> String {
         let tested = Int(scores[.testedPosts] ?? 0)
         guard tested >= fewestPosts else {
@@ -33,7 +34,8 @@ enum ScheduleWords {
         }
     }
 
-    /// Says whether busy and quiet days follow one another as the human's do, if theirs do.
+    /// Says whether the bot's busy and quiet days come in spells like the human's; nil if the human
+    /// has no such spells.
     private static func spells(_ scores: ScheduleScores) -> String? {
         guard let bot = scores[.autocorrelation], let human = scores[.humanAutocorrelation],
             human >= 0.1

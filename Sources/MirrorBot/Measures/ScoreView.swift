@@ -54,7 +54,7 @@ enum ScoreView {
     /// The share of the bot's favorites that are right, in everyday words; nil if it was not
     /// measured.
     ///
-    /// "About" is accurate: the closest common fraction is named, and with few favorites none is.
+    /// The share is rounded to the closest common fraction; with few favorites none is named.
     static func favoritesInWords(_ scores: FavoriteScores?) -> String? {
         guard let scores else { return nil }
         if let waiting = scores.training.waiting, scores.decisions.fired == 0 {
@@ -218,7 +218,7 @@ enum ScoreView {
         return String(format: isSigned ? "%+.3f" : "%.3f", value)
     }
 
-    /// Returns a gain in nats as the factor by which the probability changes.
+    /// Returns a gain in nats as the percentage by which the probability changes.
     private static func chance(_ gain: Double?) -> String {
         guard let gain, gain.isFinite else { return "some of them had no chance at all" }
         let percent = 100 * (exp(abs(gain)) - 1)

@@ -27,8 +27,9 @@ enum TextReportView {
         if let agreement = report.agreement { lines += [""] + labels(agreement, report, terminal) }
         if let learning = report.learning { lines += [""] + Self.learning(learning, terminal) }
         lines += costs(report, terminal)
-        for (reason, count) in first(report).sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) })
-        {
+        for (reason, count) in firstReasons(report).sorted(by: {
+            ($1.value, $0.key) < ($0.value, $1.key)
+        }) {
             lines += ["", terminal.bold(reason) + "  \(count): \(ReportedReason(reason).text)"]
             lines += (report.samples[reason] ?? []).map { sample($0, terminal) }
         }
@@ -42,8 +43,8 @@ enum TextReportView {
             + meaning
     }
 
-    /// The number of texts for which each code is the first one against them.
-    private static func first(_ report: TextReport) -> [String: Int] {
+    /// For each reason, the number of texts for which it is the first reason against them.
+    private static func firstReasons(_ report: TextReport) -> [String: Int] {
         report.byReason.merging(report.later, uniquingKeysWith: +)
     }
 

@@ -28,17 +28,17 @@ enum ConfigView {
         let change = "Change: taken up \(line.uptake.words)." + (line.effect.map { " \($0)" } ?? "")
         let problem =
             line.problem.map { Printable.wrapped(Printable.line($0), columns: width - 2) } ?? []
-        let usual = line.fallback.map { "; \($0) where nothing is set" } ?? ""
-        return head(of: line, terminal) + paragraph(sentence(line.summary))
-            + paragraph("Values: \(line.form)\(usual).") + paragraph(change)
+        let fallbackNote = line.fallback.map { "; \($0) where nothing is set" } ?? ""
+        return headline(of: line, terminal) + paragraph(sentence(line.summary))
+            + paragraph("Values: \(line.form)\(fallbackNote).") + paragraph(change)
             + problem.enumerated().map {
                 "    " + ($0 == 0 ? terminal.yellow("!") : " ") + " " + $1
             }
     }
 
-    /// The name, the value and the origin: on one line if they fit, else with the value below the
+    /// The name, the value and the origin on one line; if they do not fit, the value is below the
     /// name.
-    private static func head(of line: ConfigReport.Line, _ terminal: Terminal) -> [String] {
+    private static func headline(of line: ConfigReport.Line, _ terminal: Terminal) -> [String] {
         let value = Printable.line(line.value ?? "not set")
         let origin = line.origin == .unset ? "" : "  (\(line.origin.rawValue))"
         let name = "  " + terminal.bold(line.name)

@@ -72,17 +72,17 @@ struct ExplainView {
 
     /// The number and the descriptions of pictures, because a terminal does not show them.
     private func pictures(_ pictures: [ExplainReport.AttachedPicture]) -> String {
-        let shown = pictures.map {
+        let descriptions = pictures.map {
             ($0.alt.map { "\"\($0)\"" } ?? "not described") + ($0.isUploaded ? ", uploaded" : "")
         }
-        return "\(pictures.count): " + shown.joined(separator: "; ")
+        return "\(pictures.count): " + descriptions.joined(separator: "; ")
     }
 
     private func person(_ person: ReportedPerson) -> String {
         person.name == "@\(person.account)" ? person.name : "\(person.name) (\(person.account))"
     }
 
-    /// The times of the action's events; equal minutes are named once.
+    /// The times of the action's events; a minute with several events is named once.
     private var times: String? {
         let events = [
             ("decided", report.decided), ("due", report.due), ("sent", report.sent),
@@ -177,8 +177,10 @@ struct ExplainView {
     private func short(_ number: Double) -> String { String(format: "%.3g", number) }
 }
 
-/// The contribution of each feature to ln of a rate, as bars, with its counts in both categories:
-/// words, then the author, the spelling and the form, each group below its sum.
+/// The contribution of each feature to the logarithm of a rate, as bars, with its counts among
+/// favorites and other posts.
+///
+/// The groups are words, the author, the spelling and the form, each below its sum.
 struct FeatureBars {
     private static let countWidth = 6
 
@@ -187,28 +189,29 @@ struct FeatureBars {
     let features: [Explanation.Feature]
     let terminal: Terminal
 
-    /// A line for each, below a heading; none without features.
+    /// A line for each feature, below a heading; empty if there are no features.
     var lines: [String] {
         let terms = [base].compactMap(\.self) + features
         guard !terms.isEmpty else { return [] }
-        let space = min(80, terminal.columns)
-        let name = space >= 60 ? 24 : 13
-        let bar = max(4, space - 2 - name - 7 - 2 * Self.countWidth - 1)
+        let columns = min(80, terminal.columns)
+        let nameWidth = columns >= 60 ? 24 : 13
+        let barWidth = max(4, columns - 2 - nameWidth - 7 - 2 * Self.countWidth - 1)
         let strongest = max(terms.map { abs($0.logOdds) }.max() ?? 0, .leastNormalMagnitude)
         let columnTitles =
-            "  " + FigureGroup.aligned("adds to ln(rate)", to: name + 6)
-            + Printable.padded("", to: bar + 2)
+            "  " + FigureGroup.aligned("adds to ln(rate)", to: nameWidth + 6)
+            + Printable.padded("", to: barWidth + 2)
             + FigureGroup.aligned("fav.", to: Self.countWidth)
             + FigureGroup.aligned("other", to: Self.countWidth)
         func line(_ feature: Explanation.Feature) -> String {
-            let cells = Int((abs(feature.logOdds) / strongest * Double(bar)).rounded())
-            let isFor = feature.logOdds >= 0
+            let cells = Int((abs(feature.logOdds) / strongest * Double(barWidth)).rounded())
+            let isPositive = feature.logOdds >= 0
             let barText = Printable.padded(
-                String(repeating: isFor ? "█" : "░", count: cells), to: bar)
+                String(repeating: isPositive ? "█" : "░", count: cells), to: barWidth)
             return "  "
-                + Printable.padded(Printable.line(feature.name, columns: name - 1), to: name)
+                + Printable.padded(
+                    Printable.line(feature.name, columns: nameWidth - 1), to: nameWidth)
                 + Self.sum([feature]) + " "
-                + (isFor ? terminal.green(barText) : terminal.yellow(barText)) + " "
+                + (isPositive ? terminal.green(barText) : terminal.yellow(barText)) + " "
                 + FigureGroup.aligned(feature.favorites.map(String.init) ?? "", to: Self.countWidth)
                 + FigureGroup.aligned(feature.normals.map(String.init) ?? "", to: Self.countWidth)
         }
@@ -216,7 +219,7 @@ struct FeatureBars {
         return [terminal.dim(columnTitles)] + [base].compactMap(\.self).map(line)
             + groups.flatMap { group, features in
                 let title = terminal.dim(
-                    "  " + Printable.padded(group.rawValue, to: name) + Self.sum(features))
+                    "  " + Printable.padded(group.rawValue, to: nameWidth) + Self.sum(features))
                 return (groups.count > 1 ? [title] : []) + features.map(line)
             }
     }

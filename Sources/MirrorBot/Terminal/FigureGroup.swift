@@ -19,7 +19,7 @@ struct Figure {
     }
 }
 
-/// A group of figures below a title, each on one line, or on more if its meaning is long.
+/// A group of figures below a title, each on one line, or on several if its meaning is long.
 struct FigureGroup {
     private static let nameWidth = 19
     private static let valueWidth = 7

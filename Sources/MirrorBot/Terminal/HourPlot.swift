@@ -7,13 +7,16 @@ struct HourPlot {
     private static let rows = 4
     /// The cells to the left of the bars.
     private static let margin = 7
+    /// The greatest width of the plot, in cells.
     private static let widest = 79
 
     /// The layout of the bars.
     private struct Layout {
         /// The number of hours for each bar.
         let hours: Int
+        /// The width of a bar, in cells.
         let bar: Int
+        /// The cells between two bars.
         let gap: Int
         /// The number of hours between two labels.
         let labels: Int
@@ -31,14 +34,15 @@ struct HourPlot {
     let bot: [Double]
     let terminal: Terminal
 
-    /// The plot; each row has its own scale, because the shapes are compared.
+    /// The plot; human and bot have different scales, because only the shapes are compared.
     var text: String {
         guard human.contains(where: { $0 > 0 }) || bot.contains(where: { $0 > 0 }) else {
             return "no posts to plot yet"
         }
-        let space = min(Self.widest, terminal.columns)
+        let availableColumns = min(Self.widest, terminal.columns)
         let layout =
-            Self.layouts.first { $0.columns <= space } ?? Self.layouts[Self.layouts.count - 1]
+            Self.layouts.first { $0.columns <= availableColumns }
+            ?? Self.layouts[Self.layouts.count - 1]
         let axis = Self.axis(layout)
         return [
             bars(human, layout, terminal.blue), "human  " + terminal.dim(axis),
@@ -51,7 +55,7 @@ struct HourPlot {
         let labels = stride(from: 0, to: 24, by: layout.labels).map {
             Printable.padded(String($0), to: step)
         }
-        return withoutEnd(labels.joined())
+        return withoutTrailingBlanks(labels.joined())
     }
 
     private func bars(_ shares: [Double], _ layout: Layout, _ color: (String) -> String) -> String {
@@ -67,14 +71,14 @@ struct HourPlot {
                     repeating: Self.levels[min(max(height - row * steps, 0), steps)],
                     count: layout.bar)
             }
-            let line = Self.withoutEnd(
+            let line = Self.withoutTrailingBlanks(
                 cells.joined(separator: String(repeating: " ", count: layout.gap)))
             return line.isEmpty ? "" : String(repeating: " ", count: Self.margin) + color(line)
         }.joined(separator: "\n")
     }
 
     /// The line without trailing blanks, which a narrow terminal would break.
-    private static func withoutEnd(_ line: String) -> String {
+    private static func withoutTrailingBlanks(_ line: String) -> String {
         String(line.reversed().drop { $0 == " " }.reversed())
     }
 }

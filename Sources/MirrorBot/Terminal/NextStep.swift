@@ -6,13 +6,13 @@ import Mirroring
 enum NextStep {
     /// Whether `mirror-bot setup` leads through the steps, so that its commands need not print the
     /// next one.
-    @TaskLocal static var isLed = false
+    @TaskLocal static var isGuided = false
 
     /// Prints the step on the standard error, to keep the output clean; does nothing for a working
     /// mirror.
     static func print(for mirror: HumanMirror) async {
-        // The command itself has succeeded, whatever the result here.
-        guard !isLed, let step = try? await mirror.nextStep() else { return }
+        // The command itself has succeeded, so a failure of this look-up is ignored.
+        guard !isGuided, let step = try? await mirror.nextStep() else { return }
         StandardError.write("next: \(step.command)\n")
     }
 
@@ -20,22 +20,24 @@ enum NextStep {
     static func lines(_ steps: [SetupStep], terminal: Terminal) -> [String] {
         guard let next = steps.firstIndex(where: { !$0.isDone }) else { return [] }
         return steps.enumerated().flatMap { index, step -> [String] in
-            let head = line(step, terminal)
-            guard !step.isDone else { return head }
+            let stepLines = self.stepLines(step, terminal)
+            guard !step.isDone else { return stepLines }
             let detail =
                 index == next ? step.detail.map { wrapped($0, terminal, terminal.dim) } ?? [] : []
-            // On one line, so that it can be copied.
+            // The command is on one line, so that it can be copied.
             let command = Printable.line(step.command)
-            return head + detail + ["    → " + (index == next ? terminal.bold(command) : command)]
+            return stepLines + detail + [
+                "    → " + (index == next ? terminal.bold(command) : command)
+            ]
         }
     }
 
     /// The checklist without the commands.
     static func overview(_ steps: [SetupStep], terminal: Terminal) -> [String] {
-        steps.flatMap { line($0, terminal) }
+        steps.flatMap { stepLines($0, terminal) }
     }
 
-    private static func line(_ step: SetupStep, _ terminal: Terminal) -> [String] {
+    private static func stepLines(_ step: SetupStep, _ terminal: Terminal) -> [String] {
         let mark = "  \(step.isDone ? terminal.green("✔") : "○") "
         let text = wrapped(step.text, terminal)
         return text.isEmpty ? [mark] : [mark + text[0].dropFirst(4)] + text.dropFirst()

@@ -34,15 +34,15 @@ enum PlanView {
         Printable.wrapped(text, columns: terminal.columns).map { terminal.dim($0) }
     }
 
-    /// The least width for a text beside its time and state, in cells.
-    private static let leastRoom = 20
+    /// The least width for a text on the line of its time and state, in cells.
+    private static let leastTextColumns = 20
 
     /// One line for each slot; two on a narrow terminal.
     static func slots(_ slots: [PlanReport.Slot], terminal: Terminal) -> [String] {
         let now = Date()
         let states = slots.map(state)
         let width = states.map { Printable.width($0) }.max() ?? 0
-        // Slots are named by their numbers, which differ from their order after one was moved.
+        // Slots are named by their numbers, which are not in order after a slot was moved.
         let numbers = slots.map { String($0.subject.split(separator: "#").last ?? "") }
         let digits = numbers.map(\.count).max() ?? 0
         return zip(zip(slots, numbers), states).flatMap { slot, state -> [String] in
@@ -52,7 +52,7 @@ enum PlanView {
             let id = ActionID.short(slot.id)
             let remainingColumns =
                 terminal.columns - Printable.width(lineStart) - Printable.width(id) - width - 5
-            guard remainingColumns >= leastRoom else {
+            guard remainingColumns >= leastTextColumns else {
                 let text = Printable.line(words(of: slot), columns: terminal.columns - 8)
                 return [lineStart + id + " " + terminal.dim(state), "        " + text]
             }

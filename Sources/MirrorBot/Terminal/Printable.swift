@@ -23,10 +23,10 @@ enum Printable {
         var usedColumns = 0
         let ellipsis = ellipsis
         for character in safe {
-            let next = width(character)
-            guard usedColumns + next <= columns - ellipsis.count else { break }
+            let characterWidth = width(character)
+            guard usedColumns + characterWidth <= columns - ellipsis.count else { break }
             keptText.append(character)
-            usedColumns += next
+            usedColumns += characterWidth
         }
         return keptText + ellipsis
     }
@@ -37,8 +37,8 @@ enum Printable {
     /// The sign at the end of a shortened text.
     private static var ellipsis: String { hasUnicode ? "…" : "..." }
 
-    /// The text on several lines, each no wider than `columns`; broken anywhere, so that nothing is
-    /// lost.
+    /// The text on several lines, each no wider than `columns`; lines may end within words, so that
+    /// nothing is lost.
     static func chunks(_ text: String, columns: Int) -> [String] {
         line(text).reduce(into: [""]) { chunks, character in
             if width(chunks[chunks.count - 1]) + width(character) > columns { chunks.append("") }
@@ -57,7 +57,7 @@ enum Printable {
         }
     }
 
-    /// A named value on several lines, with the name before the first.
+    /// A named value on one or several lines, with the name before the first line.
     ///
     /// - Parameters:
     ///   - name: The name of the value; empty for none.
@@ -85,8 +85,8 @@ enum Printable {
         return isWide(first) ? 2 : 1
     }
 
-    /// The blocks of East Asian scripts and full-width forms (Unicode Standard Annex #11, classes W
-    /// and F, by block).
+    /// Whether a scalar takes two cells: those of East Asian scripts and full-width forms do
+    /// (Unicode Standard Annex #11, classes W and F, by block).
     private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF,

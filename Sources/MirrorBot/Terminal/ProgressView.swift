@@ -4,6 +4,7 @@ import Mirroring
 /// Shows the progress of a training: a bar on a terminal, else an occasional plain line.
 final class ProgressView: @unchecked Sendable {
     // Sendable because the state is only touched under `lock`.
+    /// The number of items at which the first plain line is written.
     private static let firstLine = 1_000
     private static let barWidth = 30
     private static let narrowestBar = 6
@@ -38,7 +39,7 @@ final class ProgressView: @unchecked Sendable {
         isBarShown = true
     }
 
-    /// Name, bar and figures in a number of cells; if there are few, the total is left out.
+    /// Name, bar and figures in at most `columns` cells; if there are few, the total is left out.
     static func line(_ progress: TrainingProgress, columns: Int) -> String {
         let name = progress.step.words
         guard let total = progress.total, total > 0 else {
@@ -59,8 +60,8 @@ final class ProgressView: @unchecked Sendable {
     }
 
     private func showLine(_ progress: TrainingProgress) {
-        // Each line stands for twice as many as the previous one, so that a large archive does not
-        // fill the log.
+        // A line is written when the number has doubled, so that a large archive does not fill the
+        // log.
         guard progress.done >= max(Self.firstLine, 2 * lastLine) else { return }
         lastLine = progress.done
         stream.show("\(progress.step.words): \(progress.done)\n")

@@ -28,7 +28,7 @@ enum Question {
         StandardError.write(prompt)
         let input = Console.current.input
         let answer = input.readLine()
-        // The line of the prompt is still open.
+        // The cursor is still in the line of the prompt.
         if answer == nil, input.isInteractive { StandardError.write("\n") }
         return try checked(answer)
     }
@@ -46,7 +46,7 @@ enum Question {
     static func answer<Value>(
         _ prompt: String, default proposed: String? = nil, _ parse: (String) throws -> Value
     ) throws -> Value {
-        try untilUsable {
+        try untilValid {
             let typed = try optionalLine(prompt)
             guard let answer = typed.isEmpty ? proposed : typed else { throw nothingEntered }
             return try checked(answer, parse)
@@ -86,18 +86,19 @@ enum Question {
         }
     }
 
-    /// One of some keys, at a terminal without Enter; elsewhere the next line.
+    /// Asks for one of `keys`: a key without Enter at a terminal, or else a line.
     ///
     /// The end of the input counts as `q`.
     ///
     /// - Parameters:
     ///   - prompt: The question; ends with a space.
-    ///   - keys: Single letters in lower case, the empty one for Enter. `q` must be among them.
+    ///   - keys: Single letters in lower case, and the empty text for Enter. `q` must be among
+    ///     them.
     /// - Throws: ``CommandError`` with the code for usage for any other line without a terminal.
     static func key(_ prompt: String, among keys: Set<String>) throws -> String {
         let input = Console.current.input
         let readsKeys = input.isInteractive && Console.current.ownsProcess
-        return try untilUsable {
+        return try untilValid {
             let typed: String
             if readsKeys {
                 typed = try HiddenInput().key(prompt) ?? "q"
@@ -135,15 +136,15 @@ enum Question {
     ///
     /// - Throws: ``InputEnded``; without a terminal ``CommandError`` with the code for usage.
     static func secret(_ prompt: String) throws -> Secret {
-        try untilUsable {
+        try untilValid {
             let secret = try optionalSecret(prompt)
             guard !secret.isEmpty else { throw nothingEntered }
             return secret
         }
     }
 
-    /// Asks again as long as an answer is invalid and a person can give another one.
-    private static func untilUsable<Value>(_ ask: () throws -> Value) throws -> Value {
+    /// Repeats a question as long as the answer is invalid and a person can give another one.
+    private static func untilValid<Value>(_ ask: () throws -> Value) throws -> Value {
         while true {
             do {
                 return try ask()
@@ -225,7 +226,8 @@ private struct HiddenInput {
         }
     }
 
-    /// Asks only after the echo is off, because fast input would be shown.
+    /// Returns the next line; the prompt is shown after the echo is off, because fast input would
+    /// be shown otherwise.
     func line(_ prompt: String, maximumBytes: Int) throws -> String? {
         try quietly(prompt) {
             var bytes: [UInt8] = []

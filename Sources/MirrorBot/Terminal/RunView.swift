@@ -11,13 +11,13 @@ enum RunView {
         let terminal = Terminal.output
         guard terminal.isInteractive else { return }
         let now = mirror.clock.now
-        // A start never fails because of this output.
+        // The worker starts even if the report cannot be made.
         guard let report = try? await StatusReporter(mirror: mirror).report(now: now),
             report.canStart
         else { return }
         let flags = mirror.configuration.flagWords
         for line in lines(report, now: now, flags: flags, terminal: terminal) { print(line) }
-        // A start never fails because its lines cannot be written.
+        // The worker starts even if the lines cannot be written.
         try? Console.current.output.flush()
     }
 
@@ -45,7 +45,7 @@ enum RunView {
             "\(works) mirror \(report.mirror)" + (report.isRunning ? "; this one waits" : "")
         var lines = Printable.wrapped(headline, columns: terminal.columns).map { terminal.bold($0) }
         lines += row("next", next) + row("look", "in another terminal:")
-        // On one line, so that it can be copied.
+        // Each command is on one line, so that it can be copied.
         lines += [command("status"), command("plan")].map { "       " + Printable.line($0) }
         return lines + row("stop", "Ctrl-C")
     }

@@ -3,7 +3,8 @@ import Foundation
 import Mirroring
 import Posts
 
-/// The answer of `mirror-bot stats`, no wider than 80 cells, nor than a terminal of 40.
+/// The answer of `mirror-bot stats`, at most 80 cells wide and no wider than a terminal of at least
+/// 40 cells.
 struct StatsView {
     private static let widest = 80
     private static let levels = Array(" ▁▂▃▄▅▆▇█")
@@ -68,14 +69,9 @@ struct StatsView {
             let highest = max(1, numbers.max() ?? 1)
             let levelSteps = Self.levels.count - 1
             let cells = numbers.map { number in
+                let level = Int((Double(number) / Double(highest) * Double(levelSteps)).rounded())
                 // A number above zero is always visible.
-                Self.levels[
-                    number == 0
-                        ? 0
-                        : max(
-                            1,
-                            Int((Double(number) / Double(highest) * Double(levelSteps)).rounded()))
-                ]
+                return Self.levels[number == 0 ? 0 : max(1, level)]
             }
             return "  " + Printable.padded(name, to: 11) + color(String(cells))
                 + FigureGroup.aligned("\(numbers.reduce(0, +))", to: 5)

@@ -81,7 +81,7 @@ enum StatusView {
         let headline = report.verdict.map { verdict($0, terminal) + [""] } ?? []
         guard let steps = report.setup else { return headline }
         let commandLine = report.setupCommand.map {
-            // On one line, so that it can be copied.
+            // The command is on one line, so that it can be copied.
             ["  → " + terminal.bold(Printable.line($0)) + " leads through these steps:"]
         }
         return headline + [terminal.bold("before it works")] + (commandLine ?? [])
@@ -94,17 +94,17 @@ enum StatusView {
             place.settings.isEmpty
             ? "no .env in this folder" + (place.home.map { " or in \($0)" } ?? "")
             : place.settings.joined(separator: ", then ")
-        let shared =
+        let sharedRows =
             place.sharedWith.isEmpty
             ? []
             : rows(
                 "shared",
                 "used from \(place.sharedWith.joined(separator: ", ")) too; \(Setting.mirror.name)=NAME in one .env gives it a mirror of its own",
                 terminal)
-        return rows("settings", settings, terminal) + shared
+        return rows("settings", settings, terminal) + sharedRows
     }
 
-    /// The other zones in which the human lived, as far as they fit into a line.
+    /// The first two of the other zones in which the human lived, and the number of further ones.
     private static func otherZones(_ report: StatusReport) -> [String] {
         guard let zones = report.zones else { return [] }
         let firstZones = zones.prefix(2).map { "\(Printable.line($0.timeZone)) \($0.days)" }
@@ -114,7 +114,7 @@ enum StatusView {
     private static func verdict(_ verdict: StatusReport.Verdict, _ terminal: Terminal) -> [String] {
         let stateSign = stateSign(verdict.state, terminal)
         let verdictText = Printable.line(verdict.text)
-        // Programs read the first line of piped output.
+        // In piped output the verdict is not wrapped, because programs read the first line.
         let text =
             terminal.hasWidth
             ? Printable.wrapped(verdictText, columns: terminal.columns - 2) : [verdictText]
@@ -136,7 +136,8 @@ enum StatusView {
         if feed.unreadable > 0 { parts.append("\(feed.unreadable) unreadable") }
         if feed.waiting > 0 { parts.append("\(feed.waiting) to be tried again") }
         if feed.givenUp > 0 { parts.append("\(feed.givenUp) given up") }
-        // The reason and the time are listed once, among the reasons below.
+        // The error and its time are not repeated, because they are among the reasons below the
+        // feeds.
         if feed.error != nil { parts.append(terminal.yellow("cannot be read")) }
         return "  " + Printable.padded(Printable.line(feed.feed), to: 16)
             + parts.joined(separator: ", ")
@@ -171,7 +172,8 @@ enum StatusView {
     static func lines(
         of action: ReportedAction, _ zone: TimeZone, _ terminal: Terminal
     ) -> [String] {
-        let what = action.reason.map { "\(action.state.rawValue), \($0)" } ?? action.state.rawValue
+        let stateText =
+            action.reason.map { "\(action.state.rawValue), \($0)" } ?? action.state.rawValue
         let start = "  \(ActionID.short(action.id)) \(LocalTime(action.at, in: zone)) "
         let about = [
             action.person?.name,
@@ -180,12 +182,12 @@ enum StatusView {
         guard terminal.columns < narrow else {
             let lineStart =
                 start + Printable.padded(action.kind.rawValue, to: 9)
-                + Printable.line(what, columns: 24) + "  "
+                + Printable.line(stateText, columns: 24) + "  "
             let remainingColumns = max(16, terminal.columns - Printable.width(lineStart))
             return [lineStart + terminal.dim(Printable.line(about, columns: remainingColumns))]
         }
         let first = start + action.kind.rawValue
-        let lineStart = "    " + Printable.line(what, columns: terminal.columns - 4)
+        let lineStart = "    " + Printable.line(stateText, columns: terminal.columns - 4)
         let remainingColumns = terminal.columns - Printable.width(lineStart) - 2
         let subject = Printable.line(
             about, columns: remainingColumns >= 12 ? remainingColumns : terminal.columns - 4)
@@ -229,8 +231,8 @@ enum StatusView {
     private static func texts(
         _ texts: StatusReport.TextState, today: LocalDay?, _ terminal: Terminal
     ) -> [String] {
-        let plain = texts.plain.map { ", \($0) of them plain ones that come first" } ?? ""
-        var parts = [("\(texts.fit) may be posted by themselves\(plain)", texts.fit)]
+        let plainNote = texts.plain.map { ", \($0) of them plain ones that come first" } ?? ""
+        var parts = [("\(texts.fit) may be posted by themselves\(plainNote)", texts.fit)]
         parts.append(("\(texts.sometimes) more on some days or at some hours", texts.sometimes))
         parts.append(("\(texts.unfit) may not: \(texts.commonest)", texts.unfit))
         parts.append(("\(texts.unjudged) are not judged yet", texts.unjudged))
@@ -247,11 +249,11 @@ enum StatusView {
 
     private static func classifier(_ report: StatusReport) -> String {
         guard let state = report.classifier else { return "cannot be reached" }
-        let wordless =
+        let wordlessNote =
             state.wordless.flatMap { $0 > 0 ? ", \($0) of them without a word" : nil } ?? ""
         let weights = state.weights.map { "; \($0.text)" } ?? ""
         return
-            "\(state.favorites) favorites and \(state.normals) other posts learned\(wordless)\(weights)"
+            "\(state.favorites) favorites and \(state.normals) other posts learned\(wordlessNote)\(weights)"
     }
 
     private static func account(_ role: AccountRole, _ report: StatusReport) -> String {
