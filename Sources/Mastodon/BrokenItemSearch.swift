@@ -61,7 +61,7 @@ struct BrokenItemSearch: Equatable, Sendable {
     }
 
     /// The upper end of the next request; nil for none.
-    private var end: MastodonPlace? {
+    private var requestEnd: MastodonPlace? {
         guard let failedEnd else { return ceiling }
         let distance = floor.distance(to: failedEnd)
         return distance <= 2 ? failedEnd : floor.advanced(by: distance / 2 + 1)
@@ -113,7 +113,7 @@ struct BrokenItemSearch: Equatable, Sendable {
                 range: .openAbove(newestRead: $0, notedIDs: []), floor: $0, failedEnd: nil)
         }
         guard var search = searchAbovePlace ?? BrokenItemSearch(.newer(than: position)),
-            search.end == nil,
+            search.requestEnd == nil,
             let highest = search.floor.highest, search.floor.distance(to: highest) > 2
         else { return nil }
         let floor = search.floor
@@ -140,7 +140,7 @@ struct BrokenItemSearch: Equatable, Sendable {
     /// - Returns: The items in the answer, or the item that cannot be read.
     /// - Throws: The error if the server fails at every request.
     mutating func step(_ feed: Feed, _ read: Reader) async throws -> MastodonList {
-        guard let end else { return try await readArrivals(read) }
+        guard let end = requestEnd else { return try await readArrivals(read) }
         let isSingle = floor.distance(to: end) == 2
         do {
             return try await take(try await read(floor, end, isSingle), upTo: end, read)
@@ -328,7 +328,9 @@ struct BrokenItemSearch: Equatable, Sendable {
         case .newer(let cursor): text = cursor
         }
         let halves = text.split(separator: " ", omittingEmptySubsequences: false)
-        guard halves.count == 2, let first = MastodonPlace(String(halves[0])) else { return nil }
+        guard halves.count == 2, let firstPlace = MastodonPlace(String(halves[0])) else {
+            return nil
+        }
         let parts = halves[1].split(separator: ":", omittingEmptySubsequences: false).map(
             String.init)
         let places = parts.map { MastodonPlace($0) }
@@ -336,19 +338,20 @@ struct BrokenItemSearch: Equatable, Sendable {
             MastodonPlace(String($0))
         }
         let notedIDs = ids.compactMap(\.self)
-        guard notedIDs.count == ids.count, let last = notedIDs.last, ids.count == 1 || !isOlder
+        guard notedIDs.count == ids.count, let lastID = notedIDs.last, ids.count == 1 || !isOlder
         else { return nil }
         let openRange = Range.openAbove(
-            newestRead: first, notedIDs: notedIDs == [first] ? [] : notedIDs)
+            newestRead: firstPlace, notedIDs: notedIDs == [firstPlace] ? [] : notedIDs)
         // The cases are the forms that ``text`` writes.
         switch (isOlder, parts.count) {
         case (true, 3)
         where MastodonID.isUsable(parts[2]) && (parts[1].isEmpty || places[1] != nil):
             self.init(
-                range: .past(ceiling: first, below: parts[2]), floor: last, failedEnd: places[1])
-        case (false, 1): self.init(range: openRange, floor: last, failedEnd: nil)
+                range: .past(ceiling: firstPlace, below: parts[2]), floor: lastID,
+                failedEnd: places[1])
+        case (false, 1): self.init(range: openRange, floor: lastID, failedEnd: nil)
         case (false, 2) where ids.count == 1 && (parts[1].isEmpty || places[1] != nil):
-            self.init(range: .upTo(newest: last), floor: first, failedEnd: places[1])
+            self.init(range: .upTo(newest: lastID), floor: firstPlace, failedEnd: places[1])
         case (false, 3):
             guard let floor = places[1], let failedEnd = places[2] else { return nil }
             self.init(range: openRange, floor: floor, failedEnd: failedEnd)

@@ -65,10 +65,11 @@ extension MastodonClient {
     /// Interprets an answer's status and message.
     func failure(_ call: NetworkCall, _ response: HTTPResponse) -> NetworkError {
         if let refusal = refusalInFront(call, response) { return refusal }
-        let words = words(in: response)
-        let code = code(call, response.status, message: words ?? "")
+        let serverMessage = words(in: response)
+        let code = code(call, response.status, message: serverMessage ?? "")
         var failure = error(
-            call, response, code, outcome: outcome(of: code, status: response.status), words: words)
+            call, response, code, outcome: outcome(of: code, status: response.status),
+            words: serverMessage)
         failure.retryAfter = pacing(of: response).retryAfter(of: code)
         return failure
     }

@@ -165,8 +165,8 @@ extension MastodonNetwork {
             foundPosts += page.items.filter {
                 !$0.post.isTimeTrusted || $0.post.createdAt >= earliestTime
             }
-            if let last = page.items.last(where: { $0.post.isTimeTrusted }),
-                last.post.createdAt < earliestTime
+            if let oldestPost = page.items.last(where: { $0.post.isTimeTrusted }),
+                oldestPost.post.createdAt < earliestTime
             {
                 return foundPosts
             }

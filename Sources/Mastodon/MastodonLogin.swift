@@ -120,11 +120,12 @@ package struct MastodonLogin: Sendable {
         if let verifier = request.verifier { form.append(("code_verifier", verifier.reveal())) }
         let tokens = try await tokens(form)
         let scopes = try await grantedScopes(of: tokens)
-        let old = MastodonCredentials(
+        let applicationCredentials = MastodonCredentials(
             accessToken: tokens.accessToken, clientID: request.clientID,
             clientSecret: request.clientSecret)
         return MastodonLoginGrant(
-            credentials: tokens.credentials(after: old, now: client.now()), scopes: scopes ?? [],
+            credentials: tokens.credentials(after: applicationCredentials, now: client.now()),
+            scopes: scopes ?? [],
             canWrite: try await canWrite(scopes, tokens.accessToken))
     }
 

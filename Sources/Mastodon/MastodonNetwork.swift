@@ -290,8 +290,9 @@ package struct MastodonNetwork: SocialNetwork {
         guard let context = try await context(of: post.address, maximumBytes: Self.maximumContext)
         else { return nil }
         // Servers differ in the order of ancestors.
-        let first = context.ancestors.first { $0.inReplyToID == nil } ?? context.ancestors.first
-        return first.flatMap(MastodonStatusReader.identity) ?? post.post.id.value
+        let firstPost =
+            context.ancestors.first { $0.inReplyToID == nil } ?? context.ancestors.first
+        return firstPost.flatMap(MastodonStatusReader.identity) ?? post.post.id.value
     }
 
     package func replies(to address: String) async throws -> [ObservedPost] {
@@ -525,8 +526,8 @@ extension MastodonNetwork {
             // lacks it.
             guard let status = try await status(address) else { return .gone }
             let translator = try await translator()
-            guard let shown = translator.post(status), shown.author.id == translator.ownID,
-                isOurs(shown)
+            guard let shownPost = translator.post(status), shownPost.author.id == translator.ownID,
+                isOurs(shownPost)
             else {
                 throw client.error(
                     call, .rejected, outcome: .notSent,

@@ -123,14 +123,14 @@ actor MastodonSession {
     /// - Throws: `NetworkError` or `CancellationError`.
     func token() async throws -> Secret {
         let credentials = try await credentials()
-        guard let end = credentials.expiresAt,
-            end.timeIntervalSince(client.now()) < Self.renewalMargin
+        guard let expiry = credentials.expiresAt,
+            expiry.timeIntervalSince(client.now()) < Self.renewalMargin
         else {
             return credentials.accessToken
         }
         do {
             return try await token(after: credentials.accessToken) ?? credentials.accessToken
-        } catch let error as NetworkError where !error.isPermanent && client.now() < end {
+        } catch let error as NetworkError where !error.isPermanent && client.now() < expiry {
             // The old token is valid for a few more moments.
             return credentials.accessToken
         }
@@ -340,9 +340,9 @@ struct MastodonTokens: Decodable {
 extension WireObject {
     /// Scopes as a text separated by spaces or as a list; nil if there are none.
     func scopes(_ key: String) -> [String]? {
-        let words = value([String].self, key) ?? text(key).map { [$0] } ?? []
+        let scopeTexts = value([String].self, key) ?? text(key).map { [$0] } ?? []
         // Words outside the standard's alphabet (RFC 6749, section 3.3) are not printed.
-        let scopes = words.flatMap { $0.split(separator: " ").map(String.init) }
+        let scopes = scopeTexts.flatMap { $0.split(separator: " ").map(String.init) }
             .filter { $0.utf8.count <= 64 && $0.isVisibleASCII }
         return scopes.isEmpty ? nil : scopes
     }

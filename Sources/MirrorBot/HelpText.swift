@@ -57,8 +57,8 @@ struct HelpText {
         var usage = String(text.dropFirst(title.count))
         for option in Self.sharedOptions { usage = usage.replacing(option, with: "") }
         if title.count + usage.count < text.count, !usage.contains("<options>") {
-            let end = usage.firstRange(of: /\ [<\[(-]/)?.lowerBound ?? usage.endIndex
-            usage.insert(contentsOf: " [<options>]", at: end)
+            let optionsIndex = usage.firstRange(of: /\ [<\[(-]/)?.lowerBound ?? usage.endIndex
+            usage.insert(contentsOf: " [<options>]", at: optionsIndex)
         }
         // An option is kept together with its value.
         let usageText = usage.replacing(/\[[^\]]+\]/) { $0.output.replacing(" ", with: "\u{A0}") }

@@ -94,7 +94,7 @@ struct MirrorOptions: ParsableArguments {
     func configuration(readsAccounts: Bool = true) async throws -> MirrorConfiguration {
         let (values, problems) = self.values()
         do {
-            if let first = problems.first { throw first }
+            if let firstProblem = problems.first { throw firstProblem }
             return try MirrorConfiguration(
                 values, environment: Console.current.environment, readsAccounts: readsAccounts)
         } catch let error as ConfigurationError {
@@ -204,8 +204,8 @@ struct MirrorOptions: ParsableArguments {
             } catch let error as ChangeRefusal where error.code == .nothingLearned {
                 let missing = ConfigurationError(
                     "the human's past", "has not been read", part: .posts)
-                let first = await mirror.firstMissing(missing)
-                if first != missing { throw first }
+                let firstMissing = await mirror.firstMissing(missing)
+                if firstMissing != missing { throw firstMissing }
                 throw error
             }
         }

@@ -43,13 +43,13 @@ package final class HTTPClient: Sendable {
     ///
     /// - Throws: ``TransportError``, or `CancellationError` when the task was cancelled.
     package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let end = ContinuousClock.now + request.timeout
+        let deadline = ContinuousClock.now + request.timeout
         var request = request
         var response = try await exchange(request)
         for _ in 0..<Self.maximumRedirects {
             guard let next = request.redirected(by: response) else { break }
             request.url = next
-            request.timeout = max(.milliseconds(1), ContinuousClock.now.duration(to: end))
+            request.timeout = max(.milliseconds(1), ContinuousClock.now.duration(to: deadline))
             response = try await exchange(request)
         }
         return response

@@ -144,8 +144,8 @@ package struct HTTPHeaders: Sendable, CustomStringConvertible, CustomReflectable
 
     /// Adds a continuation line to the last value (the obsolete folding of RFC 9112, section 5.2).
     mutating func extendLast(_ text: String) {
-        guard let last = pairs.indices.last else { return }
-        pairs[last].value += " " + text
+        guard let lastIndex = pairs.indices.last else { return }
+        pairs[lastIndex].value += " " + text
     }
 
     package var description: String { "[" + pairs.map(\.name).joined(separator: ", ") + "]" }

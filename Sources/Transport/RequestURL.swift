@@ -103,11 +103,11 @@ struct RequestURL {
 
     /// The host of an authority, without the port.
     private static func host(in authority: Substring) -> String {
-        let end =
+        let hostEnd =
             authority.hasPrefix("[")
             ? authority.firstIndex(of: "]").map(authority.index(after:))
             : authority.firstIndex(of: ":")
-        return String(authority[..<(end ?? authority.endIndex)])
+        return String(authority[..<(hostEnd ?? authority.endIndex)])
     }
 }
 

@@ -87,13 +87,13 @@ final class SocketWatch {
     }
 
     fileprivate func remove(_ socket: curl_socket_t) {
-        guard let index = indexes.removeValue(forKey: socket), let last = watched.popLast(),
-            last.fd != socket
+        guard let index = indexes.removeValue(forKey: socket), let lastEntry = watched.popLast(),
+            lastEntry.fd != socket
         else {
             return
         }
-        watched[index] = last
-        indexes[last.fd] = index
+        watched[index] = lastEntry
+        indexes[lastEntry.fd] = index
     }
 
     private static func actions(_ pollEvents: Int16) -> Int32 {

@@ -22,7 +22,7 @@ package enum BlueskyName {
         let name = text.drop { $0 == "@" }.lowercased()
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         guard name.utf8.count <= 253, labels.count >= 2, labels.allSatisfy(isLabel),
-            let first = labels.last?.utf8.first, (0x61...0x7A).contains(first)
+            let firstByte = labels.last?.utf8.first, (0x61...0x7A).contains(firstByte)
         else { return nil }
         return name
     }

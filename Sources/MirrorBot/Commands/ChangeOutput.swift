@@ -27,8 +27,9 @@ extension MirrorOptions {
         _ lines: (Operation.Outcome) -> [String]
     ) async throws {
         func perform(at desk: Desk) async throws -> Operation.Outcome {
-            let shown = try await ask(desk)
-            return try await desk.perform(PersonRequest(operation, seen: output.digest ?? shown))
+            let shownDigest = try await ask(desk)
+            return try await desk.perform(
+                PersonRequest(operation, seen: output.digest ?? shownDigest))
         }
         let outcome =
             if needsZone {

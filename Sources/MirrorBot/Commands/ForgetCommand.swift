@@ -92,9 +92,9 @@ struct ForgetTextCommand: AsyncParsableCommand {
             let foundSubject = try await forgetting.subject(of: wish)
             subject = foundSubject
             // With `--yes` the subject is not shown, so there is no digest to compare.
-            let seen = yes ? nil : try await forgetting.seen(foundSubject)
+            let shownDigest = yes ? nil : try await forgetting.seen(foundSubject)
             try await confirm(foundSubject, forgetting)
-            return seen
+            return shownDigest
         }
         try await options.change(ForgetText(wish), output, needsZone: true, asking: ask) { report in
             (subject.map { lines($0, report) } ?? []) + report.wayBackLines
@@ -130,8 +130,8 @@ struct ForgetTextCommand: AsyncParsableCommand {
         case .post(let post): headline = "forgotten: \(Printable.line(post.text, columns: 60))"
         case .gonePost: headline = "that was forgotten already"
         case .muted(let kind, let value):
-            let done = report.isNew ? "muted" : "that was muted already"
-            headline = "\(done): \(shownMute(kind, value))"
+            let outcome = report.isNew ? "muted" : "that was muted already"
+            headline = "\(outcome): \(shownMute(kind, value))"
         }
         var lines = [headline]
         if case .muted("word", _) = subject { lines.append("removed: \(posts(report.removed))") }

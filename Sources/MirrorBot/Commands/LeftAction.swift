@@ -5,7 +5,7 @@ import Outbox
 extension LeftAction {
     /// The action in one line, for the person.
     var line: String {
-        let end =
+        let stateText =
             switch state {
             case .done: "is out; mirror-bot undo \(id) takes it back"
             case .sending:
@@ -13,6 +13,7 @@ extension LeftAction {
             default: "did not arrive, and will not be sent"
             }
         let quotedText = text.map { ": \(Printable.line($0, columns: 50))" } ?? ""
-        return Printable.line("\(kind.rawValue) \(id) was leaving already and \(end)") + quotedText
+        return Printable.line("\(kind.rawValue) \(id) was leaving already and \(stateText)")
+            + quotedText
     }
 }

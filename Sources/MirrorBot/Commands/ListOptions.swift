@@ -33,8 +33,8 @@ struct ListOptions: ParsableArguments {
     /// Prints how to show the next page, if there is one.
     static func tell(next: String?) {
         guard let next else { return }
-        let place = Printable.line(next)
-        print("and more: --after \(place.contains(" ") ? "\"\(place)\"" : place)")
+        let cursor = Printable.line(next)
+        print("and more: --after \(cursor.contains(" ") ? "\"\(cursor)\"" : cursor)")
     }
 }
 

@@ -38,8 +38,9 @@ struct MirrorsPauseCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.change(names, PauseMirror(until: until, reason: reason), json: json) {
             change in
-            let words = change.untilLocal.map { "until \($0)" } ?? "until mirror-bot mirrors resume"
-            return ["mirror \(change.mirror) pauses \(words)"] + change.left.map(\.line)
+            let pauseEnd =
+                change.untilLocal.map { "until \($0)" } ?? "until mirror-bot mirrors resume"
+            return ["mirror \(change.mirror) pauses \(pauseEnd)"] + change.left.map(\.line)
         }
     }
 }
@@ -163,8 +164,8 @@ enum InputFile {
         }
         var data = Data()
         do {
-            while let part = try handle.read(upToCount: chunkBytes), !part.isEmpty {
-                data.append(part)
+            while let chunk = try handle.read(upToCount: chunkBytes), !chunk.isEmpty {
+                data.append(chunk)
                 guard data.count <= limit else { break }
             }
         } catch {

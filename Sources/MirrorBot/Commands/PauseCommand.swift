@@ -30,8 +30,8 @@ struct PauseCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.change(PauseMirror(until: until, reason: reason), output) { change in
-            let words = change.untilLocal.map { "until \($0); mirror-bot resume ends it sooner" }
-            return ["mirror \(change.mirror) pauses \(words ?? "until mirror-bot resume")"]
+            let pauseEnd = change.untilLocal.map { "until \($0); mirror-bot resume ends it sooner" }
+            return ["mirror \(change.mirror) pauses \(pauseEnd ?? "until mirror-bot resume")"]
                 + change.left.map(\.line)
         }
     }

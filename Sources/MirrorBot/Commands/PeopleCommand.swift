@@ -54,8 +54,9 @@ struct PeopleListCommand: AsyncParsableCommand {
             throw ValidationError("--limit is \(limit); expected a number from 1 to 10000")
         }
         guard PeopleList.Search.Stance(rawValue: stance) != nil else {
-            let words = PeopleList.Search.Stance.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("--stance is \"\(stance)\"; expected one of \(words)")
+            let stanceNames = PeopleList.Search.Stance.allCases.map(\.rawValue).joined(
+                separator: ", ")
+            throw ValidationError("--stance is \"\(stance)\"; expected one of \(stanceNames)")
         }
     }
 

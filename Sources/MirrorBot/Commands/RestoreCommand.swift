@@ -71,9 +71,9 @@ extension RestoreReport {
 
 extension RestoreReport.Mirror {
     fileprivate func lines(knowsPeople: Bool) -> [String] {
-        let end = knownUntil.map { ", as of \($0.formatted(.iso8601))" } ?? ""
+        let timeNote = knownUntil.map { ", as of \($0.formatted(.iso8601))" } ?? ""
         var lines = [
-            "restored mirror \(name): \(posts) posts, \(actions) actions, \(people) people\(end)"
+            "restored mirror \(name): \(posts) posts, \(actions) actions, \(people) people\(timeNote)"
         ]
         lines.append("  it pauses until mirror-bot resume")
         if leftOut > 0 {

@@ -86,8 +86,8 @@ struct RunCommand: AsyncParsableCommand {
                 if let pause = try await mirror.table.pause(at: mirror.clock.now) {
                     worker.notePause()
                     await worker.notePass()
-                    let end = pause.ending(in: try await mirror.knownTimeZone())
-                    return print("nothing was done: mirror \(mirror.name) pauses \(end)")
+                    let pauseEnd = pause.ending(in: try await mirror.knownTimeZone())
+                    return print("nothing was done: mirror \(mirror.name) pauses \(pauseEnd)")
                 }
                 guard try await worker.runOnce() else {
                     throw CommandError(

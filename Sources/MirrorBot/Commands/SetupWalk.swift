@@ -47,13 +47,13 @@ struct SetupWalk {
     mutating func run() async throws {
         do {
             try await walk()
-        } catch let end as InputEnded {
+        } catch let inputEnd as InputEnded {
             // If the position cannot be read, no next step is named.
             let next = try? await position().steps.first { !$0.isDone }
             let nextStep = next.map { "; \($0.next)" } ?? ""
             throw CommandError(
                 .configuration,
-                "\(end.cause); the setup is not finished\(nextStep); \(command("setup")) goes on there"
+                "\(inputEnd.cause); the setup is not finished\(nextStep); \(command("setup")) goes on there"
             )
         }
     }
@@ -521,12 +521,12 @@ struct SetupWalk {
     }
 
     private func position() async throws -> SetupPosition {
-        let named = Dictionary(
+        let networks = Dictionary(
             uniqueKeysWithValues: AccountRole.allCases.compactMap { role in
                 setup.network(of: role).map { (role, $0) }
             }
         )
-        return try await options.withMirrorOrEmpty { try await $0.setupPosition(on: named) }
+        return try await options.withMirrorOrEmpty { try await $0.setupPosition(on: networks) }
     }
 
     private func tellHeading(of step: SetupStep, among steps: [SetupStep]) {

@@ -166,11 +166,12 @@ struct TextConversation {
     /// The person's answers, counted.
     struct Answers {
         var kept = 0
-        var left = 0
+        var excluded = 0
         var isEnded = false
 
         var summary: String {
-            let counts = kept + left > 0 ? "\(kept) kept, \(left) never sent" : "nothing was said"
+            let counts =
+                kept + excluded > 0 ? "\(kept) kept, \(excluded) never sent" : "nothing was said"
             return isEnded ? "\(counts); mirror-bot texts review goes on" : counts
         }
     }
@@ -198,7 +199,7 @@ struct TextConversation {
             case "k":
                 if try await store(KeepText(post: text.post), text) { answers.kept += 1 }
             case "n":
-                if try await store(NeverSend(post: text.post), text) { answers.left += 1 }
+                if try await store(NeverSend(post: text.post), text) { answers.excluded += 1 }
             case "": break
             default:
                 answers.isEnded = true

@@ -249,8 +249,8 @@ extension TrainingReading {
         for sentence in missing { print(Printable.lines(sentence)) }
         guard problemCount > 0 else { return }
         print("left out because they cannot be read: \(problemCount)")
-        let shown = problems.prefix(10)
-        for problem in shown { print("  \(Printable.line(problem))") }
-        if problemCount > 10 { print("  and \(problemCount - shown.count) more") }
+        let shownProblems = problems.prefix(10)
+        for problem in shownProblems { print("  \(Printable.line(problem))") }
+        if problemCount > 10 { print("  and \(problemCount - shownProblems.count) more") }
     }
 }

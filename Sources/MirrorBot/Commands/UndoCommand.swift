@@ -92,10 +92,11 @@ struct UndoCommand: AsyncParsableCommand {
     private var namesActions: Bool { !ids.isEmpty && !Self.scopeWords.contains(ids[0]) }
 
     private var kinds: [ActionKind] {
-        let chosen = [(posts, ActionKind.post), (replies, .reply), (favorites, .favorite)].filter(
-            \.0
-        ).map(\.1)
-        return chosen.isEmpty ? ActionKind.allCases : chosen
+        let choices: [(isChosen: Bool, kind: ActionKind)] = [
+            (posts, .post), (replies, .reply), (favorites, .favorite),
+        ]
+        let chosenKinds = choices.filter(\.isChosen).map(\.kind)
+        return chosenKinds.isEmpty ? ActionKind.allCases : chosenKinds
     }
 
     func run() async throws {

@@ -159,8 +159,8 @@ struct Demo {
     /// A kept demo must end at the present time of the person who tries it.
     private func origin(in zone: TimeZone) -> Date? {
         guard keep != nil else { return from == nil ? Self.sampleOrigin : nil }
-        let first = LocalTime(clock.now, in: zone).day.advanced(by: 1 - days)
-        return LocalDayMinutes(first, in: zone).start
+        let firstDay = LocalTime(clock.now, in: zone).day.advanced(by: 1 - days)
+        return LocalDayMinutes(firstDay, in: zone).start
     }
 
     /// Writes the sample archive into a file and returns its path.

@@ -57,13 +57,13 @@ struct DemoView {
     /// All actions of the first day, and the number of actions on each later day.
     private var timeline: [String] {
         let days = Dictionary(grouping: result.actions) { LocalTime($0.due, in: zone).day }
-        let first = LocalTime(result.past.origin, in: zone).day
-        let laterDays = (1..<max(1, result.summary.days)).map { first.advanced(by: $0) }
+        let firstDay = LocalTime(result.past.origin, in: zone).day
+        let laterDays = (1..<max(1, result.summary.days)).map { firstDay.advanced(by: $0) }
         return [
             terminal.bold("what it did")
                 + terminal.dim(isWide ? " (a date: when the text was first written)" : "")
         ]
-            + eachAction(of: first, days[first] ?? [])
+            + eachAction(of: firstDay, days[firstDay] ?? [])
             + laterDays.flatMap { summed($0, days[$0] ?? []) }
     }
 
@@ -210,8 +210,8 @@ struct DemoView {
     private func silence(_ action: Action, _ count: Int) -> String {
         let summary = action.explanation?.summary ?? action.reason?.rawValue ?? ""
         guard action.kind == .reply, action.state == .skipped else {
-            let what = Self.count(count, action.kind.rawValue) ?? ""
-            return "\(what) \(action.state.rawValue)"
+            let actionCount = Self.count(count, action.kind.rawValue) ?? ""
+            return "\(actionCount) \(action.state.rawValue)"
                 + (summary.isEmpty ? "" : ": \(Printable.line(summary))")
         }
         let mentions = count == 1 ? "1 mention" : "\(count) mentions"

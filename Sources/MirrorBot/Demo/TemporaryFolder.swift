@@ -10,10 +10,10 @@ struct TemporaryFolder {
         var template = Array((NSTemporaryDirectory() + "/mirror-bot-demo.XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else {
             let fault = FileFault(errno, at: NSTemporaryDirectory() + "mirror-bot-demo")
-            let place = NSTemporaryDirectory()
+            let parent = NSTemporaryDirectory()
             throw CommandError(
                 .unavailable,
-                "could not make a folder in \(place): \(fault); TMPDIR names another place")
+                "could not make a folder in \(parent): \(fault); TMPDIR names another place")
         }
         path = template.withUnsafeBufferPointer { buffer in
             String(decoding: buffer.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -17,15 +17,17 @@ struct McpReport: Sendable {
         let name: String
         let place: Place
         let isRequired: Bool
-        let words: String
+        /// The explanation of the parameter for the client.
+        let summary: String
 
-        static func option(_ name: String, _ words: String) -> Parameter {
-            Parameter(name: name, place: .option, isRequired: false, words: words)
+        static func option(_ name: String, _ summary: String) -> Parameter {
+            Parameter(name: name, place: .option, isRequired: false, summary: summary)
         }
 
-        static func argument(_ name: String, isRequired: Bool = false, _ words: String) -> Parameter
-        {
-            Parameter(name: name, place: .argument, isRequired: isRequired, words: words)
+        static func argument(
+            _ name: String, isRequired: Bool = false, _ summary: String
+        ) -> Parameter {
+            Parameter(name: name, place: .argument, isRequired: isRequired, summary: summary)
         }
     }
 

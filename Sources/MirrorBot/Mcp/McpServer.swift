@@ -176,8 +176,8 @@ final class McpServer: Sendable {
     /// - Throws: ``McpError`` for a request of an unknown revision, or of none.
     private func revision(of request: McpRequest) throws -> McpRevision {
         guard request.method != "initialize" else { return .latestWithSession }
-        if let named = try McpRevision.named(in: request) { return named }
-        if let agreed = state.withLock({ $0.revision }) { return agreed }
+        if let namedRevision = try McpRevision.named(in: request) { return namedRevision }
+        if let agreedRevision = state.withLock({ $0.revision }) { return agreedRevision }
         guard request.method != "ping" else { return .latestWithSession }
         throw McpError(
             .invalidParams,
@@ -291,8 +291,9 @@ final class McpServer: Sendable {
     ///
     /// - Throws: ``McpError`` for the cursor of another page.
     private func page(_ request: McpRequest, _ members: Members) throws -> Members {
-        struct Place: Decodable { let cursor: String? }
-        if let place = try request.optionalParameters(Place.self), place.cursor != nil {
+        struct PageParameters: Decodable { let cursor: String? }
+        let parameters = try request.optionalParameters(PageParameters.self)
+        guard parameters?.cursor == nil else {
             throw McpError(.invalidParams, "there is no such cursor: each list has one page")
         }
         return members
@@ -332,10 +333,10 @@ extension McpReport {
     /// The report in a list.
     fileprivate func json(_ addressName: String, _ address: String) -> JSONText {
         let parameters = addressName == "uri" ? [] : self.parameters
-        let words = [summary] + parameters.map { "\($0.name): \($0.words)" }
+        let summaries = [summary] + parameters.map { "\($0.name): \($0.summary)" }
         return .object([
             (addressName, JSONText(address)), ("name", JSONText(name)),
-            ("description", JSONText(words.joined(separator: " "))),
+            ("description", JSONText(summaries.joined(separator: " "))),
             ("mimeType", JSONText(Self.mediaType)),
         ])
     }

@@ -127,12 +127,12 @@ struct RehearsalPage {
     private func side(_ who: String, _ entries: [RehearsedYear.Entry], _ detail: Detail)
         -> PageContext
     {
-        let shown = entries.prefix(detail.postsPerDay)
-        let furtherCount = entries.count - shown.count
+        let shownEntries = entries.prefix(detail.postsPerDay)
+        let furtherCount = entries.count - shownEntries.count
         return [
             "who": .text(who), "more": furtherCount > 0 ? .number(furtherCount) : .none,
             "posts": .list(
-                shown.map { entry -> PageContext in
+                shownEntries.map { entry -> PageContext in
                     let text = entry.text.map { Self.cut($0, to: detail.characters) }
                     return [
                         "time": .text(entry.minute.description),
@@ -150,11 +150,11 @@ struct RehearsalPage {
     // MARK: Replies and favorites
 
     private func replies(_ answers: [RehearsedReplies.Answer], _ detail: Detail) -> PageContext {
-        let shown = Self.spread(answers, detail.samples)
+        let shownAnswers = Self.spread(answers, detail.samples)
         return [
-            "shown": .number(shown.count), "all": .number(answers.count),
+            "shown": .number(shownAnswers.count), "all": .number(answers.count),
             "rows": .list(
-                shown.map { answer -> PageContext in
+                shownAnswers.map { answer -> PageContext in
                     let silenceText =
                         answer.isDoubtful
                         ? "(silence: the best old reply hardly fitted)" : "(silence)"
@@ -170,11 +170,11 @@ struct RehearsalPage {
 
     private func favorites(_ choices: [RehearsedFavorites.Choice], _ detail: Detail) -> PageContext
     {
-        let shown = Self.spread(choices, detail.samples)
+        let shownChoices = Self.spread(choices, detail.samples)
         return [
-            "shown": .number(shown.count), "all": .number(choices.count),
+            "shown": .number(shownChoices.count), "all": .number(choices.count),
             "rows": .list(
-                shown.map { choice in
+                shownChoices.map { choice in
                     [
                         "author": .text(choice.author.map { "@\($0)" }),
                         "text": .text(Self.cut(choice.text, to: detail.characters)),

@@ -20,10 +20,10 @@ enum RehearsalView {
                 (index == 0 ? "  " : "    ") + line
             }
         }
-        let end =
+        let pageNote =
             page.map { "both years are drawn in \(Printable.line($0))" }
             ?? "--html FILE draws both years"
-        return [title] + sentences + ["", terminal.dim(end)]
+        return [title] + sentences + ["", terminal.dim(pageNote)]
     }
 }
 
@@ -39,14 +39,14 @@ enum RehearsalWords {
     }
 
     private static func posts(_ report: RehearsedYear) -> String {
-        var words =
+        var sentence =
             "the human posted \(times(report.human.posts)) on \(report.human.daysWithPosts) of \(report.days.count) days; "
             + "the bot, which had learned from \(report.postsBefore) posts before, would have posted "
             + "\(times(report.bot.posts)) on \(report.bot.daysWithPosts)"
         if report.withoutText > 0 {
-            words += " (and had no text for \(times(report.withoutText)) more)"
+            sentence += " (and had no text for \(times(report.withoutText)) more)"
         }
-        return words
+        return sentence
     }
 
     private static func times(_ number: Int) -> String { number == 1 ? "once" : "\(number) times" }
@@ -91,17 +91,17 @@ enum RehearsalWords {
         case .missing(let reason): return "nothing is said of replies: \(reason)"
         case .measured(let measured): replies = measured
         }
-        var words =
+        var sentence =
             "of \(replies.simulated.count) mentions that the human answered, the bot would have answered \(replies.answered), "
             + "\(replies.same) of them with the human's own words"
         if replies.kindKnown > 0 {
-            words +=
+            sentence +=
                 " and \(replies.sameKind) of \(replies.kindKnown) with a reply of the same kind"
         }
         if replies.doubtful > 0 {
-            words += "; to \(replies.doubtful) the best old reply hardly fitted"
+            sentence += "; to \(replies.doubtful) the best old reply hardly fitted"
         }
-        return words
+        return sentence
     }
 
     private static func favorites(_ report: RehearsedYear) -> String {

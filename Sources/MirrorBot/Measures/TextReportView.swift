@@ -19,9 +19,9 @@ enum TextReportView {
         if let share = report.poolShare, !report.otherRules.isEmpty {
             let otherRules = report.otherRules.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
                 .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-            let plain = report.plainShare.map { ", \(percent($0)) are plain" } ?? ""
+            let plainNote = report.plainShare.map { ", \(percent($0)) are plain" } ?? ""
             let text =
-                "\(percent(share)) of the texts that other rules let pass are left\(plain); those leave out \(otherRules)"
+                "\(percent(share)) of the texts that other rules let pass are left\(plainNote); those leave out \(otherRules)"
             lines += wrapped(text, indent: 2, terminal)
         }
         if let agreement = report.agreement { lines += [""] + labels(agreement, report, terminal) }

@@ -15,16 +15,18 @@ enum StatusView {
                 + "  \(Printable.line(report.place?.database ?? report.storage))")
         if let place = report.place { lines += self.place(place, terminal) }
         lines.append(row("accounts", "\(account(.human, report)) → \(account(.bot, report))"))
-        if let consent = report.consent, let words = consent.wording {
+        if let consent = report.consent, let consentText = consent.wording {
             lines += rows(
-                "consent", "\(words), stated at \(LocalTime(consent.since, in: zone))", terminal)
+                "consent", "\(consentText), stated at \(LocalTime(consent.since, in: zone))",
+                terminal)
         }
         if let standing = report.standing {
             let goesOn =
                 standing.goesOn.map { ", and the mirror goes on since \(LocalTime($0, in: zone))" }
                 ?? ""
-            let words = "\(standing.words), seen at \(LocalTime(standing.since, in: zone))\(goesOn)"
-            lines += rows("human", Printable.line(words), terminal)
+            let standingText =
+                "\(standing.words), seen at \(LocalTime(standing.since, in: zone))\(goesOn)"
+            lines += rows("human", Printable.line(standingText), terminal)
         }
         lines.append(
             row(
@@ -186,15 +188,15 @@ enum StatusView {
             let remainingColumns = max(16, terminal.columns - Printable.width(lineStart))
             return [lineStart + terminal.dim(Printable.line(about, columns: remainingColumns))]
         }
-        let first = start + action.kind.rawValue
+        let firstLine = start + action.kind.rawValue
         let lineStart = "    " + Printable.line(stateText, columns: terminal.columns - 4)
         let remainingColumns = terminal.columns - Printable.width(lineStart) - 2
         let subject = Printable.line(
             about, columns: remainingColumns >= 12 ? remainingColumns : terminal.columns - 4)
-        if subject.isEmpty { return [first, lineStart] }
+        if subject.isEmpty { return [firstLine, lineStart] }
         return remainingColumns >= 12
-            ? [first, lineStart + "  " + terminal.dim(subject)]
-            : [first, lineStart, "    " + terminal.dim(subject)]
+            ? [firstLine, lineStart + "  " + terminal.dim(subject)]
+            : [firstLine, lineStart, "    " + terminal.dim(subject)]
     }
 
     /// The width of the names before the values.
