@@ -445,19 +445,23 @@ extension MastodonNetwork {
         guard !list.entries.isEmpty || !isBounded else {
             return BrokenItemSearch.Answer(list: list)
         }
-        let newest = list.newerCursor.flatMap(MastodonPlace.init)
-        let lowest = unreadEnd.flatMap(MastodonPlace.init)
-        guard isBounded, memory.idsAreOrdered(in: feed), let newest,
-            until.map(newest.isBelow) ?? true,
-            since.map({ $0.isBelow(newest) }) ?? true,
-            unreadEnd == nil
-                || lowest.map({ !newest.isBelow($0) && since?.isBelow($0) == true }) == true
-        else {
-            throw client.error(
+        func ignoredBounds() -> NetworkError {
+            client.error(
                 feed.operation, .rejected, outcome: .refused,
                 detail: "the server does not keep to the part of the feed that was asked for")
         }
-        return BrokenItemSearch.Answer(list: list, newest: newest, incompleteBelow: lowest)
+        guard isBounded, memory.idsAreOrdered(in: feed),
+            let newest = list.newerCursor.flatMap(MastodonPlace.init),
+            until.map(newest.isBelow) ?? true, since.map({ $0.isBelow(newest) }) ?? true
+        else { throw ignoredBounds() }
+        let incompleteBelow = unreadEnd.flatMap(MastodonPlace.init)
+        if unreadEnd != nil {
+            guard let incompleteBelow, !newest.isBelow(incompleteBelow),
+                since?.isBelow(incompleteBelow) == true
+            else { throw ignoredBounds() }
+        }
+        return BrokenItemSearch.Answer(
+            list: list, newest: newest, incompleteBelow: incompleteBelow)
     }
 }
 

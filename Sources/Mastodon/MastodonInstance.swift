@@ -237,8 +237,10 @@ extension MastodonNetwork {
     private func statedDomain() async throws -> String? {
         guard let statedDomain = try await instance().domain else { return nil }
         let requestedHost = client.server.host
-        return requestedHost == server.host
-            || statedDomain.prefix(while: { $0 != ":" }) != requestedHost ? statedDomain : nil
+        let isRequestedHost =
+            requestedHost != server.host
+            && statedDomain.prefix { $0 != ":" } == requestedHost
+        return isRequestedHost ? nil : statedDomain
     }
 
     /// The host of an account's name in the server's WebFinger answer (RFC 7033); nil if it has

@@ -9,11 +9,12 @@ extension MastodonNetwork {
         let instance = try await MastodonInstance.selfDescription { call in
             try await session.value(MastodonStatement.self, call)
         }
-        let rules = try await unlessAbsent([LenientElement<MastodonRule>].self, "rules")?
+        let listedRules = try await unlessAbsent([LenientElement<MastodonRule>].self, "rules")?
             .compactMap(\.value?.text)
         let about = try await unlessAbsent(MastodonAboutPage.self, "extended_description")?.text
-        return ((rules ?? instance.rules) + [instance.description, about].compactMap(\.self)).filter
-        { !$0.isEmpty }
+        let rules = listedRules ?? instance.rules
+        let statements = rules + [instance.description, about].compactMap(\.self)
+        return statements.filter { !$0.isEmpty }
     }
 
     /// Reads a part of `/api/v1/instance`; nil if the server does not have it.

@@ -173,7 +173,9 @@ private struct DoctorReport: Encodable {
                 mark(finding.verdict, terminal) + " " + Printable.padded(finding.subject, to: width)
                 + "  "
             let indent = String(repeating: " ", count: width + 4)
-            return (text + fix).enumerated().map { $0 == 0 ? lineStart + $1 : indent + $1 }
+            return (text + fix).enumerated().map { index, line in
+                (index == 0 ? lineStart : indent) + line
+            }
         }
     }
 

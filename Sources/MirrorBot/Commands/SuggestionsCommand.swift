@@ -175,12 +175,12 @@ extension SuggestionList.Suggestion {
             lines.append(
                 "    \(name.map { "\($0): " } ?? "")“\(Printable.line(about, columns: 200))”")
         }
-        for text in [text].compactMap(\.self) + (rest ?? []) {
+        let threadTexts = [text].compactMap(\.self) + (rest ?? [])
+        for text in threadTexts {
             lines.append("    \(kind == .reply ? "→ " : "")“\(Printable.line(text, columns: 200))”")
         }
-        let reason = [about == nil ? name : nil, why.map { Printable.line($0) }].compactMap(\.self)
-            .joined(
-                separator: ": ")
+        let reasonParts = [about == nil ? name : nil, why.map { Printable.line($0) }]
+        let reason = reasonParts.compactMap(\.self).joined(separator: ": ")
         if !reason.isEmpty { lines.append("    \(reason)") }
         if !features.isEmpty {
             lines.append("    \(Printable.line(features.joined(separator: ", ")))")

@@ -120,8 +120,7 @@ struct RehearsalPage {
             .filter { week in
                 week.contains { !$0.human.isEmpty } && week.contains { !$0.bot.isEmpty }
             }
-        guard weeks.count > count else { return weeks }
-        return (0..<count).map { weeks[(2 * $0 + 1) * weeks.count / (2 * count)] }
+        return Self.spread(weeks, count)
     }
 
     private func side(_ who: String, _ entries: [RehearsedYear.Entry], _ detail: Detail)
@@ -191,6 +190,8 @@ struct RehearsalPage {
         return reason
     }
 
+    /// Returns the middle elements of `count` equal parts of a list; all elements if there are
+    /// fewer.
     private static func spread<Element>(_ elements: [Element], _ count: Int) -> [Element] {
         guard elements.count > count else { return elements }
         return (0..<count).map { elements[(2 * $0 + 1) * elements.count / (2 * count)] }

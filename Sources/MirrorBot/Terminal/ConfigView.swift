@@ -31,8 +31,8 @@ enum ConfigView {
         let fallbackNote = line.fallback.map { "; \($0) where nothing is set" } ?? ""
         return headline(of: line, terminal) + paragraph(sentence(line.summary))
             + paragraph("Values: \(line.form)\(fallbackNote).") + paragraph(change)
-            + problem.enumerated().map {
-                "    " + ($0 == 0 ? terminal.yellow("!") : " ") + " " + $1
+            + problem.enumerated().map { index, line in
+                "    " + (index == 0 ? terminal.yellow("!") : " ") + " " + line
             }
     }
 

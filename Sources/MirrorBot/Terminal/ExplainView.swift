@@ -92,9 +92,8 @@ struct ExplainView {
                 report.state == ActionState.suggested.rawValue ? report.expires : nil
             ),
         ].compactMap { name, date in date.map { (name: name, minute: minute($0)) } }
-        let minutes = events.reduce(into: [String]()) {
-            if !$0.contains($1.minute) { $0.append($1.minute) }
-        }
+        var minutes: [String] = []
+        for event in events where !minutes.contains(event.minute) { minutes.append(event.minute) }
         var parts = minutes.map { minute in
             events.filter { $0.minute == minute }.map(\.name).joined(separator: ", ") + " " + minute
         }
@@ -127,10 +126,10 @@ struct ExplainView {
             + report.rules.flatMap { rule in
                 let setting = rule.setting.map { "; \($0) changes that" } ?? ""
                 let text = Printable.line("\(rule.code): \(rule.text)\(setting)")
-                return Printable.wrapped(text, columns: max(20, terminal.columns - 4)).enumerated()
-                    .map {
-                        ($0 == 0 ? "  · " : "    ") + $1
-                    }
+                let lines = Printable.wrapped(text, columns: max(20, terminal.columns - 4))
+                return lines.enumerated().map { index, line in
+                    (index == 0 ? "  · " : "    ") + line
+                }
             }
     }
 
@@ -139,10 +138,10 @@ struct ExplainView {
         return ["", terminal.bold("what prevents it")]
             + obstacles.flatMap { obstacle in
                 let text = Printable.line(obstacle.sentence)
-                return Printable.wrapped(text, columns: max(20, terminal.columns - 4)).enumerated()
-                    .map {
-                        ($0 == 0 ? "  ! " : "    ") + $1
-                    }
+                let lines = Printable.wrapped(text, columns: max(20, terminal.columns - 4))
+                return lines.enumerated().map { index, line in
+                    (index == 0 ? "  ! " : "    ") + line
+                }
             }
     }
 
@@ -195,6 +194,7 @@ struct FeatureBars {
         guard !terms.isEmpty else { return [] }
         let columns = min(80, terminal.columns)
         let nameWidth = columns >= 60 ? 24 : 13
+        // The other columns of a line: the indent, the name, the sum and two counts.
         let barWidth = max(4, columns - 2 - nameWidth - 7 - 2 * Self.countWidth - 1)
         let strongest = max(terms.map { abs($0.logOdds) }.max() ?? 0, .leastNormalMagnitude)
         let columnTitles =

@@ -66,10 +66,9 @@ struct HourPlot {
         let steps = Self.levels.count - 1
         let heights = sums.map { Int(($0 / peak * Double(Self.rows * steps)).rounded()) }
         return (0..<Self.rows).reversed().map { row in
-            let cells = heights.map { height in
-                String(
-                    repeating: Self.levels[min(max(height - row * steps, 0), steps)],
-                    count: layout.bar)
+            let cells = heights.map { height -> String in
+                let level = min(max(height - row * steps, 0), steps)
+                return String(repeating: Self.levels[level], count: layout.bar)
             }
             let line = Self.withoutTrailingBlanks(
                 cells.joined(separator: String(repeating: " ", count: layout.gap)))

@@ -45,9 +45,10 @@ enum PlanView {
         // Slots are named by their numbers, which are not in order after a slot was moved.
         let numbers = slots.map { String($0.subject.split(separator: "#").last ?? "") }
         let digits = numbers.map(\.count).max() ?? 0
-        return zip(zip(slots, numbers), states).flatMap { slot, state -> [String] in
-            let (slot, number) = slot
-            let name = Printable.padded(Printable.line(number), to: digits)
+        return slots.indices.flatMap { index -> [String] in
+            let slot = slots[index]
+            let state = states[index]
+            let name = Printable.padded(Printable.line(numbers[index]), to: digits)
             let lineStart = "\(slot.time) \(mark(of: slot, now: now)) \(name) "
             let id = ActionID.short(slot.id)
             let remainingColumns =

@@ -65,8 +65,9 @@ enum Printable {
     ///   - indent: The column at which the value begins.
     ///   - columns: The greatest width of a line, as far as the words allow.
     static func rows(_ name: String, _ value: String, indent: Int, columns: Int) -> [String] {
-        wrapped(line(value), columns: columns - indent).enumerated()
-            .map { padded($0 == 0 ? name : "", to: indent) + $1 }
+        wrapped(line(value), columns: columns - indent).enumerated().map { index, line in
+            padded(index == 0 ? name : "", to: indent) + line
+        }
     }
 
     /// The text followed by spaces up to `columns`.

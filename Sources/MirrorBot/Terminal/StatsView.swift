@@ -42,6 +42,7 @@ struct StatsView {
     }
 
     private var weekdays: [String] {
+        // The line also has the indent, the weekday, two percentages and a space.
         let barWidth = (columns - 2 - 4 - 2 * 6 - 1) / 2
         func bar(_ numbers: [Int], _ index: Int, _ color: (String) -> String) -> String {
             let sum = numbers.reduce(0, +)
@@ -60,6 +61,7 @@ struct StatsView {
     }
 
     private var days: [String] {
+        // The line also has the indent, the name and the sum.
         let shownDays = report.days.suffix(max(7, columns - 2 - 11 - 5))
         guard let first = shownDays.first, let last = shownDays.last else { return [] }
         func row(
@@ -149,10 +151,11 @@ struct StatsView {
 
     private func line(_ leftOut: StatsReport.LeftOut) -> [String] {
         let state = leftOut.state.map { "\($0): " } ?? ""
-        return Printable.wrapped(Printable.line(state + leftOut.reason.text), columns: columns - 11)
-            .enumerated().map {
-                FigureGroup.aligned($0 == 0 ? "\(leftOut.count)" : "", to: 9) + "  " + $1
-            }
+        let lines = Printable.wrapped(
+            Printable.line(state + leftOut.reason.text), columns: columns - 11)
+        return lines.enumerated().map { index, line in
+            FigureGroup.aligned(index == 0 ? "\(leftOut.count)" : "", to: 9) + "  " + line
+        }
     }
 
     private func wrapped(_ text: String) -> [String] {

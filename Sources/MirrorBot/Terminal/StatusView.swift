@@ -117,10 +117,12 @@ enum StatusView {
         let stateSign = stateSign(verdict.state, terminal)
         let verdictText = Printable.line(verdict.text)
         // In piped output the verdict is not wrapped, because programs read the first line.
-        let text =
+        let lines =
             terminal.hasWidth
             ? Printable.wrapped(verdictText, columns: terminal.columns - 2) : [verdictText]
-        return text.enumerated().map { ($0 == 0 ? stateSign : " ") + " " + $1 }
+        return lines.enumerated().map { index, line in
+            (index == 0 ? stateSign : " ") + " " + line
+        }
     }
 
     /// One sign for a state.
