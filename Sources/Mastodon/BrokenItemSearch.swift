@@ -293,7 +293,7 @@ struct BrokenItemSearch: Equatable, Sendable {
         ids.map(\.text).joined(separator: ",")
     }
 
-    /// The cursor after a step: the search's, or the feed's if the search is over.
+    /// The cursor after a step: the search's own, or a cursor of the feed if the search is over.
     ///
     /// - Parameter previous: The search before the step; nil for the first step.
     func cursor(after previous: BrokenItemSearch?) -> String {
@@ -310,7 +310,7 @@ struct BrokenItemSearch: Equatable, Sendable {
         }
     }
 
-    /// Whether the search is over when it reaches an item.
+    /// Whether the search is over once `item` is the newest item that was read.
     private func isOver(reaching item: MastodonPlace) -> Bool {
         guard case .openAbove(let newestRead, _) = range else { return true }
         return failedEnd == nil || newestRead != item

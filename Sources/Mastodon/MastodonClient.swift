@@ -132,9 +132,9 @@ extension MastodonClient {
             || text.contains("too long")
     }
 
-    /// The field `error` of a JSON body, made fit to print.
+    /// The server's message, which is the field `error` of a JSON body, safe to print.
     ///
-    /// The rest of a body is never kept, nor any markup, because it may be the page of a proxy.
+    /// A message with markup is dropped, because the body may be the page of a proxy.
     func words(in response: HTTPResponse) -> String? {
         response.errorBody.flatMap { JSONBody.read($0) { $0.text("error") } }
             .flatMap { $0.contains("<") ? nil : printable($0) }

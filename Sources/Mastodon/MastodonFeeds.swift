@@ -350,8 +350,8 @@ struct MastodonList {
 
     /// A page with fewer items than this may be the whole list.
     private static let smallestPage = 20
-    /// The number of items from which on a list may be incomplete, because one server cuts its
-    /// lists at this number.
+    /// A list with at least this many items may be incomplete, because one server cuts its lists at
+    /// this number.
     fileprivate static let largestList = 256
 
     private(set) var entries: [Entry] = []

@@ -37,11 +37,8 @@ struct MastodonStatement: Decodable {
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        let descriptionText = ["description", "short_description"].lazy.compactMap { wire.text($0) }
-            .first {
-                !$0.isEmpty
-            }
-        description = descriptionText.map { PlainText.fromHTML($0) }
+        let descriptions = ["description", "short_description"].compactMap { wire.text($0) }
+        description = descriptions.first { !$0.isEmpty }.map { PlainText.fromHTML($0) }
         rules = wire.list(of: MastodonRule.self, "rules").map(\.text)
     }
 }

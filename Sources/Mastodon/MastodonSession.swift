@@ -179,6 +179,7 @@ actor MastodonSession {
         return current ?? use(saved ?? configured)
     }
 
+    /// Sets the credentials in use, and returns them.
     private func use(_ credentials: MastodonCredentials) -> MastodonCredentials {
         client.knownSecrets.add(credentials.accessToken, credentials.refreshToken)
         current = credentials
@@ -193,6 +194,7 @@ actor MastodonSession {
             .credentials(replacing: configured)
     }
 
+    /// Runs `body`, which uses the store, and replaces its errors by a temporary `NetworkError`.
     private func mappingStoreErrors<Value: Sendable>(_ body: () async throws -> Value) async throws
         -> Value
     {

@@ -108,7 +108,7 @@ struct MastodonTranslator {
         }
     }
 
-    /// `user@host`, with the name in its owner's spelling.
+    /// The account's name as `user@host`; the user is in the owner's spelling.
     private func fullName(_ acct: String) -> String { reader.fullName(acct, at: nil) ?? acct }
 
     private func person(_ acct: String) -> AccountID {

@@ -185,8 +185,8 @@ package enum HostPlace {
             return isLocal(version4: UInt32(bigEndian: address.s_addr))
         }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
-        return labels.count < 2 || labels.last.map { localDomains.contains(String($0)) } ?? true
-            || name.hasSuffix(".home.arpa")
+        guard labels.count > 1, let lastLabel = labels.last else { return true }
+        return localDomains.contains(String(lastLabel)) || name.hasSuffix(".home.arpa")
     }
 
     /// Whether a resolved address is not public.

@@ -13,8 +13,8 @@ final class TransferLoop: @unchecked Sendable {
 
     /// The most unused easy handles that are kept for later transfers.
     private static let idleHandles = 64
-    /// The most connections kept for later requests, of all hosts together; the one that was idle
-    /// longest is closed first.
+    /// The most connections that are kept for later requests, of all hosts together; the connection
+    /// that was idle longest is closed first.
     private static let keptConnections = 256
     /// The longest wait, in milliseconds. It is only a safety net, because a wake-up ends the wait.
     private static let longestWait: Int32 = 10_000
@@ -173,7 +173,8 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    /// How long the thread may wait, in milliseconds; zero if there is work to do at once.
+    /// The longest time for which the thread may wait, in milliseconds; zero if there is work to
+    /// do.
     private var longestWait: Int32 {
         guard prepareWait() else { return 0 }
         let longest = waker.descriptor < 0 ? Self.longestWaitUnwoken : Self.longestWait

@@ -7,7 +7,7 @@
 struct TransferQueue {
     private struct Host {
         /// The number of slots in use.
-        var running = 0
+        var runningCount = 0
         /// The queued transfers are those from `firstIndex` on; the earlier ones have left.
         var waiting: [Transfer] = []
         var firstIndex = 0
@@ -33,7 +33,8 @@ struct TransferQueue {
     private var hosts: [String: Host] = [:]
     /// Hosts with queued transfers and a free slot of their own, the next turn first.
     private var turns: [String] = []
-    private var running = 0
+    /// The number of slots in use, by all hosts together.
+    private var runningCount = 0
     /// The time of the next search for expired transfers: the earliest deadline of a queued
     /// transfer, but at least 50 ms after the last search for transfers that were queued then.
     private var nextSearch: ContinuousClock.Instant?
@@ -58,11 +59,11 @@ struct TransferQueue {
             let origin = turns.removeFirst()
             guard var host = hosts[origin] else { continue }
             host.hasTurn = false
-            guard host.running < maximumPerHost else {
+            guard host.runningCount < maximumPerHost else {
                 hosts[origin] = host
                 continue
             }
-            guard running < maximumTotal || host.running == 0 else {
+            guard runningCount < maximumTotal || host.runningCount == 0 else {
                 host.hasTurn = true
                 turns.append(origin)
                 hosts[origin] = host
@@ -89,8 +90,8 @@ struct TransferQueue {
 
     /// Frees the slot of a finished transfer.
     mutating func end(_ transfer: Transfer) {
-        running -= 1
-        hosts[transfer.origin]?.running -= 1
+        runningCount -= 1
+        hosts[transfer.origin]?.runningCount -= 1
         addTurn(transfer.origin)
         forgetIfUnused(transfer.origin)
     }
@@ -130,20 +131,21 @@ struct TransferQueue {
     }
 
     private mutating func begin(_ origin: String) {
-        running += 1
-        hosts[origin, default: Host()].running += 1
+        runningCount += 1
+        hosts[origin, default: Host()].runningCount += 1
         addTurn(origin)
     }
 
     private mutating func addTurn(_ origin: String) {
-        guard let host = hosts[origin], !host.hasTurn, !host.isEmpty, host.running < maximumPerHost
+        guard let host = hosts[origin], !host.hasTurn, !host.isEmpty,
+            host.runningCount < maximumPerHost
         else { return }
         hosts[origin]?.hasTurn = true
         turns.append(origin)
     }
 
     private mutating func forgetIfUnused(_ origin: String) {
-        guard let host = hosts[origin], host.running == 0, host.isEmpty, !host.hasTurn else {
+        guard let host = hosts[origin], host.runningCount == 0, host.isEmpty, !host.hasTurn else {
             return
         }
         hosts[origin] = nil

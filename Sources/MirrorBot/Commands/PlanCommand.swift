@@ -220,7 +220,7 @@ struct PostCommand: AsyncParsableCommand {
     }
 }
 
-// MARK: - What they share
+// MARK: - Output
 
 extension SlotsChange {
     fileprivate var lines: [String] { slots.map(\.line) }

@@ -360,7 +360,7 @@ struct SetupWalk {
         return try Question.confirm("Read it now? [Y/n] ", default: true)
     }
 
-    // MARK: The rest
+    // MARK: Time zone and profile
 
     private func setTimeZone(_ isFirstTry: Bool) async throws -> Outcome {
         let setting = Setting.timeZone.name

@@ -148,14 +148,16 @@ struct StatusCommand: AsyncParsableCommand {
         do {
             let isNamed = try await options.configuration().mirror.isNamed
             let report =
-                try await isNamed && !all
-                ? options.withMirror(allowsMoved: true) { mirror in
-                    try await MetricsReport(of: mirror, build: build, now: mirror.clock.now)
-                }
-                : options.withInstallation { installation in
-                    try await MetricsReport(
-                        of: installation, all ? .each : .together, build: build,
-                        now: installation.clock.now)
+                if isNamed, !all {
+                    try await options.withMirror(allowsMoved: true) { mirror in
+                        try await MetricsReport(of: mirror, build: build, now: mirror.clock.now)
+                    }
+                } else {
+                    try await options.withInstallation { installation in
+                        try await MetricsReport(
+                            of: installation, all ? .each : .together, build: build,
+                            now: installation.clock.now)
+                    }
                 }
             try file.write(report.exposition.text)
         } catch let error where !(error is CommandError) && !(error is ValidationError) {

@@ -67,9 +67,8 @@ struct Demo {
             watch.cancel()
             folder.remove()
         }
-        let home =
-            try keep.map(Self.createdFolder) ?? folder.path
-            + (network == .usual ? "" : "/\(network.rawValue)")
+        let temporaryHome = folder.path + (network == .usual ? "" : "/\(network.rawValue)")
+        let home = try keep.map(Self.createdFolder) ?? temporaryHome
         // A folder without settings is useless, and would block the next attempt.
         var isKept = keep == nil
         // A folder that cannot be removed stays; the first error is reported.

@@ -113,7 +113,7 @@ struct DemoZone {
     /// Returns the zone in which it is between six and seven in the morning.
     static func earlyMorning(at now: Date) -> TimeZone {
         let hour = LocalTime(now, in: .gmt).minute.value / 60
-        // 11 is the index of the zone of Greenwich.
+        // 11 is the index of the zone with the offset of UTC; 24 prevents a negative remainder.
         let index = (morningHour - hour + 11 + 24) % 24
         return TimeZone(identifier: zones[index]) ?? .gmt
     }

@@ -40,7 +40,7 @@ struct LoginConversation {
                 continue
             }
             switch progress {
-            case .asksForCode(let pending): return try await granted(pending)
+            case .asksForCode(let pending): return try await askForCode(pending)
             case .granted(let login): return login
             }
         }
@@ -105,7 +105,7 @@ struct LoginConversation {
     /// Asks for the code that a page of the network shows until the network accepts one.
     ///
     /// If a page allows only one attempt, a new one is opened after a refused code.
-    private func granted(_ first: PendingLogin) async throws -> GrantedLogin {
+    private func askForCode(_ first: PendingLogin) async throws -> GrantedLogin {
         var pending = first
         show(pending)
         while true {

@@ -173,7 +173,7 @@ private enum McpParameters {
     }
 
     private static func problem(_ error: DecodingError) -> String {
-        let (path, words): ([any CodingKey], String) =
+        let (path, predicate): ([any CodingKey], String) =
             switch error {
             case .keyNotFound(let key, let context): (context.codingPath + [key], "is missing")
             case .valueNotFound(_, let context): (context.codingPath, "is missing")
@@ -186,7 +186,8 @@ private enum McpParameters {
             ["params", "_meta", "uri", "name", "arguments", "protocolVersion", "cursor"].contains(
                 name) || name.hasPrefix("io.modelcontextprotocol/")
         }
-        return "\(knownNames.isEmpty ? "a parameter" : knownNames.joined(separator: ".")) \(words)"
+        return
+            "\(knownNames.isEmpty ? "a parameter" : knownNames.joined(separator: ".")) \(predicate)"
     }
 }
 

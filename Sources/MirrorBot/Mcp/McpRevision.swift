@@ -21,8 +21,8 @@ struct McpRevision: Equatable, Sendable {
 
     /// The revision that a request names in its `_meta`; nil if it names none.
     ///
-    /// - Throws: ``McpError`` for another revision than ``latest``, and without the client's
-    ///   capabilities, which that revision requires.
+    /// - Throws: ``McpError`` for a revision other than ``latest``, or if the client's
+    ///   capabilities, which that revision requires, are missing.
     static func named(in request: McpRequest) throws -> McpRevision? {
         guard let meta = try request.optionalParameters(Parameters.self)?._meta,
             let version = meta.version

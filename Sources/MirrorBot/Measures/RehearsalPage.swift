@@ -3,7 +3,7 @@ import Foundation
 import Posts
 import Web
 
-/// A rehearsed year as one file.
+/// The HTML page of a rehearsed year, in one file.
 ///
 /// Both years are strips: a column for each day, with each post at its time. Below them are some
 /// weeks with their texts, side by side.

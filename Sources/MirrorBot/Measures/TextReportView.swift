@@ -77,9 +77,9 @@ enum TextReportView {
                 terminal.yellow("!") + " no label is about a text of the archive: their ids differ"
             ]
         }
-        let rows =
-            [("all", agreement)]
-            + report.languages.sorted { $0.key < $1.key }.filter { _ in report.languages.count > 1 }
+        let languages =
+            report.languages.count > 1 ? report.languages.sorted { $0.key < $1.key } : []
+        let rows = [("all", agreement)] + languages
         return [
             terminal.bold("beside a person")
                 + "  who finds \(agreement.labelledUnfit) of \(agreement.labelled) unfit"
