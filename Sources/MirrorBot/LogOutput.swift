@@ -89,15 +89,19 @@ struct LineLogHandler: LogHandler {
         let time = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         switch format {
         case .pretty:
-            let pairs = fields.map { "\($0.0)=\(Printable.line($0.1))" }.joined(separator: " ")
+            let pairs = fields.map { name, value in "\(name)=\(Printable.line(value))" }
+                .joined(separator: " ")
             return "\(localTime(date)) \(level) \(Printable.line(message)) \(pairs)"
         case .logfmt:
             let pairs = [("ts", time), ("level", level.rawValue), ("msg", message)] + fields
-            return pairs.map { "\($0.0)=\(Self.quoted($0.1))" }.joined(separator: " ")
+            return pairs.map { name, value in "\(name)=\(Self.quoted(value))" }
+                .joined(separator: " ")
         case .json:
             let pairs = [("ts", time), ("level", level.rawValue), ("msg", message)] + fields
-            let body = pairs.map { "\(Self.jsonString($0.0)):\(Self.jsonString($0.1))" }
-            return "{\(body.joined(separator: ","))}"
+            let members = pairs.map { name, value in
+                "\(Self.jsonString(name)):\(Self.jsonString(value))"
+            }
+            return "{\(members.joined(separator: ","))}"
         }
     }
 

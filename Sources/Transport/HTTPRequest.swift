@@ -120,7 +120,7 @@ package struct HTTPHeaders: Sendable, CustomStringConvertible, CustomReflectable
     package private(set) var pairs: [(name: String, value: String)]
 
     package init(_ pairs: [(String, String)] = []) {
-        self.pairs = pairs.map { (name: $0.0, value: $0.1) }
+        self.pairs = pairs.map { name, value in (name: name, value: value) }
     }
 
     /// The first value of a field; setting replaces all of them, nil removes them.

@@ -42,8 +42,9 @@ package struct MastodonStatusReader: Sendable {
         let parts = acct.split(separator: "@", maxSplits: 1)
         let hostInName = parts.count == 2 ? parts[1].lowercased() : nil
         guard let host = hostInName ?? localHost(at: address) else { return nil }
-        // An account has the same name whether an answer contains the host or not.
-        return "\(parts.first ?? "")@\(host == serverHost ? domain ?? host : host)"
+        // The server's own host is replaced, so that an account has one name in all answers.
+        let nameHost = host == serverHost ? domain ?? host : host
+        return "\(parts.first ?? "")@\(nameHost)"
     }
 
     package func person(_ acct: String, at address: String?) -> AccountID? {

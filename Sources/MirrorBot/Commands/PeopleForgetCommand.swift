@@ -45,7 +45,8 @@ struct PeopleForgetCommand: AsyncParsableCommand {
                 "forgotten: \(forgotten.accounts.map { Printable.line($0) }.joined(separator: ", "))"
             ]
             lines +=
-                counts.filter { $0.0 > 0 }.map { "  \($0.0) \($0.1)" }
+                counts.filter { count, _ in count > 0 }
+                .map { count, text in "  \(count) \(text)" }
                 + change.left.map { "  \($0.line)" }
             if forgotten.underWay > 0 {
                 lines.append(

@@ -235,11 +235,11 @@ extension NeverChange {
 extension ChangedSlot {
     /// The change in one line, for the person.
     var line: String {
-        let state = isPinned && state == "planned" ? "pinned" : state
-        let waitsForText = isPinned && self.state == "planned" && text == nil
-        let shownText =
-            waitsForText ? "no text; mirror-bot plan pin \(slot) POST gives it one" : text ?? "-"
-        return
-            "\(slot) at \(time) is \(state): \(waitsForText ? shownText : Printable.line(shownText, columns: 50))"
+        let isPinnedPlan = isPinned && state == "planned"
+        let beginning = "\(slot) at \(time) is \(isPinnedPlan ? "pinned" : state): "
+        if isPinnedPlan, text == nil {
+            return beginning + "no text; mirror-bot plan pin \(slot) POST gives it one"
+        }
+        return beginning + Printable.line(text ?? "-", columns: 50)
     }
 }

@@ -73,13 +73,13 @@ extension TextList.Search.Kind: ExpressibleByArgument {}
 
 extension TextList.Text {
     fileprivate func lines(in zone: TimeZone) -> [String] {
+        let useCount = uses == 1 ? "once" : "\(uses) times"
+        let lastUseDay = lastUse.map { "\(LocalTime($0, in: zone).day)" } ?? "unknown"
         let facts = [
             isNever ? "never to be sent" : unfitText ?? sometimes,
             demoted, planned.map { "planned as \($0.slot)" },
             answers.map { "answers \($0)" },
-            uses > 0
-                ? "used \(uses == 1 ? "once" : "\(uses) times"), last \(lastUse.map { "\(LocalTime($0, in: zone).day)" } ?? "unknown")"
-                : nil,
+            uses > 0 ? "used \(useCount), last \(lastUseDay)" : nil,
         ].compactMap(\.self)
         let title = "\(LocalTime(created, in: zone))  \(Printable.line(text, columns: 58))"
         let notes = [Printable.line(post)] + facts.map { Printable.line($0) }

@@ -361,7 +361,8 @@ private enum UndoView {
                 "interrupted probes or changes of the profile, refused by the network"
             ),
         ]
-        var lines = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        var lines = counts.filter { count, _ in count > 0 }
+            .map { count, text in "\(count) \(text)" }
         if lines.isEmpty { lines = ["nothing to take back"] }
         let failed = receipt.actions.filter { $0.cause != nil }
         lines += failed.prefix(mostListed).map {

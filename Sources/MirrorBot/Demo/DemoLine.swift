@@ -101,10 +101,10 @@ final class DemoLine: @unchecked Sendable {
             ("●", counts.posts, "posts"), ("↩", counts.replies, "replies"),
             ("★", counts.favorites, "favorites"),
         ]
-        let line =
-            "\(time)  " + signs.map { "\($0.0) \($0.1) \($0.2)" }.joined(separator: "  ")
+        let words = signs.map { sign, count, name in "\(sign) \(count) \(name)" }
+        let line = "\(time)  " + words.joined(separator: "  ")
         guard Printable.width(line) > columns else { return line }
-        let short = "\(time) " + signs.map { "\($0.0)\($0.1)" }.joined(separator: " ")
-        return Printable.line(short, columns: columns)
+        let shortWords = signs.map { sign, count, _ in "\(sign)\(count)" }
+        return Printable.line("\(time) " + shortWords.joined(separator: " "), columns: columns)
     }
 }

@@ -268,7 +268,8 @@ struct DemoView {
                     "\(dollars(cost)) for \(days), at this pace \(dollars(month)) a month; here nothing"
                 ))
         }
-        return [terminal.bold("what the network received")] + rows.flatMap { row($0.0, $0.1) }
+        return [terminal.bold("what the network received")]
+            + rows.flatMap { name, value in row(name, value) }
             + notes
             + result.complaints.map { "  ! " + Printable.line($0) }
     }

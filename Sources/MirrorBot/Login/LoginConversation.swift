@@ -76,7 +76,8 @@ struct LoginConversation {
                 try Question.answer(
                     "\(question.label) [\(refused)]: ", default: refused, question.parse))
         } else {
-            answers[field] = try answer(question, given: isRefused ? nil : given[field] ?? nil)
+            let givenAnswer: String? = isRefused ? nil : given[field] ?? nil
+            answers[field] = try answer(question, given: givenAnswer)
         }
     }
 

@@ -49,16 +49,23 @@ enum ScheduleWords {
 
     /// Says how often a day of the bot can be distinguished from one of the human.
     private static func toldApart(_ scores: ScheduleScores) -> String? {
-        let (area, which) =
-            scores[.severalToldApart].map { ($0, "its days of several posts") }
-            ?? (scores[.toldApart] ?? -1, "its days")
-        guard area >= 0 else { return nil }
+        let area: Double
+        let days: String
+        if let areaOfSeveral = scores[.severalToldApart] {
+            area = areaOfSeveral
+            days = "its days of several posts"
+        } else if let areaOfAll = scores[.toldApart] {
+            area = areaOfAll
+            days = "its days"
+        } else {
+            return nil
+        }
         guard area >= 0.55 else {
-            return "\(which) cannot be told from the human's better than by guessing"
+            return "\(days) cannot be told from the human's better than by guessing"
         }
         let hits = Int((100 * area).rounded())
         return
-            "\(which) can be told from the human's in \(hits) of 100 tries, where guessing tells 50"
+            "\(days) can be told from the human's in \(hits) of 100 tries, where guessing tells 50"
     }
 
     private static func minutes(_ scores: ScheduleScores) -> String? {

@@ -22,8 +22,10 @@ enum NextStep {
         return steps.enumerated().flatMap { index, step -> [String] in
             let stepLines = self.stepLines(step, terminal)
             guard !step.isDone else { return stepLines }
-            let detail =
-                index == next ? step.detail.map { wrapped($0, terminal, terminal.dim) } ?? [] : []
+            var detail: [String] = []
+            if index == next, let text = step.detail {
+                detail = wrapped(text, terminal, terminal.dim)
+            }
             // The command is on one line, so that it can be copied.
             let command = Printable.line(step.command)
             return stepLines + detail + [

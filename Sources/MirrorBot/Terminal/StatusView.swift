@@ -240,7 +240,7 @@ enum StatusView {
         parts.append(("\(texts.sometimes) more on some days or at some hours", texts.sometimes))
         parts.append(("\(texts.unfit) may not: \(texts.commonest)", texts.unfit))
         parts.append(("\(texts.unjudged) are not judged yet", texts.unjudged))
-        let nonzeroParts = parts.filter { $0.1 > 0 }.map(\.0)
+        let nonzeroParts = parts.filter { _, count in count > 0 }.map { text, _ in text }
         guard !nonzeroParts.isEmpty else { return [] }
         let forecast = texts.forecast.map { "; \($0.sentence(today: today))" } ?? ""
         return rows("texts", nonzeroParts.joined(separator: ", ") + forecast, terminal)
@@ -311,7 +311,8 @@ enum StatusView {
             (training.postsLeft, "older posts"), (training.favoritesLeft, "favorites"),
             (training.comparedLeft, "posts to compare them with"),
         ]
-        let remaining = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        let remaining = parts.filter { count, _ in count > 0 }
+            .map { count, name in "\(count) \(name)" }.joined(separator: ", ")
         guard let months = training.monthsLeft else {
             return
                 "at most \(remaining) to read, for which no month has money: raise \(Setting.xBudget.name), or train from an "
@@ -329,7 +330,8 @@ enum StatusView {
             (undo.refused, "refused by the network"),
             (undo.proposed, "whose original is gone or changed: mirror-bot undo proposed"),
         ]
-        return parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        return parts.filter { count, _ in count > 0 }.map { count, text in "\(count) \(text)" }
+            .joined(separator: ", ")
     }
 
     private static func row(_ name: String, _ value: String) -> String {
