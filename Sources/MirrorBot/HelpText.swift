@@ -4,14 +4,15 @@ import Foundation
 /// The parser's help and usage texts, arranged for a terminal.
 ///
 /// The parser begins descriptions at a fixed column, which leaves no room for them on a narrow
-/// terminal, writes a usage on one line, and repeats the commands' common options in each.
+/// terminal. It also writes a usage on one line, and repeats the common options in the usage of
+/// each command.
 struct HelpText {
     /// A width at which the parser writes every paragraph and every description on one line.
     static let unwrapped = 100_000
 
     /// The column at which the parser begins descriptions.
     private static let descriptionColumn = 26
-    /// The width from which descriptions are beside their labels.
+    /// The least width at which a description begins on the line of its label.
     private static let leastColumns = 60
     /// The common options of commands, in the form of a usage.
     private static let sharedOptions = SharedOptions.usageString().matches(of: /\ \[[^\]]+\]/).map {
@@ -51,7 +52,7 @@ struct HelpText {
 
     /// Formats a usage, without the common options.
     ///
-    /// - Parameter text: The usage from the parser, without its title.
+    /// - Parameter text: The usage from the parser, which begins with a title such as `Usage:`.
     func usage(_ text: String) -> String {
         let title = text.prefix { $0 != " " } + " "
         var usage = String(text.dropFirst(title.count))
@@ -72,6 +73,8 @@ struct HelpText {
 
     /// A line of a list: a label and its description, a long label alone, or the description of the
     /// previous label.
+    ///
+    /// - Parameter isFollowed: Whether the next line is the description of this line's label.
     private func entry(_ line: String, isFollowed: Bool) -> [String] {
         let label = line.prefix(Self.margin.count)
         guard line.count > Self.margin.count, label.hasPrefix("  "), label.hasSuffix(" "),

@@ -16,7 +16,7 @@ enum NextStep {
         StandardError.write("next: \(step.command)\n")
     }
 
-    /// The checklist, with the command of each open step; empty for a working mirror.
+    /// The steps of the setup, with the command of each open one; empty for a working mirror.
     static func lines(_ steps: [SetupStep], terminal: Terminal) -> [String] {
         guard let next = steps.firstIndex(where: { !$0.isDone }) else { return [] }
         return steps.enumerated().flatMap { index, step -> [String] in
@@ -34,7 +34,7 @@ enum NextStep {
         }
     }
 
-    /// The checklist without the commands.
+    /// The steps of the setup without their commands.
     static func overview(_ steps: [SetupStep], terminal: Terminal) -> [String] {
         steps.flatMap { stepLines($0, terminal) }
     }
