@@ -477,7 +477,7 @@ struct MastodonList {
     func page(with translator: MastodonTranslator, _ position: FeedPosition) -> FeedPage {
         let items = entries.compactMap { entry in
             entry.status.flatMap { status in
-                entry.isChange && !translator.namesOwn(status)
+                entry.isChange && !translator.mentionsOwnAccount(status)
                     ? nil : translator.post(status, noticedAt: entry.noticedAt)
             }
         }

@@ -28,13 +28,13 @@ package struct MastodonNetwork: SocialNetwork {
     /// The findings of `doctor --probe` about this server.
     let findings: [ServerPromise: Bool]
 
-    /// The largest page of a feed that is read, in bytes.
+    /// Size limit of a page of a feed, in bytes.
     var maximumPage = 8 << 20
-    /// Size limit of a thread that is read, in bytes.
+    /// Size limit of a thread that is read to find its first post, in bytes.
     ///
     /// Servers send a whole thread, even one of thousands of posts; a larger one is not needed.
     private static let maximumContext = 64 << 10
-    /// Size limit of the replies below one of the account's own posts.
+    /// Size limit of the thread around one of the account's own posts, in bytes.
     private static let maximumReplies = 256 << 10
 
     /// - Parameters:
@@ -107,7 +107,7 @@ package struct MastodonNetwork: SocialNetwork {
             // names the account.
             replies: isKnown && !program.idsIdentifyPeople.value ? .summoned : .anyone,
             replyNeedsMention: true, automaticFavorites: .anyone,
-            supportsIdempotencyKey: program.keepsKeys.value,
+            supportsIdempotencyKey: program.keepsIdempotencyKeys.value,
             requestDeadline: NetworkCall.usualDeadline * maximumRequests)
         capabilities.canEdit = program.canEdit
         // Mastodon accepts 30 in 30 minutes.
@@ -300,7 +300,7 @@ package struct MastodonNetwork: SocialNetwork {
         let translator = try await translator()
         // A reply that does not name the post's author is addressed to others in the thread.
         let addressed = (context?.descendants ?? []).filter { reply in
-            reply.inReplyToID == address && translator.namesOwn(reply)
+            reply.inReplyToID == address && translator.mentionsOwnAccount(reply)
         }
         return addressed.compactMap { translator.post($0) }
     }
@@ -615,7 +615,7 @@ extension MastodonNetwork {
     /// Requires that the answered post exists, on servers that would otherwise publish the reply as
     /// a post of its own.
     private func requireAnswered(_ address: String, _ call: NetworkCall) async throws {
-        if memory.program.refusesLostReplies.value { return }
+        if memory.program.refusesRepliesToDeletedPosts.value { return }
         let exists: Bool
         do {
             exists = try await status(address) != nil

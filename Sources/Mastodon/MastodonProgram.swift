@@ -2,7 +2,7 @@ import Formats
 package import Networks
 import Posts
 
-/// A habit of a server, and the source of this knowledge.
+/// The value of a server's habit, and the source from which it is known.
 struct Known<Value: Equatable & Sendable>: Equatable, Sendable {
     let value: Value
     /// A file of the program's source, its documentation, the version on which it was seen, or
@@ -23,7 +23,7 @@ struct Known<Value: Equatable & Sendable>: Equatable, Sendable {
 /// for deleted although it exists. A known program lists only its differences from them. The
 /// findings of `doctor --probe` overrule both (``overruled(by:)``).
 struct MastodonProgram: Equatable, Sendable {
-    /// The form of the id at the end of a post's address.
+    /// The form of the interface's id of a post at the end of the post's public address.
     enum AddressIDForm: Equatable, Sendable {
         case decimal, ulid
         /// The address of a post does not contain its id.
@@ -36,13 +36,14 @@ struct MastodonProgram: Equatable, Sendable {
 
     // MARK: Publishing
 
-    /// Two requests with one `Idempotency-Key` create one post, for at least an hour.
-    var keepsKeys = Known(false, unknown)
+    /// A second request with the same `Idempotency-Key` creates no second post for at least an
+    /// hour.
+    var keepsIdempotencyKeys = Known(false, unknown)
     /// A reply to a deleted post is refused instead of published as a post of its own.
-    var refusesLostReplies = Known(false, unknown)
-    /// The answer to a new reply has the reply's id.
+    var refusesRepliesToDeletedPosts = Known(false, unknown)
+    /// The answer to the request that publishes a reply has the reply's id.
     var returnsReplyID = Known(true, unknown)
-    /// A link counts as a fixed number of characters, which the server states.
+    /// A link in a text counts as a fixed number of characters, which the server states.
     var shortensLinks = Known(false, unknown)
     /// The field `content_type` of a new post is supported.
     var takesContentType = Known(false, unknown)
@@ -113,8 +114,9 @@ struct MastodonProgram: Equatable, Sendable {
 extension MastodonProgram {
     /// Mastodon and its forks.
     static let mastodon = MastodonProgram("Mastodon") { program in
-        program.keepsKeys = Known(true, "app/services/post_status_service.rb, idempotency_key")
-        program.refusesLostReplies = Known(
+        program.keepsIdempotencyKeys = Known(
+            true, "app/services/post_status_service.rb, idempotency_key")
+        program.refusesRepliesToDeletedPosts = Known(
             true, "app/controllers/api/v1/statuses_controller.rb, set_thread")
         program.shortensLinks = Known(true, "app/validators/status_length_validator.rb")
         program.listedVisibilities = Known(everyVisibility, "app/models/account_statuses_filter.rb")
@@ -133,7 +135,7 @@ extension MastodonProgram {
     /// - Parameter minorVersion: The second part of version 0.x; nil for another one.
     static func goToSocial(minorVersion: Int?) -> MastodonProgram {
         MastodonProgram("GoToSocial") { program in
-            program.refusesLostReplies = Known(true, seenOnGoToSocial)
+            program.refusesRepliesToDeletedPosts = Known(true, seenOnGoToSocial)
             program.takesContentType = Known(true, "docs/api/swagger.yaml, statusCreate")
             program.listedVisibilities = Known(everyVisibility, seenOnGoToSocial)
             program.idsIdentifyPeople = Known(true, seenOnGoToSocial)
@@ -156,7 +158,8 @@ extension MastodonProgram {
 
     /// Pleroma and Akkoma.
     ///
-    /// Keys are kept for hours, unless the operator has disabled the cache.
+    /// Idempotency keys are kept for hours, unless the operator has disabled the cache; so they are
+    /// not relied on.
     static let pleroma = MastodonProgram("Pleroma, Akkoma") { program in
         program.takesContentType = Known(
             true, "lib/pleroma/web/api_spec/operations/status_operation.ex")
@@ -360,11 +363,12 @@ extension MastodonProgram {
     /// The habits in words, in the order of the documentation.
     var habits: [ServerHabit] {
         [
-            ServerHabit("once rests on", duplicateProtection, keepsKeys.source),
+            ServerHabit("once rests on", duplicateProtection, keepsIdempotencyKeys.source),
             Self.habit(
-                "a repeated request", keepsKeys, "publishes once, by its key", "publishes twice"),
+                "a repeated request", keepsIdempotencyKeys, "publishes once, by its key",
+                "publishes twice"),
             Self.habit(
-                "a reply to a deleted post", refusesLostReplies, "is refused",
+                "a reply to a deleted post", refusesRepliesToDeletedPosts, "is refused",
                 "becomes a post of its own"),
             Self.habit(
                 "the answer to a new reply", returnsReplyID, "names it", "names the answered post"),
@@ -402,7 +406,7 @@ extension MastodonProgram {
 
     /// The reason why a post is not published twice after a lost answer.
     private var duplicateProtection: String {
-        if keepsKeys.value { return "the key" }
+        if keepsIdempotencyKeys.value { return "the key" }
         var protection = "the look at the own list"
         if !listedVisibilities.value.contains(.direct) {
             protection += "; for few, below the answered post"

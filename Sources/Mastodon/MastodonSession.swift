@@ -35,9 +35,9 @@ package struct MastodonCredentials: Sendable {
 
 /// The tokens of one account, which are renewed when they expire, and the calls with them.
 ///
-/// Only one renewal runs at a time, however many calls need it. A new pair is saved before it is
-/// used, because a server may revoke the old one at once; and the saved one is read before the
-/// server is asked, because another process of this program may have been faster.
+/// Only one renewal runs at a time, however many calls need it. New tokens are saved before they
+/// are used, because a server may revoke the old ones at once. The saved tokens are read before the
+/// server is asked for new ones, because another process of this program may have renewed them.
 actor MastodonSession {
     /// A token with less remaining lifetime, in seconds, is renewed before it is used.
     private static let renewalMargin: TimeInterval = 60
@@ -136,7 +136,8 @@ actor MastodonSession {
         }
     }
 
-    /// The token that replaces `token`; nil if it cannot be renewed.
+    /// The token that replaces `token`, which the server refused or which expires soon; nil if it
+    /// cannot be renewed.
     private func token(after token: Secret) async throws -> Secret? {
         let credentials = try await credentials()
         // Another call may have renewed the token meanwhile.

@@ -119,13 +119,13 @@ struct MastodonTranslator {
     var ownID: AccountID? { ownAccount.map { person($0.acct) } }
 
     /// Whether a post names the token's own account.
-    func namesOwn(_ wire: MastodonStatus) -> Bool {
+    func mentionsOwnAccount(_ wire: MastodonStatus) -> Bool {
         guard let ownAccount else { return false }
         if idsIdentifyPeople { return wire.mentions.contains { $0.id == ownAccount.id } }
         var parsed = FediversePost(identities: [], author: person(ownAccount.acct))
         parsed.content = wire.content
         parsed.mentions = mentions(of: wire)
-        parsed.mentionsAreLoose = true
+        parsed.mayListUnmentionedPeople = true
         return parsed.namedMentions.contains { $0.account == parsed.author }
     }
 
@@ -135,7 +135,7 @@ struct MastodonTranslator {
     private func needsApproval(_ rule: [String]?, _ wire: MastodonStatus) -> Bool {
         guard let rule else { return false }
         if let ownAccount, wire.account?.id == ownAccount.id { return false }
-        let isMentioned = namesOwn(wire)
+        let isMentioned = mentionsOwnAccount(wire)
         return !rule.contains { $0 == "public" || $0 == "me" || ($0 == "mentioned" && isMentioned) }
     }
 }

@@ -45,7 +45,7 @@ final class EasyHandle {
 
     /// Registers `callback` to be called with `context` right before the first byte of the request
     /// is written.
-    func askBeforeDeparture(
+    func checkBeforeSending(
         _ callback: @escaping curl_prereq_callback, _ context: UnsafeMutableRawPointer
     ) throws(TransportError) {
         try check(

@@ -96,7 +96,7 @@ final class Transfer: @unchecked Sendable {
         try easy.set(CURLOPT_HEADERDATA, pointer: context)
         try easy.set(CURLOPT_WRITEFUNCTION, callback: receiveBodyBytes)
         try easy.set(CURLOPT_WRITEDATA, pointer: context)
-        if request.mayLeave != nil { try easy.askBeforeDeparture(mayDepart, context) }
+        if request.mayLeave != nil { try easy.checkBeforeSending(mayDepart, context) }
     }
 
     /// Sets every option but the callbacks.

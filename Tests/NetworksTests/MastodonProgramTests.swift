@@ -70,7 +70,7 @@ import Testing
         program: MastodonProgram, shortensLinks: Bool, refusesLostReplies: Bool, ignoresScopes: Bool
     ) {
         #expect(program.shortensLinks.value == shortensLinks)
-        #expect(program.refusesLostReplies.value == refusesLostReplies)
+        #expect(program.refusesRepliesToDeletedPosts.value == refusesLostReplies)
         #expect(program.ignoresScopes.value == ignoresScopes)
     }
 }

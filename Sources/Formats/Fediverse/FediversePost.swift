@@ -74,7 +74,7 @@ package struct FediversePost: Sendable {
     package var isRepost = false
     package var mentions: [Mention] = []
     /// Whether the server may list people whom the text does not mention.
-    package var mentionsAreLoose = false
+    package var mayListUnmentionedPeople = false
     /// The addresses of the post's hashtags.
     package var hashtags: [String] = []
     /// Whether the wire form says that the post quotes another one.
@@ -166,7 +166,7 @@ package struct FediversePost: Sendable {
     /// address the content contains are returned.
     package var namedMentions: [Mention] {
         let distinctMentions = distinct(mentions.prefix(Self.maximumMentions))
-        guard mentionsAreLoose, !distinctMentions.isEmpty else { return distinctMentions }
+        guard mayListUnmentionedPeople, !distinctMentions.isEmpty else { return distinctMentions }
         let html = chosenContent.html
         let text = PlainText.fromHTML(html).lowercased()
         return distinctMentions.filter { mention in

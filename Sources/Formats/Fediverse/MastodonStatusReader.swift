@@ -97,7 +97,7 @@ package struct MastodonStatusReader: Sendable {
         post.replyTo = replyTarget(of: wire, by: account, author)
         post.isRepost = wire.isReblog
         post.mentions = mentions(of: wire)
-        post.mentionsAreLoose = !idsIdentifyPeople
+        post.mayListUnmentionedPeople = !idsIdentifyPeople
         post.hashtags = wire.hashtags
         post.isQuote = wire.isQuote
         post.attachments = wire.attachments
