@@ -7,8 +7,8 @@ import Transport
 /// Sends signed requests to X.
 struct XClient: NetworkClient {
     static let defaultBase = "https://api.x.com"
-    /// Seconds by which two clocks may differ because of the transfer of an answer; smaller
-    /// differences are ignored.
+    /// Seconds by which the clock of X and of this machine may differ without a correction, because
+    /// the transfer of an answer takes time.
     private static let toleratedLead: TimeInterval = 60
 
     let server: ServerAddress
@@ -19,7 +19,7 @@ struct XClient: NetworkClient {
     let now: @Sendable () -> Date
 
     var network: NetworkName { .x }
-    /// A signature is valid for one address only.
+    /// False, because a signature is valid for one address only.
     var followsRedirects: Bool { false }
     var requestIDHeaders: [String] { ["x-transaction-id", "X-Request-Id"] }
     var serverClock: ServerClock { memory.serverClock }
@@ -45,9 +45,9 @@ struct XClient: NetworkClient {
         self.now = now
     }
 
-    /// The answer to a call, with a status of 200 through 299.
+    /// Sends a call, and returns its answer, which has a status of 200 through 299.
     ///
-    /// A call that X is known to refuse for now fails without a request.
+    /// If an earlier refusal says that X refuses such calls for some time, no request is sent.
     ///
     /// - Throws: `NetworkError` or `CancellationError`.
     func send(_ call: NetworkCall) async throws -> HTTPResponse {
@@ -56,17 +56,18 @@ struct XClient: NetworkClient {
             earlierError.outcome = .notSent
             throw earlierError
         }
-        let usedLead = clockLead
-        var response = try await exchange(call, lead: usedLead)
+        let assumedLead = clockLead
+        var response = try await exchange(call, lead: assumedLead)
         // X refuses a request with a wrong time, and its answer has the right one. If a read's
         // connection is lost before the answer, the transport repeats the same bytes, and X may
         // refuse the repeated nonce, although it has answered, and billed, the first request. A new
         // signature distinguishes both cases from refused keys.
-        let newLead = response.headers.clockLead(receivedAt: now()) ?? usedLead
-        let wasMistimed = abs(newLead - usedLead) > Self.toleratedLead
+        let newLead = response.headers.clockLead(receivedAt: now()) ?? assumedLead
+        let wasMistimed = abs(newLead - assumedLead) > Self.toleratedLead
         if response.status == 401, wasMistimed || call.method == .get {
             response = try await exchange(call, lead: wasMistimed ? newLead : clockLead)
-            // X's earlier times were wrong, or its clock was set.
+            // X accepts its newest time, so the times in its earlier answers were wrong, or its
+            // clock was set.
             if wasMistimed, response.status != 401 { memory.serverClock.forget(exceptLast: 1) }
         }
         if let accessLevel = response.headers["x-access-level"] { memory.accessLevel = accessLevel }
@@ -170,16 +171,17 @@ extension XClient {
 }
 
 extension NetworkCall {
-    /// The kind of call for limits: X limits each kind, whatever the calls are about.
+    /// The kind of call to which one of X's rate limits applies, whichever objects the call names.
     var endpoint: String { operation == .logIn ? path : operation.rawValue }
 
     /// A key that is equal for calls that read the same part of a feed, or the same object.
     ///
-    /// A later look at new items returns all items of an earlier one that were not paid for since.
-    fileprivate var reading: String {
-        let parametersOfPlace: Set<String> = ["ids", "pagination_token", "until_id", "start_time"]
+    /// The lower bound `since_id` is left out: a later request for new items also returns the items
+    /// of an earlier one whose answer was lost.
+    fileprivate var readKey: String {
+        let parametersOfRead: Set<String> = ["ids", "pagination_token", "until_id", "start_time"]
         return path + "?"
-            + PercentEncoding.query(query.filter { parametersOfPlace.contains($0.name) })
+            + PercentEncoding.query(query.filter { parametersOfRead.contains($0.name) })
     }
 }
 
@@ -192,21 +194,26 @@ final class XMemory: @unchecked Sendable {
         case endpoint(String)
     }
 
-    /// The most bought objects that are remembered; a forgotten one is counted twice, so the cost
-    /// is never too low.
+    /// The most bought objects that are remembered; a forgotten one is counted twice, so the
+    /// counted cost is never too low.
     private static let maximumBought = 200_000
-    /// The most reads with lost answers that are remembered; the others stay paid.
+    /// The most reads with lost answers that are remembered; the reservations for others are not
+    /// given back.
     private static let maximumLost = 200
 
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
     private var verified: (account: Account, isProtected: Bool?)?
-    private var named: AccountStanding?
+    private var lastStanding: AccountStanding?
     private var storedAccessLevel: String?
     private var pauses: [Scope: (error: NetworkError, pause: Cooldown)] = [:]
+    /// The day in UTC on which the objects in `bought` were bought.
     private var boughtDay = 0
+    /// The highest price that was paid for each object, by its unique name.
     private var bought: [String: Money] = [:]
-    private var lost: [String: XPurse.Reservation] = [:]
+    /// The reservations for reads whose answers were lost, by ``NetworkCall/readKey``.
+    private var lostReads: [String: XPurse.Reservation] = [:]
+    /// The costs that could not be recorded in the book yet.
     private var debts: [XPurse.Reservation] = []
 
     /// X's clock, according to its answers.
@@ -227,14 +234,14 @@ final class XMemory: @unchecked Sendable {
     func keep(_ account: Account, isProtected: Bool?) {
         lock.withLock {
             verified = (account, isProtected)
-            named = .active
+            lastStanding = .active
         }
     }
 
     /// The last state of the account that X reported; nil before the first.
     var standing: AccountStanding? {
-        get { lock.withLock { named } }
-        set { lock.withLock { named = newValue } }
+        get { lock.withLock { lastStanding } }
+        set { lock.withLock { lastStanding = newValue } }
     }
 
     /// The access level of the credentials, in X's words: `read`, `read-write`,
@@ -261,7 +268,7 @@ final class XMemory: @unchecked Sendable {
         }
     }
 
-    // MARK: Bought
+    // MARK: Bought objects and lost reads
 
     /// Buys objects, each of which X bills once in a UTC day.
     ///
@@ -293,29 +300,32 @@ final class XMemory: @unchecked Sendable {
 
     /// Stores the reservation for a read whose answer was lost.
     ///
-    /// - Returns: The earlier reservation for the same read, which is no longer stored.
-    func lose(_ reservation: XPurse.Reservation, of call: NetworkCall) -> XPurse.Reservation? {
+    /// - Returns: The other reservation if there are two for the same read, of which only one stays
+    ///   stored.
+    func addLostRead(_ reservation: XPurse.Reservation, of call: NetworkCall)
+        -> XPurse.Reservation?
+    {
         lock.withLock {
-            guard let earlier = lost[call.reading] else {
-                if lost.count < Self.maximumLost { lost[call.reading] = reservation }
+            guard let earlier = lostReads[call.readKey] else {
+                if lostReads.count < Self.maximumLost { lostReads[call.readKey] = reservation }
                 return nil
             }
-            let isDearer =
-                reservation.amount > earlier.amount || !earlier.isOfTheDay(of: reservation)
-            lost[call.reading] = isDearer ? reservation : earlier
-            return isDearer ? earlier : reservation
+            let replacesEarlier =
+                reservation.amount > earlier.amount || !earlier.isOfSameDay(as: reservation)
+            lostReads[call.readKey] = replacesEarlier ? reservation : earlier
+            return replacesEarlier ? earlier : reservation
         }
     }
 
     /// Removes and returns the reservation for the same read whose answer was lost.
-    func find(_ call: NetworkCall) -> XPurse.Reservation? {
-        lock.withLock { lost.removeValue(forKey: call.reading) }
+    func takeLostRead(like call: NetworkCall) -> XPurse.Reservation? {
+        lock.withLock { lostReads.removeValue(forKey: call.readKey) }
     }
 
-    // MARK: Owed
+    // MARK: Costs that are not recorded yet
 
-    /// Stores a cost beyond a reservation that could not be recorded.
-    func owe(_ debt: XPurse.Reservation) { lock.withLock { debts.append(debt) } }
+    /// Stores the part of a cost that exceeds its reservation and could not be recorded.
+    func addDebt(_ debt: XPurse.Reservation) { lock.withLock { debts.append(debt) } }
 
     /// Whether there are unrecorded costs that no call is recording.
     var hasDebts: Bool { lock.withLock { !debts.isEmpty } }

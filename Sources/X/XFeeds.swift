@@ -6,10 +6,12 @@ import Transport
 
 /// Reading feeds.
 extension XNetwork {
-    /// The most items of one page.
+    /// The most items that X sends in one page.
     static let fullPage = 100
-    /// The usual number of items of a first page: new items are few, and old ones at the beginning
-    /// of reading are seldom wanted, so a small request reserves less of the budget.
+    /// The usual number of items of a first page.
+    ///
+    /// New items are few, and old ones are seldom needed when a feed is first read, so a small
+    /// request reserves less of the budget.
     static let firstPage = 20
     /// The most pages that ``ownPosts(since:)`` reads.
     private static let maximumOwnPages = 200
@@ -17,14 +19,15 @@ extension XNetwork {
     private static let clockMargin: TimeInterval = 600
     /// The earliest time that X accepts: 2010-11-06T00:00:00Z.
     private static let earliest = Date(timeIntervalSince1970: 1_289_001_600)
-    /// The seconds of posts that are read again, and for which they are read again, because posts
-    /// do not always appear in the order of their ids.
+    /// The seconds before the newest known post whose posts are read again, because posts do not
+    /// always appear in the order of their ids.
     private static let overlap = 120
+    /// The age, in seconds, from which on the newest known post has nothing before it read again.
     private static let overlapAge: TimeInterval = 600
 
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
         guard capabilities.feeds.contains(feed) else {
-            throw cannot(
+            throw notAllowed(
                 feed.operation,
                 "reading the home timeline is off; set X_HOME_POSTS_PER_DAY to allow it")
         }
@@ -50,8 +53,8 @@ extension XNetwork {
 
     private func page(of feed: Feed, before cursor: String, _ size: Int?) async throws -> FeedPage {
         guard XID.isUsable(cursor) else { throw unknownCursor(feed) }
-        // Mentions are always paid as new ones, because they are answered however late they are
-        // read.
+        // Old mentions too are paid from the budget for new items, because they are answered
+        // however late they are read.
         let purpose = feed == .mentions ? SpendingPurpose.feed(feed) : .past(feed)
         let list = try await list(
             feed, XBounds(until: cursor), size: size ?? Self.fullPage, for: purpose
@@ -67,12 +70,12 @@ extension XNetwork {
         guard let arrivals = Arrivals(cursor, separator: ";", where: XID.isUsable) else {
             throw unknownCursor(feed)
         }
-        let lowerBound = arrivals.gap?.since ?? overlapping(arrivals.newest)
-        let (list, reachesSince) = try await list(
+        let lowerBound = arrivals.gap?.since ?? self.lowerBound(below: arrivals.newest)
+        let (list, reachesLowerBound) = try await list(
             feed, XBounds(since: lowerBound, until: arrivals.gap?.until),
             size: size ?? (arrivals.gap == nil ? Self.firstPage : Self.fullPage))
         var next = Arrivals(newest: XID.newest(of: list.ids + [arrivals.newest]) ?? arrivals.newest)
-        if !reachesSince, list.nextToken != nil, let oldest = XID.oldest(of: list.ids) {
+        if !reachesLowerBound, list.nextToken != nil, let oldest = XID.oldest(of: list.ids) {
             next.gap = Arrivals.Gap(since: lowerBound, until: oldest)
         }
         var page = try await page(of: list, in: feed)
@@ -81,8 +84,9 @@ extension XNetwork {
         return page
     }
 
-    /// The id to read from, somewhat below the newest one while others may still appear there.
-    private func overlapping(_ newest: String) -> String {
+    /// Returns the id to read from: the newest known one, or one somewhat below it while posts with
+    /// lower ids may still appear.
+    private func lowerBound(below newest: String) -> String {
         guard let time = XID.time(of: newest),
             abs(client.now().timeIntervalSince(time)) < Self.overlapAge
         else {
@@ -124,13 +128,13 @@ extension XNetwork {
             guard page.unreadable.isEmpty, !list.hasProblems else {
                 throw incomplete("a post of the account cannot be read")
             }
-            let isPast = { (item: ObservedPost) in
+            let isTooOld = { (item: ObservedPost) in
                 // An edited post is listed at the place of its last version.
                 item.post.isTimeTrusted && item.post.createdAt < earliestTime
                     && item.address == item.post.id.value
             }
-            foundPosts += page.items.filter { !isPast($0) }
-            guard let token = list.nextToken, !page.items.contains(where: isPast) else {
+            foundPosts += page.items.filter { !isTooOld($0) }
+            guard let token = list.nextToken, !page.items.contains(where: isTooOld) else {
                 if list.isCutShort { break }
                 return foundPosts.distinct
             }
@@ -150,8 +154,8 @@ extension XNetwork {
 /// Reading favorites, which are sorted by the time of the favorite and can only be read from the
 /// newest one down.
 extension XNetwork {
-    /// The number of items of a look at new favorites: each look buys the newest ones again, so it
-    /// requests few.
+    /// The number of items of a request for new favorites: each buys the newest favorites again, so
+    /// it asks for few.
     private static let favoritesPage = 10
 
     func newestFavorites(_ size: Int?) async throws -> FeedPage {
@@ -184,7 +188,7 @@ extension XNetwork {
                 size: size ?? (position.scan == nil ? Self.favoritesPage : Self.firstPage)
             ).list
         } catch let error as NetworkError where error.code == .rejected && position.scan != nil {
-            // X no longer accepts the cursor of the next page, so the look starts again from the
+            // X no longer accepts the cursor of the next page, so the scan starts again from the
             // newest favorite.
             position.scan = nil
             list = try await self.list(.favorites, XBounds(), size: size ?? Self.firstPage).list
@@ -222,42 +226,44 @@ struct XBounds {
     }
 }
 
-/// Buying pages.
+/// Requests for pages, each of which is paid for.
 extension XNetwork {
-    /// The most empty pages in a row: servers may send a few before a full page, but hardly more.
+    /// The most empty pages to skip: X may send a few before a full page, but hardly more.
     private static let maximumEmptyPages = 3
     /// The most pages of newer items that are skipped: a server that ignores `until_id` sends all
     /// of them first, at most as many as X keeps.
     private static let maximumStrayPages = 32
 
-    /// The items within some bounds, from the first answer that has any.
+    /// Returns the items within some bounds, from the first answer that has any.
     ///
-    /// The end is where X returns no further cursor; other pages may also be short or empty.
+    /// Only an answer without a further cursor is the end: X sends short and empty pages before it
+    /// too.
     ///
-    /// - Parameter purpose: The purpose that pays for it; `nil` for reading new items.
+    /// - Parameter purpose: The purpose whose budget pays for the request; `nil` for reading new
+    ///   items.
     func list(
         _ feed: Feed, _ bounds: XBounds, size: Int, for purpose: SpendingPurpose? = nil
-    ) async throws -> (list: XList, reachesSince: Bool) {
+    ) async throws -> (list: XList, reachesLowerBound: Bool) {
         let purpose = purpose ?? .feed(feed)
         var bounds = bounds
         var list = try await answer(feed, bounds, size: size, for: purpose)
-        var reachesSince = list.keep(since: bounds.since, until: bounds.until)
+        var reachesLowerBound = list.keep(since: bounds.since, until: bounds.until)
         var emptyPages = list.received == 0 ? 1 : 0
         var strayPages = 0
-        while list.entries.isEmpty, !reachesSince, let token = list.nextToken {
+        while list.entries.isEmpty, !reachesLowerBound, let token = list.nextToken {
             guard emptyPages < Self.maximumEmptyPages, strayPages < Self.maximumStrayPages,
                 token != bounds.token
             else {
-                list.end()
+                list.cutShort()
                 break
             }
             bounds.token = token
             var next = try await answer(feed, bounds, size: size, for: purpose)
             if next.received == 0 { emptyPages += 1 } else { strayPages += 1 }
-            reachesSince = next.keep(since: bounds.since, until: bounds.until)
+            reachesLowerBound = next.keep(since: bounds.since, until: bounds.until)
             list.append(next)
         }
-        return (list, reachesSince)
+        return (list, reachesLowerBound)
     }
 
     /// Pays for one request, and returns its answer.
@@ -265,7 +271,7 @@ extension XNetwork {
         _ feed: Feed, _ bounds: XBounds, size: Int, for purpose: SpendingPurpose
     ) async throws -> XList {
         var call = try await call(for: feed)
-        // The requested part of the feed identifies a lost read.
+        // The requested part of the feed identifies the read if its answer is lost.
         call.query = bounds.query
         let sizes = Self.sizes(
             from: feed == .home ? min(size, options.homePostsPerDay) : size, feed)
@@ -275,7 +281,7 @@ extension XNetwork {
             let fields = XReader(feed).parameters(options.fieldNames)
             call.query = fields + [("max_results", String(sizes[index]))] + call.query
             let (answer, response) = try await client.answer(of: XPost.self, call)
-            // A page may be empty because posts are withheld; with any other problem it is an
+            // An empty page is valid if X withholds its posts; with any other problem it is an
             // error.
             if answer.items.isEmpty, !answer.problems.allSatisfy(\.isAboutPost) {
                 throw client.refuse(call, response, problems: answer.problems)
@@ -327,9 +333,9 @@ extension XNetwork {
 
 /// The position of a reader of new favorites.
 ///
-/// Favorites are sorted by their time, which X does not return, and cannot be requested from a
-/// point on. So the newest few known ones are searched for from the top; a few, because some may
-/// have been taken back.
+/// X sorts favorites by the time at which they were given, but returns no such time, and cannot be
+/// asked for the favorites since a point. So the feed is read from the newest favorite down until
+/// it shows known ones. Several of these are remembered, because some may have been taken back.
 struct XFavoriteCursor: Equatable {
     /// The number of known favorites that are remembered.
     static let count = 10
@@ -337,7 +343,8 @@ struct XFavoriteCursor: Equatable {
     /// A scan of the pages from the newest favorite down, which has not reached the known favorites
     /// yet.
     struct Scan: Equatable {
-        /// The favorites that become the known ones when the scan has reached those.
+        /// The favorites that become the known ones once the scan has reached the present known
+        /// ones.
         var newKnown: [String]
         /// X's token for the next page.
         var nextPage: String
@@ -374,7 +381,7 @@ struct XFavoriteCursor: Equatable {
         return (lists + [page].compactMap(\.self)).joined(separator: ";")
     }
 
-    /// The known favorites after reading these newest ones.
+    /// Returns the known favorites after reading the newest ones, whose ids are `ids`.
     func updated(with ids: [String]) -> [String] {
         var included: Set<String> = []
         return Array((ids + known).filter { included.insert($0).inserted }.prefix(Self.count))
@@ -383,7 +390,8 @@ struct XFavoriteCursor: Equatable {
     /// The number of items of a page, newest first, up to the last known one; nil if the page does
     /// not reach the known ones.
     ///
-    /// A single known favorite may have been given again, and then stands above unknown ones.
+    /// One known favorite alone is not enough: it may have been given again, and then stands above
+    /// unknown ones.
     func reach(in ids: [String?]) -> Int? {
         let knownIndices = ids.indices.filter { index in ids[index].map(known.contains) ?? false }
         return knownIndices.count >= min(2, known.count) ? knownIndices.last.map { $0 + 1 } : nil
@@ -398,7 +406,7 @@ struct XList {
         /// The post; nil for an unreadable item.
         let post: XPost?
         /// The index of the answer that has the item, and the item's index in that answer.
-        fileprivate let source: (body: Int, place: Int)
+        fileprivate let source: (body: Int, index: Int)
     }
 
     private(set) var entries: [Entry] = []
@@ -406,15 +414,16 @@ struct XList {
     private(set) var rateLimit: RateLimit?
     /// The cursor to the next older page; nil at the end of the requested stretch.
     private(set) var nextToken: String?
-    /// Whether the server named more pages, but these had no items.
+    /// Whether the list ends although the server named a next page, because too many pages had no
+    /// items.
     private(set) var isCutShort = false
     /// The posts that X reports as left out.
     private var withheldItems: [UnreadableItem] = []
     /// The answers as they came, for unreadable items.
     private var bodies: [[UInt8]] = []
-    /// Whether X reports a problem other than a missing post to which a requested post refers.
+    /// Whether X reports a problem with a requested post, or any problem other than a missing post.
     private(set) var hasProblems = false
-    /// The number of items that X sent, including removed ones.
+    /// The number of items that X sent, including those that ``keep(since:until:)`` removed.
     private(set) var received = 0
 
     init(_ answer: XAnswer<XPost>, body: [UInt8], rateLimit: RateLimit?) {
@@ -425,10 +434,10 @@ struct XList {
         users = answer.users.compactMap(\.value)
         nextToken = answer.nextToken
         withheldItems = answer.problems.filter(\.isAboutItem).map { problem in
-            let words = [problem.kind, problem.resourceID, problem.detail].map { $0 ?? "" }.joined(
-                separator: " ")
+            let identifyingText = [problem.kind, problem.resourceID, problem.detail]
+                .map { $0 ?? "" }.joined(separator: " ")
             return UnreadableItem(
-                address: problem.resourceID, digest: JSONBody.digest(words.utf8),
+                address: problem.resourceID, digest: JSONBody.digest(identifyingText.utf8),
                 cause: "X withholds it")
         }
         hasProblems = answer.problems.contains { !$0.isAboutPost || $0.isAboutItem }
@@ -438,7 +447,7 @@ struct XList {
 
     var ids: [String] { entries.compactMap(\.id).filter(XID.isUsable) }
 
-    /// Removes items outside of two ids, which a server sent nevertheless.
+    /// Removes items outside of the requested bounds, which a server sent nevertheless.
     ///
     /// - Parameters:
     ///   - since: The id above which items are wanted; nil for no lower bound.
@@ -447,9 +456,9 @@ struct XList {
     mutating func keep(since: String?, until: String?) -> Bool {
         let isTooOld = { (id: String) in since.map { !XID.isNewer(id, than: $0) } ?? false }
         let isTooNew = { (id: String) in until.map { !XID.isNewer($0, than: id) } ?? false }
-        let reachesSince = ids.contains(where: isTooOld)
+        let reachesLowerBound = ids.contains(where: isTooOld)
         entries.removeAll { entry in entry.id.map { isTooOld($0) || isTooNew($0) } ?? false }
-        return reachesSince
+        return reachesLowerBound
     }
 
     /// Keeps the first `count` items.
@@ -462,8 +471,8 @@ struct XList {
         entries.removeAll { $0.id.map(ids.contains) ?? false }
     }
 
-    /// Marks the list as complete, even if the server named a next page.
-    mutating func end() {
+    /// Ends the list although the server named a next page.
+    mutating func cutShort() {
         nextToken = nil
         isCutShort = true
     }
@@ -472,7 +481,7 @@ struct XList {
     mutating func append(_ next: XList) {
         let count = bodies.count
         entries += next.entries.map {
-            Entry(id: $0.id, post: $0.post, source: ($0.source.body + count, $0.source.place))
+            Entry(id: $0.id, post: $0.post, source: ($0.source.body + count, $0.source.index))
         }
         bodies += next.bodies
         users += next.users

@@ -55,8 +55,8 @@ package struct XLogin: Sendable {
 
     /// Requests the address that a person has to open.
     ///
-    /// - Parameter forReadingOnly: Whether the token shall be read-only, as it should be for the
-    ///   human.
+    /// - Parameter forReadingOnly: Whether the token permits only reading, which is enough for the
+    ///   human's account.
     /// - Returns: The address, and the data for ``finish(_:pin:)``.
     /// - Throws: `NetworkError` or `CancellationError`.
     package func begin(forReadingOnly: Bool) async throws -> XLoginRequest {
@@ -65,7 +65,7 @@ package struct XLogin: Sendable {
             oauth: [("oauth_callback", "oob")], body: [])
         if forReadingOnly { call.query = [("x_auth_access_type", "read")] }
         let response = try await send(
-            call, by: client, unless: "the consumer key or the consumer secret is wrong")
+            call, by: client, likelyCause: "the consumer key or the consumer secret is wrong")
         let form = Self.form(response.body)
         guard form["oauth_callback_confirmed"] == "true", let token = form["oauth_token"],
             let secret = form["oauth_token_secret"], !token.isEmpty, !secret.isEmpty
@@ -98,8 +98,8 @@ package struct XLogin: Sendable {
                 detail: "the PIN is not a number; copy the digits that X shows")
         }
         let response = try await send(
-            call, by: try authorized(by: request),
-            unless: "the PIN is wrong or too old; begin again")
+            call, by: try authorizedClient(by: request),
+            likelyCause: "the PIN is wrong or too old; begin again")
         let form = Self.form(response.body)
         guard let token = form["oauth_token"], let secret = form["oauth_token_secret"],
             let id = form["user_id"],
@@ -112,8 +112,11 @@ package struct XLogin: Sendable {
             accessTokenSecret: Secret(secret))
     }
 
-    /// The answer to a call; a refused signature has one likely cause, which the error names.
-    private func send(_ call: NetworkCall, by client: XClient, unless cause: String) async throws
+    /// Sends a call, and returns its answer.
+    ///
+    /// - Parameter cause: The likely cause of a refused signature, for the error.
+    private func send(_ call: NetworkCall, by client: XClient, likelyCause cause: String)
+        async throws
         -> HTTPResponse
     {
         do {
@@ -124,7 +127,7 @@ package struct XLogin: Sendable {
         }
     }
 
-    private func authorized(by request: XLoginRequest) throws(NetworkError) -> XClient {
+    private func authorizedClient(by request: XLoginRequest) throws(NetworkError) -> XClient {
         var signer = client.signer
         signer.token = request.token
         signer.tokenSecret = request.tokenSecret
@@ -134,7 +137,7 @@ package struct XLogin: Sendable {
             memory: client.memory, now: client.now)
     }
 
-    /// The pairs of a form; empty for a body that is no form.
+    /// The names and values of an encoded form; empty for a body that is no form.
     private static func form(_ body: [UInt8]) -> [String: String] {
         guard body.count <= 4_096, let text = String(validating: body, as: UTF8.self) else {
             return [:]

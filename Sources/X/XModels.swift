@@ -138,7 +138,8 @@ struct XEntities: Decodable {
     }
 }
 
-/// The body of an answer: the requested objects, the objects that belong to them, and the problems.
+/// The body of an answer: the requested objects, the accounts and posts that were included with
+/// them, and the problems.
 ///
 /// Every JSON object can be read; parts that are missing or of another shape are empty.
 struct XAnswer<Item: Decodable>: Decodable {
@@ -147,7 +148,7 @@ struct XAnswer<Item: Decodable>: Decodable {
     /// Whether there is a field `data`, even if it is an empty list.
     let hasData: Bool
     let users: [LenientElement<XUser>]
-    /// The ids of the posts that came with the requested objects.
+    /// The ids of the posts that X included because requested posts refer to them.
     let includedPostIDs: [String]
     let problems: [XProblem]
     let nextToken: String?
@@ -174,7 +175,7 @@ struct XAnswer<Item: Decodable>: Decodable {
         resultCount = meta?.integer("result_count")
     }
 
-    /// Whether the server says that it found nothing.
+    /// Whether the server states that no object matches the request.
     var isEmpty: Bool { items.isEmpty && problems.isEmpty && (hasData || resultCount == 0) }
 }
 
@@ -213,19 +214,20 @@ struct XProblem: Decodable, Equatable {
     /// The request parameter that the problem is about, such as `referenced_tweets.id`.
     let parameter: String?
 
-    /// The problems in a refusal, the one of the body itself first; empty if it is not the JSON of
-    /// an error.
+    /// The problems in a refusal, first the one that the body as a whole describes; empty if the
+    /// body is not the JSON of an error.
     static func all(in response: HTTPResponse) -> [XProblem] {
-        guard let body = response.errorBody, let own = JSONBody.decoded(XProblem.self, body) else {
-            return []
-        }
-        return [own] + (JSONBody.decoded(XAnswer<XPost>.self, body)?.problems ?? [])
+        guard let body = response.errorBody,
+            let mainProblem = JSONBody.decoded(XProblem.self, body)
+        else { return [] }
+        return [mainProblem] + (JSONBody.decoded(XAnswer<XPost>.self, body)?.problems ?? [])
     }
 
     /// Whether one post is missing from an answer.
     var isAboutPost: Bool { resourceType == "tweet" || resourceType == "post" }
 
-    /// Whether the missing post is a requested one, rather than one that another refers to.
+    /// Whether the missing post is a requested one, rather than one to which a requested post
+    /// refers.
     var isAboutItem: Bool { isAboutPost && parameter?.hasPrefix("referenced_") != true }
 
     init(from decoder: any Decoder) throws {

@@ -5,10 +5,11 @@ package import Networks
 package import Posts
 package import Transport
 
-/// An account on X, over version 2 of its interface with signatures of OAuth 1.0a.
+/// An account on X, reached through version 2 of its API with requests signed by OAuth 1.0a.
 ///
-/// Reading and writing cost money: no request exceeds the budget. Replies go only to people who
-/// mentioned the account; a person has to give favorites, because X does not allow software to.
+/// Reading and writing cost money: a request that could exceed the budget is not sent. Replies go
+/// only to people who mentioned the account. Favorites are not given, because X does not allow
+/// software to give them; a person has to.
 package struct XNetwork: SocialNetwork {
     let client: XClient
     let memory: XMemory
@@ -33,13 +34,13 @@ package struct XNetwork: SocialNetwork {
             consumerKey: credentials.consumerKey, consumerSecret: credentials.consumerSecret,
             token: credentials.accessToken, tokenSecret: credentials.accessTokenSecret)
         let memory = XMemory(uptime: uptime)
-        let wire = try XClient(
+        let xClient = try XClient(
             apiBaseURL: options.apiBaseURL, signer: signer, http: client, origin: origin,
             memory: memory, now: now)
-        self.client = wire
+        self.client = xClient
         self.memory = memory
         self.options = options
-        self.purse = XPurse(book: book, memory: memory, client: wire)
+        self.purse = XPurse(book: book, memory: memory, client: xClient)
     }
 
     package var name: NetworkName { .x }
@@ -54,8 +55,8 @@ package struct XNetwork: SocialNetwork {
             // X has no visibilities: every draft becomes public.
             visibilities: [.public, .unlisted], replies: .summoned, replyNeedsMention: false,
             automaticFavorites: .nobody, supportsIdempotencyKey: false,
-            // A change may need two requests: one with a time that X refuses, and the same one with
-            // X's time.
+            // A change may need two requests: one whose signing time X refuses, and the same one
+            // signed with X's time.
             requestDeadline: NetworkCall.usualDeadline * 2)
         capabilities.canFavorite = false
         capabilities.canPublish = options.mayPublish
@@ -76,7 +77,7 @@ package struct XNetwork: SocialNetwork {
     package func verifyAccount() async throws -> Account {
         let call = NetworkCall(
             operation: .verifyAccount, path: ["2", "users", "me"], query: [Self.userFields])
-        let (answer, response) = try await paid(XUser.self, call, atMost: prices.userRead) {
+        let (answer, response) = try await paidRead(XUser.self, call, atMost: prices.userRead) {
             answer in
             [:].merging(answer.items.compactMap(\.id).map { ("user \($0)", prices.userRead) }) {
                 $1
@@ -101,8 +102,9 @@ package struct XNetwork: SocialNetwork {
     }
 
     package func price(ofPublishing texts: [String], pictures: Int, isReply: Bool) -> Money? {
-        texts.enumerated().map { place, text in
-            prices.price(ofPublishing: text, isReply: isReply || place > 0)
+        texts.enumerated().map { index, text in
+            // Each text after the first one is published as a reply to the one before it.
+            prices.price(ofPublishing: text, isReply: isReply || index > 0)
         }
         .reduce((prices.upload + prices.mediaMetadata) * pictures, +)
     }
@@ -121,14 +123,14 @@ package struct XNetwork: SocialNetwork {
 
     private func lookUp(_ address: String, for reader: XReader) async throws -> ObservedPost? {
         var call = NetworkCall(
-            operation: .readPost, path: ["2", "tweets", try id(address, .readPost)])
+            operation: .readPost, path: ["2", "tweets", try checkedID(address, .readPost)])
         call.query = reader.parameters(options.fieldNames)
         let ownAccount = try await account()
         let answer: XAnswer<XPost>
         let response: HTTPResponse
         do {
             let price = prices.priceOfLookUp(of: reader, fieldNames: options.fieldNames)
-            (answer, response) = try await paid(XPost.self, call, atMost: price) {
+            (answer, response) = try await paidRead(XPost.self, call, atMost: price) {
                 bill(of: $0, each: prices.postRead)
             }
         } catch let error as NetworkError where error.code == .notFound {
@@ -155,13 +157,14 @@ package struct XNetwork: SocialNetwork {
         try await lookUpOwn(identity.value)
     }
 
-    /// X bills the posts that it returns, and no missing ones.
+    /// X bills only the posts that it returns; requested posts that are missing cost nothing.
     package func ownPosts(at addresses: [String]) async throws -> (
         asked: [String], shown: [ObservedPost]
     ) {
         let addresses = Array(addresses.filter(XID.isUsable).prefix(Self.fullPage))
         guard !addresses.isEmpty else { return ([], []) }
         var call = NetworkCall(operation: .readPost, path: ["2", "tweets"])
+        // The requested ids identify the read if its answer is lost.
         call.query = [(name: "ids", value: addresses.joined(separator: ","))]
         let ownAccount = try await account()
         let countsToTry = Self.halves(of: addresses.count, downTo: 1)
@@ -188,10 +191,10 @@ package struct XNetwork: SocialNetwork {
         }
     }
 
-    /// Fails, because X's interface does not return favorites by post, and nothing is favorited
-    /// through it.
+    /// Always fails, because X's API does not tell whether a post is favorited, and this program
+    /// gives no favorites through it.
     package func isFavorited(_ address: String) async throws -> Bool? {
-        throw cannot(.readPost, "X does not tell which posts the account has favorited")
+        throw notAllowed(.readPost, "X does not tell which posts the account has favorited")
     }
 
     package func conversation(of post: ObservedPost) async throws -> String? {
@@ -201,7 +204,7 @@ package struct XNetwork: SocialNetwork {
     }
 
     package func replies(to address: String) async throws -> [ObservedPost] {
-        throw cannot(.readConversation, "looking for replies on X costs money")
+        throw notAllowed(.readConversation, "looking for replies on X costs money")
     }
 
     // MARK: For the parts of this type
@@ -210,7 +213,8 @@ package struct XNetwork: SocialNetwork {
         name: "user.fields", value: "description,entities,name,protected,username"
     )
 
-    /// The numbers of items to try to pay for, the largest first.
+    /// Returns the numbers of items to try to pay for: `count`, half of it, and so on down to
+    /// `minimum`.
     package static func halves(of count: Int, downTo minimum: Int) -> [Int] {
         var counts = [max(count, minimum)]
         while let last = counts.last, last > minimum { counts.append(max(last / 2, minimum)) }
@@ -228,8 +232,10 @@ package struct XNetwork: SocialNetwork {
         XTranslator(own: own, isOwnProtected: memory.isProtected, users: users, now: client.now)
     }
 
-    /// An outside address that may be a part of a path.
-    func id(_ address: String, _ operation: NetworkError.Operation) throws(NetworkError) -> String {
+    /// Returns the address if it is an id of X, so that it can be put into a path.
+    func checkedID(_ address: String, _ operation: NetworkError.Operation) throws(NetworkError)
+        -> String
+    {
         guard XID.isUsable(address) else {
             throw client.error(
                 operation, .rejected, outcome: .notSent,
@@ -238,13 +244,13 @@ package struct XNetwork: SocialNetwork {
         return address
     }
 
-    /// The error that X does not allow this account an operation.
-    func cannot(_ operation: NetworkError.Operation, _ cause: String) -> NetworkError {
+    /// The error for an operation that X does not allow this account.
+    func notAllowed(_ operation: NetworkError.Operation, _ cause: String) -> NetworkError {
         client.error(operation, .capability, outcome: .notSent, detail: cause)
     }
 
-    /// The answer to a request for single objects, after paying for it.
-    private func paid<Item: Decodable>(
+    /// Pays for a request for single objects, and returns its answer.
+    private func paidRead<Item: Decodable>(
         _ type: Item.Type, _ call: NetworkCall, atMost price: Money,
         bill: (XAnswer<Item>) -> [String: Money]
     ) async throws -> (XAnswer<Item>, HTTPResponse) {
@@ -268,15 +274,16 @@ package struct XNetwork: SocialNetwork {
 
 /// The purpose of reading a post, which determines the requested fields and expansions.
 ///
-/// X bills each account and each further post in an answer, so only a reader of people's profiles
-/// requests these.
+/// X bills each account and each further post in an answer, so the authors' accounts are requested
+/// only where their profiles are needed.
 package enum XReader: CaseIterable, Sendable {
-    /// Reading posts of the account itself, whose author is known.
+    /// Reading posts of the account itself, whose author need not be requested.
     case own
-    /// Reading favorites, whose words are learned; the author's id is a field of the post.
+    /// Reading favorites, from whose words the program learns; of the author only the id is needed,
+    /// which is a field of the post.
     case learned
-    /// The reading of posts by people whose profile decides whether they are answered or learned
-    /// from.
+    /// Reading posts by people whose profile decides whether the program answers them or learns
+    /// from their posts.
     case others
 
     init(_ feed: Feed) {
@@ -304,8 +311,8 @@ package enum XReader: CaseIterable, Sendable {
         switch (names, self) {
         case (.tweet, .others): ["author_id"]
         case (.tweet, .own), (.tweet, .learned): []
-        // In the newer spelling people and other posts are not fields: their ids come with the
-        // expanded objects.
+        // In the newer spelling a post has no fields with the ids of people and other posts: these
+        // ids come only with the expanded objects.
         case (.post, .own): ["in_reply_to_user_id", "referenced_posts.id"]
         case (.post, .learned), (.post, .others):
             ["author_id", "in_reply_to_user_id", "referenced_posts.id"]
@@ -324,7 +331,7 @@ package enum XReader: CaseIterable, Sendable {
     }
 }
 
-/// The spelling of a post's fields in requests; answers are understood in both spellings.
+/// The spelling of a post's fields in requests; answers are read in either spelling.
 package enum XFieldNames: String, CaseIterable, Sendable {
     /// The names until July 2026, such as `tweet.fields` and `referenced_tweets`, which X still
     /// accepts.
@@ -337,7 +344,8 @@ package enum XFieldNames: String, CaseIterable, Sendable {
 package struct XOptions: Sendable {
     /// Another host for calls, such as a proxy or a test server; nil for `https://api.x.com`.
     package var apiBaseURL: String?
-    /// Whether texts may be published: the operator has read X's rules for automated accounts.
+    /// Whether texts may be published, because the operator states to have read X's rules for
+    /// automated accounts.
     package var mayPublish: Bool
     /// The most posts of the home timeline that are read in a day; 0 to read none.
     package var homePostsPerDay: Int
@@ -363,24 +371,24 @@ package struct XOptions: Sendable {
 extension XNetwork {
     package func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
         guard options.mayPublish else {
-            throw cannot(
+            throw notAllowed(
                 .publish,
                 "publishing on X is off; read its automation rules, then set X_ACKNOWLEDGE_POLICY=yes"
             )
         }
         guard capabilities.visibilities.contains(draft.visibility) else {
-            throw cannot(.publish, "X has no posts for few eyes")
+            throw notAllowed(.publish, "X has no posts for few eyes")
         }
         var call = NetworkCall(operation: .publish, method: .post, path: ["2", "tweets"])
-        let parent = try draft.replyTo.map { try id($0, .publish) }
-        for picture in draft.pictures { _ = try id(picture.name, .publish) }
-        call.body = try JSONBody.encoded(wire(draft, parent))
+        let parent = try draft.replyTo.map { try checkedID($0, .publish) }
+        for picture in draft.pictures { _ = try checkedID(picture.name, .publish) }
+        call.body = try JSONBody.encoded(requestBody(for: draft, parent))
         let price = prices.price(ofPublishing: draft.text, isReply: parent != nil)
         let (_, reservation) = try await purse.reserve([price], for: .publish, call)
         return Departure { [call] mayLeave in
             var call = call
             call.mayLeave = mayLeave
-            let (written, response) = try await written(call, with: reservation) { written in
+            let (written, response) = try await sendWrite(call, with: reservation) { written in
                 guard let text = written.text else { return price }
                 if text.contains(XText.shortLink) { return prices.postCreateWithURL }
                 return parent == nil ? prices.postCreate : prices.summonedReply
@@ -397,10 +405,10 @@ extension XNetwork {
         }
     }
 
-    /// Uploads a picture and then adds its description; both are paid for.
+    /// Uploads a picture and then adds its description, in two requests that X bills.
     package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
         guard options.mayPublish else {
-            throw cannot(
+            throw notAllowed(
                 .upload,
                 "publishing on X is off; read its automation rules, then set X_ACKNOWLEDGE_POLICY=yes"
             )
@@ -410,24 +418,28 @@ extension XNetwork {
             "media": Data(picture.bytes).base64EncodedString(), "media_category": "tweet_image",
             "media_type": picture.format.mediaType,
         ])
-        let (written, response) = try await paid(call, atMost: prices.upload) { _ in prices.upload }
+        let (written, response) = try await paidWrite(call, atMost: prices.upload) { _ in
+            prices.upload
+        }
         guard let id = written.id else {
             throw client.malformed(call, response, detail: "the picture has no id")
         }
         guard !picture.alt.isEmpty else { return (id, true) }
-        var description = NetworkCall(
+        var descriptionCall = NetworkCall(
             operation: .upload, method: .post, path: ["2", "media", "metadata"])
-        description.body = try JSONBody.encoded(
+        descriptionCall.body = try JSONBody.encoded(
             JSONValue.object([
                 "id": .text(id),
                 "metadata": .object(["alt_text": .object(["text": .text(picture.alt)])]),
             ]))
-        _ = try await paid(description, atMost: prices.mediaMetadata) { _ in prices.mediaMetadata }
+        _ = try await paidWrite(descriptionCall, atMost: prices.mediaMetadata) { _ in
+            prices.mediaMetadata
+        }
         return (id, true)
     }
 
-    /// A draft in the form of the interface; X refuses unknown fields.
-    private func wire(_ draft: Draft, _ parent: String?) -> JSONValue {
+    /// The JSON body of the request that publishes a draft; X refuses unknown fields.
+    private func requestBody(for draft: Draft, _ parent: String?) -> JSONValue {
         let excluded = bystanders(of: draft).map(JSONValue.text)
         let reply = parent.map {
             JSONValue.object(leavingOutNil: [
@@ -442,8 +454,9 @@ extension XNetwork {
         ])
     }
 
-    /// The ids of the people whom X must not notify of an answer; invalid ids are left out, because
-    /// X would refuse the whole request.
+    /// The ids of the people whom X must not notify of a reply.
+    ///
+    /// Invalid ids are left out, because X would refuse the whole request.
     private func bystanders(of draft: Draft) -> [String] {
         draft.bystanders.filter {
             $0.network == .x && $0 != memory.account?.id && XID.isUsable($0.value)
@@ -451,7 +464,7 @@ extension XNetwork {
     }
 
     package func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void> {
-        throw cannot(
+        throw notAllowed(
             .favorite, "X does not let software give favorites; give it in the app or browser")
     }
 
@@ -460,9 +473,10 @@ extension XNetwork {
         -> Removal
     {
         let call = NetworkCall(
-            operation: .delete, method: .delete, path: ["2", "tweets", try id(address, .delete)])
+            operation: .delete, method: .delete,
+            path: ["2", "tweets", try checkedID(address, .delete)])
         do {
-            let (written, response) = try await paid(call, atMost: prices.delete) { _ in
+            let (written, response) = try await paidWrite(call, atMost: prices.delete) { _ in
                 prices.delete
             }
             guard written.isDeleted != false else {
@@ -478,10 +492,10 @@ extension XNetwork {
     @discardableResult
     package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
         let ownID = try await account().id.value
-        let path = ["2", "users", ownID, "likes", try id(favorite.address, .unfavorite)]
+        let path = ["2", "users", ownID, "likes", try checkedID(favorite.address, .unfavorite)]
         let call = NetworkCall(operation: .unfavorite, method: .delete, path: path)
         do {
-            let (written, response) = try await paid(call, atMost: prices.delete) { _ in
+            let (written, response) = try await paidWrite(call, atMost: prices.delete) { _ in
                 prices.delete
             }
             guard written.isFavorited != true else {
@@ -494,22 +508,24 @@ extension XNetwork {
     }
 
     package func labelAsBot() async throws {
-        throw cannot(
+        throw notAllowed(
             .labelAccount,
             "only a person can label an account on X: log in as the bot and choose Settings, Your account, "
                 + "Account information, Automation, then name the account that runs it")
     }
 
-    /// The answer to a paid change: `price` is reserved, `cost` is the final cost.
-    private func paid(
+    /// Sends a change, and returns its answer: `price` is reserved before, `cost` returns the final
+    /// cost.
+    private func paidWrite(
         _ call: NetworkCall, atMost price: Money, cost: (XWritten) -> Money
     ) async throws -> (XWritten, HTTPResponse) {
         let (_, reservation) = try await purse.reserve([price], for: .publish, call)
-        return try await written(call, with: reservation, cost: cost)
+        return try await sendWrite(call, with: reservation, cost: cost)
     }
 
-    /// The answer to a change for which money is reserved; the unused part is given back.
-    private func written(
+    /// Sends a change for which money is reserved, gives back the unused part, and returns the
+    /// answer.
+    private func sendWrite(
         _ call: NetworkCall, with reservation: XPurse.Reservation, cost: (XWritten) -> Money
     ) async throws -> (XWritten, HTTPResponse) {
         try await purse.spend(reservation, on: call) {

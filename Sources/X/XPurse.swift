@@ -2,8 +2,8 @@ import Foundation
 package import Networks
 import Posts
 
-/// Pays for calls: reserves their maximum price in the budget before, and gives back the unused
-/// part after.
+/// Pays for calls: reserves the maximum price in the budget before a call, and gives back the
+/// unused part after it.
 struct XPurse: Sendable {
     /// The amount that was reserved in the budget for one call.
     struct Reservation: Sendable {
@@ -11,9 +11,9 @@ struct XPurse: Sendable {
         var purpose: SpendingPurpose
         var time: Date
 
-        /// Whether X bills an object only once if both reservations bought it: if they are of the
-        /// same day in UTC.
-        func isOfTheDay(of other: Reservation) -> Bool {
+        /// Whether both reservations are of the same day in UTC, on which X bills an object only
+        /// once.
+        func isOfSameDay(as other: Reservation) -> Bool {
             XMemory.day(of: time) == XMemory.day(of: other.time)
         }
     }
@@ -27,9 +27,9 @@ struct XPurse: Sendable {
     /// - Parameters:
     ///   - amounts: The possible maximum prices, largest first; the first one that the budget
     ///     allows is reserved.
-    ///   - call: The call, as far as it is known before.
-    ///   - work: Makes the call with the amount at an index of `amounts`, and returns its final
-    ///     cost if it was made at a time.
+    ///   - call: The call, as far as it is known before an amount is reserved.
+    ///   - work: Makes the call for which the amount at `index` is reserved, and returns its result
+    ///     and its final cost; `time` is the time of the reservation.
     /// - Throws: The error of the work, and as ``reserve(_:for:_:)``.
     func pay<Value>(
         _ amounts: [Money], for purpose: SpendingPurpose, _ call: NetworkCall,
@@ -78,10 +78,10 @@ struct XPurse: Sendable {
                 detail: "what an earlier call cost could not be written down")
         }
         let now = client.now()
-        var later: Date?
+        var retryTime: Date?
         for (index, amount) in amounts.enumerated() {
             do {
-                later = try await book.reserve(amount, for: purpose, at: now)
+                retryTime = try await book.reserve(amount, for: purpose, at: now)
             } catch let error as CancellationError {
                 throw error
             } catch {
@@ -89,7 +89,7 @@ struct XPurse: Sendable {
                     call, .unavailable, outcome: .notSent,
                     detail: "what the call costs could not be written down")
             }
-            if later == nil {
+            if retryTime == nil {
                 return (index, Reservation(amount: amount, purpose: purpose, time: now))
             }
         }
@@ -97,14 +97,14 @@ struct XPurse: Sendable {
             call, .overBudget, outcome: .notSent,
             detail:
                 "it costs up to \(amounts.last ?? .zero), which is more than is left of the budget")
-        error.retryAfter = later
+        error.retryAfter = retryTime
         throw error
     }
 
     /// Gives back the part of a reserved amount that was not used.
     ///
-    /// If the book cannot be written, the whole amount stays reserved, so that the count is never
-    /// too low. A cost beyond it is recorded before anything else is bought.
+    /// If the book cannot be written, the whole amount stays reserved, so that the counted cost is
+    /// never too low. A cost beyond the amount is recorded before anything else is bought.
     func settle(_ reservation: Reservation, cost: Money) async {
         let amount = reservation.amount
         let purpose = reservation.purpose
@@ -112,7 +112,8 @@ struct XPurse: Sendable {
         // The book is written in a task of its own, because a cancelled task could not write to it
         // although the purchase was made.
         await Task {
-            // An error is ignored and loses the refund: the whole amount stays paid.
+            // An error is ignored: then nothing is given back, and the whole amount counts as
+            // spent.
             try? await book.giveBack(max(amount - cost, .zero), for: purpose, reservedAt: time)
             if cost > amount {
                 await charge(Reservation(amount: cost - amount, purpose: purpose, time: time))
@@ -125,7 +126,7 @@ struct XPurse: Sendable {
         do {
             try await book.charge(debt.amount, for: debt.purpose, reservedAt: debt.time)
         } catch {
-            memory.owe(debt)
+            memory.addDebt(debt)
         }
     }
 
@@ -136,26 +137,28 @@ struct XPurse: Sendable {
     /// this one.
     func settle(_ reservation: Reservation, cost: Money, _ call: NetworkCall) async {
         await settle(reservation, cost: cost)
-        guard let lost = memory.find(call), lost.isOfTheDay(of: reservation) else { return }
-        await settle(lost, cost: .zero)
+        guard let lostRead = memory.takeLostRead(like: call), lostRead.isOfSameDay(as: reservation)
+        else { return }
+        await settle(lostRead, cost: .zero)
     }
 
     /// Gives back the unused part of a call that failed.
     ///
-    /// X bills no failed request. A write whose answer was lost may have happened and stays paid. A
-    /// read whose answer was lost stays paid until it is repeated, and is paid once at most,
-    /// however often it is lost on the same day.
+    /// X bills no failed request. A write whose answer was lost may have happened, so its whole
+    /// amount counts as spent. A read whose answer was lost counts as spent until the same read
+    /// succeeds; however often its answer is lost on one day, it counts once.
     func settle(_ reservation: Reservation, after error: any Error, _ call: NetworkCall) async {
         let failure = error as? NetworkError
         if call.operation.isWrite {
-            // A cancelled call is lost too.
+            // The outcome of a cancelled call is unknown too.
             if failure?.outcome ?? .unknown != .unknown { await settle(reservation, cost: .zero) }
             return
         }
         guard failure.map(Self.isLost) ?? true else {
             return await settle(reservation, cost: .zero)
         }
-        guard let earlier = memory.lose(reservation, of: call), earlier.isOfTheDay(of: reservation)
+        guard let earlier = memory.addLostRead(reservation, of: call),
+            earlier.isOfSameDay(as: reservation)
         else { return }
         await settle(earlier, cost: .zero)
     }
@@ -177,7 +180,7 @@ struct XPurse: Sendable {
 package struct XPrices: Sendable, Equatable {
     /// The day of the price list, as `2026-04-20`.
     package var day: String
-    /// A post in an answer, also one that another post refers to.
+    /// A post in an answer, requested or included because another post refers to it.
     package var postRead: Money
     /// An account in an answer, also the author of a post.
     package var userRead: Money
@@ -192,7 +195,7 @@ package struct XPrices: Sendable, Equatable {
     package var delete: Money
     /// A picture for a post.
     ///
-    /// The list does not name uploads, so this is its price for anything that is created.
+    /// The price list does not name uploads, so this is its price for other created objects.
     package var upload: Money
     /// The description of a picture.
     package var mediaMetadata: Money
@@ -229,28 +232,28 @@ package struct XPrices: Sendable, Equatable {
         ofReading items: Int, from feed: Feed, ownsApp: Bool = false,
         fieldNames: XFieldNames = .tweet
     ) -> Money {
-        (post(in: feed, ownsApp: ownsApp) + besides(XReader(feed), fieldNames)) * items
+        (post(in: feed, ownsApp: ownsApp) + priceOfExpansions(XReader(feed), fieldNames)) * items
     }
 
     /// The maximum price of reading one post by its address.
     ///
     /// - Returns: The price if none of the objects was read before on the same day.
     package func priceOfLookUp(of reader: XReader, fieldNames: XFieldNames = .tweet) -> Money {
-        postRead + besides(reader, fieldNames)
+        postRead + priceOfExpansions(reader, fieldNames)
     }
 
     /// The highest price of publishing a text.
     ///
     /// - Parameters:
     ///   - text: The published form of the text.
-    /// - Returns: The price, counting everything that may be a link as one.
+    /// - Returns: The price, counting everything that may be a link as a link.
     package func price(ofPublishing text: String, isReply: Bool) -> Money {
         if XLink.occurs(in: text) { return postCreateWithURL }
         return isReply ? summonedReply : postCreate
     }
 
     /// The maximum price of the objects that come with one post.
-    private func besides(_ reader: XReader, _ fieldNames: XFieldNames) -> Money {
+    private func priceOfExpansions(_ reader: XReader, _ fieldNames: XFieldNames) -> Money {
         reader.expansions(fieldNames).reduce(.zero) { sum, expansion in
             // A post may answer one post and quote another.
             sum + (expansion == "referenced_posts.id" ? postRead * 2 : userRead)

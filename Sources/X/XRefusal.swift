@@ -7,8 +7,8 @@ import Transport
 /// X counts requests in windows of fifteen minutes and, in separate headers, in windows of a day
 /// for an account and for an application. A refusal may be caused by any of them.
 struct XPacing {
-    /// Seconds after midnight until a day's counters are used again, because they were not seen to
-    /// begin anew exactly then.
+    /// Seconds after midnight in UTC from which on a day's counters are expected to have begun
+    /// anew, because they do not do so exactly at midnight.
     private static let dayMargin: TimeInterval = 300
 
     let short: ServerPacing
@@ -62,7 +62,7 @@ struct XRefusal {
 
     let status: Int
     let problems: [XProblem]
-    /// Whether the call asks for the account of the credentials: then a refusal is about the
+    /// Whether the call requests the account of the credentials, so that a refusal is about the
     /// credentials, not about an object.
     let isVerifying: Bool
     let pacing: XPacing
@@ -93,7 +93,7 @@ struct XRefusal {
     }
 
     var code: NetworkError.Code {
-        // Some words are more reliable than the status, which varies.
+        // The status of these problems varies, so X's words for them come first.
         if isPlanCap { return .capReached }
         if status == 402 || titles.contains("CreditsDepleted") { return .creditsDepleted }
         switch status {
@@ -111,7 +111,7 @@ struct XRefusal {
         }
     }
 
-    /// An explanation for a person beyond X's own words.
+    /// An explanation for a person, in addition to X's own words.
     var detail: String? {
         switch code {
         case .unauthorized: clockDetail
@@ -143,7 +143,7 @@ struct XRefusal {
         }
     }
 
-    /// The later calls that will be refused too; nil for none.
+    /// The later calls that X would refuse too, and that are held back; nil for none.
     func pause(of call: NetworkCall) -> XMemory.Scope? {
         switch code {
         case .creditsDepleted: .everything
@@ -157,14 +157,15 @@ struct XRefusal {
 
     /// The code for a missing object.
     ///
-    /// A proxy may report an object as missing that X has, so nothing is concluded about a post.
+    /// A proxy may report an object as missing that X has, so a post counts as missing only if the
+    /// answer has a problem in X's form.
     private var codeOfMissing: NetworkError.Code {
         if isVerifying { return .configuration }
-        // Proxies too put a word or two into JSON.
-        let isOfX = problems.contains {
+        // The JSON of a proxy may have a title or a detail too, but not both.
+        let isFromX = problems.contains {
             $0.kind != nil || $0.code != nil || ($0.title != nil && $0.detail != nil)
         }
-        return isOfX ? .notFound : .malformedResponse
+        return isFromX ? .notFound : .malformedResponse
     }
 
     private var codeOfForbidden: NetworkError.Code {

@@ -50,8 +50,8 @@ struct XTranslator {
             id: PostID(network: .x, value: wire.identity), author: author.account.id, text: text,
             createdAt: createdAt ?? now(), isTimeTrusted: createdAt != nil,
             replyTo: wire.isRepost ? nil : replyTarget(of: wire), isRepost: wire.isRepost,
-            // Posts of a protected author must not be learned; without certainty an author counts
-            // as protected.
+            // Posts of a protected author must not be learned; an author counts as protected unless
+            // X says otherwise.
             visibility: author.isProtected == false ? .public : .private,
             language: XText.language(wire.language),
             hasMedia: wire.hasMedia || links(of: wire).contains(where: \.isMedia),
@@ -67,12 +67,13 @@ struct XTranslator {
     private func author(of wire: XPost, for reader: XReader) -> (
         account: Account, isProtected: Bool?
     )? {
-        // The newer spelling has no field for it.
+        // In the newer spelling an own post has no field with its author's id.
         guard let id = wire.authorID ?? (reader == .own ? own.address : nil) else { return nil }
         if let user = users[id] { return (Self.account(user), user.isProtected) }
         if id == own.address { return (own, isOwnProtected) }
         guard reader == .learned else { return nil }
-        // Only the id of a favorite's author is bought, so the account counts as public.
+        // Only the id of a favorite's author is bought, so whether the account is protected is
+        // unknown; it counts as public.
         let account = Account(id: AccountID(network: .x, value: id), handle: id, address: id)
         return (account, false)
     }
@@ -99,13 +100,13 @@ struct XTranslator {
 
     // MARK: Fields
 
-    /// The time at which the post was created, rather than edited.
+    /// The time at which the post was first created, before any edit.
     private func createdAt(_ wire: XPost) -> Date? {
         guard let createdAt = wire.createdAt else { return XID.time(of: wire.identity) }
-        guard wire.identity != wire.id, let first = XID.time(of: wire.identity) else {
+        guard wire.identity != wire.id, let firstTime = XID.time(of: wire.identity) else {
             return createdAt
         }
-        return min(first, createdAt)
+        return min(firstTime, createdAt)
     }
 
     private func replyTarget(of wire: XPost) -> ReplyTarget? {
@@ -123,8 +124,8 @@ struct XTranslator {
         }
     }
 
-    /// Whether the author lets only some people answer, to whom the account of the credentials does
-    /// not belong.
+    /// Whether the author lets only some people answer, and the account of the credentials is not
+    /// one of them.
     private func refusesReplies(_ wire: XPost) -> Bool {
         guard let settings = wire.replySettings, settings != "everyone",
             wire.authorID != own.address
