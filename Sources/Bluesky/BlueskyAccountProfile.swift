@@ -5,13 +5,13 @@ import Posts
 import Transport
 
 extension BlueskyNetwork: ProfiledNetwork {
-    /// The lexicon of `app.bsky.actor.profile`.
+    /// The limits in the lexicon of `app.bsky.actor.profile`.
     private static let profileLimits = AccountProfile.Limits(
         bio: 256, bioBytes: 2_560, fields: 0, field: 0)
     private static let bioField = "description"
 
     package func profile() async throws -> AccountProfile {
-        let home = try await home()
+        let ownDID = try await ownDID()
         let record = try await record(JSONValue.self, try await profileAddress(), .readProfile)
         if let record, record.value == nil { throw unknown(.readProfile) }
         var bio = ""
@@ -20,10 +20,11 @@ extension BlueskyNetwork: ProfiledNetwork {
         }
         return AccountProfile(
             bio: bio, fields: [], limits: Self.profileLimits,
-            page: "https://bsky.app/profile/\(home)")
+            page: "https://bsky.app/profile/\(ownDID)")
     }
 
-    package func setProfile(_ wanted: AccountProfile, insteadOf known: AccountProfile) async throws
+    package func setProfile(_ newProfile: AccountProfile, insteadOf knownProfile: AccountProfile)
+        async throws
     {
         try requireSession(.changeProfile)
         let address = try await profileAddress()
@@ -35,8 +36,8 @@ extension BlueskyNetwork: ProfiledNetwork {
         }
         var bio = ""
         if case .text(let text) = fields[Self.bioField] { bio = text }
-        guard bio == known.bio else { throw changedMeanwhile() }
-        fields[Self.bioField] = .text(wanted.bio)
+        guard bio == knownProfile.bio else { throw changedMeanwhile() }
+        fields[Self.bioField] = .text(newProfile.bio)
         let call = try NetworkCall(
             .changeProfile, putting: .object(fields), at: address,
             insteadOf: existing?.reference.cid)
@@ -47,7 +48,8 @@ extension BlueskyNetwork: ProfiledNetwork {
 
     func profileAddress() async throws -> RecordAddress {
         RecordAddress(
-            repository: try await home(), collection: RecordAddress.profileCollection, key: "self")
+            repository: try await ownDID(), collection: RecordAddress.profileCollection, key: "self"
+        )
     }
 
     private func changedMeanwhile() -> NetworkError {

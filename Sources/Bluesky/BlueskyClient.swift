@@ -5,7 +5,7 @@ import Networks
 import Posts
 import Transport
 
-/// Sends requests to Bluesky's servers, one server at a time.
+/// Sends requests to one of Bluesky's servers.
 struct BlueskyClient: NetworkClient {
     /// The server that gets the requests; see ``at(_:hiding:)``.
     private(set) var server: ServerAddress
@@ -14,7 +14,7 @@ struct BlueskyClient: NetworkClient {
     /// The servers' clock, according to their answers.
     var serverClock = ServerClock()
     let now: @Sendable () -> Date
-    /// Whether there are no credentials of an account.
+    /// Whether requests are sent without credentials.
     var isAnonymous = false
     private(set) var secrets: [Secret] = []
 
@@ -24,14 +24,16 @@ struct BlueskyClient: NetworkClient {
     var missingIsCertain: Bool { false }
     var requestIDHeaders: [String] { ["X-Request-Id", "Atproto-Request-Id"] }
 
-    /// Each server accepts 3,000 requests in five minutes from one address.
+    /// The count of requests from one IP address, of which each server accepts 3,000 in five
+    /// minutes.
     ///
-    /// Logins and changes count too, but the limits in their answers are those of the account.
+    /// Logins and changes count too, but the limits in the headers of their answers are those of
+    /// the account.
     func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount? {
-        let isOfAccount =
+        let isLimitedByAccount =
             call.operation.isWrite || [.logIn, .refreshSession].contains(call.operation)
         return AddressCount(
-            limit: AddressLimit(count: 3_000, period: 300), isAnnounced: !isOfAccount)
+            limit: AddressLimit(count: 3_000, period: 300), isAnnounced: !isLimitedByAccount)
     }
 
     /// Returns a client with the same settings for another server, which hides further secrets in
@@ -59,7 +61,7 @@ struct BlueskyClient: NetworkClient {
         let response = try await client.answer(
             to: call, authorization: token.map { "Bearer \($0)" })
         return BlueskyAnswer(
-            call: call, client: client, all: response,
+            call: call, client: client, httpResponse: response,
             refusal: response.isGood ? nil : client.refusal(call, response))
     }
 }
@@ -68,14 +70,14 @@ struct BlueskyClient: NetworkClient {
 struct BlueskyAnswer: Sendable {
     let call: NetworkCall
     let client: BlueskyClient
-    fileprivate let all: HTTPResponse
+    fileprivate let httpResponse: HTTPResponse
     /// `nil` for an answer with a status of 200 through 299.
     let refusal: BlueskyRefusal?
 
     /// - Throws: `NetworkError` for a refusal.
     func response() throws(NetworkError) -> HTTPResponse {
         if let refusal { throw refusal.error }
-        return all
+        return httpResponse
     }
 
     /// The answer read as JSON.
@@ -93,16 +95,18 @@ struct BlueskyAnswer: Sendable {
         throw malformed(BlueskyClient.notExpected)
     }
 
-    /// The error for an answer that was readable but is wrong.
-    func malformed(_ detail: String) -> NetworkError { client.malformed(call, all, detail: detail) }
+    /// The error for an answer that is readable but not the expected one.
+    func malformed(_ detail: String) -> NetworkError {
+        client.malformed(call, httpResponse, detail: detail)
+    }
 
-    /// The error for a cause that is not in the answer.
+    /// The error for a problem that the server's answer does not state itself.
     func error(_ code: NetworkError.Code, _ detail: String) -> NetworkError {
         client.error(call, code, outcome: .refused, detail: detail)
     }
 }
 
-/// A server's refusal, whose meaning depends on its name, not on the status.
+/// A server's refusal, whose meaning follows from the error's name rather than from the status.
 struct BlueskyRefusal: Sendable {
     /// The server's name for the error; `nil` if there is none, as in answers of proxies.
     let name: String?
@@ -111,16 +115,17 @@ struct BlueskyRefusal: Sendable {
     /// Whether the refusal only says that the token has expired.
     var saysExpired: Bool { name == "ExpiredToken" }
 
-    /// Whether a record exists that should not, or differs from the expected one.
+    /// Whether the refusal says that a record exists which must not, or that it differs from the
+    /// expected one.
     var saysOccupied: Bool {
         name == "InvalidSwap"
             || error.status == 400
                 && error.serverCode?.lowercased().contains("already exists") == true
     }
 
-    /// Whether the server failed without a reason, as it does if one of several new records exists
-    /// already.
-    var saysNothing: Bool { error.status == 500 }
+    /// Whether the server failed without naming a reason, as it does if one of several new records
+    /// exists already.
+    var isUnexplained: Bool { error.status == 500 }
 
     /// Whether the refusal may mean ``saysOccupied``.
     var maySayOccupied: Bool { saysOccupied || name == nil && [400, 409].contains(error.status) }
@@ -129,7 +134,7 @@ struct BlueskyRefusal: Sendable {
 /// Interpreting answers with errors.
 extension BlueskyClient {
     private static let maximumName = 64
-    /// The beginning of every token in the form of JWT.
+    /// The first characters of every token in the form of a JWT.
     private static let tokenBeginning = "eyJ"
 
     private static let codes: [String: NetworkError.Code] = [
@@ -167,12 +172,12 @@ extension BlueskyClient {
         }
         let (name, message) = Self.problem(in: response)
         let code = Self.code(call, response.status, name, message)
-        let said = [name, message.flatMap { $0.contains("<") ? nil : $0 }].compactMap(\.self)
+        let serverWords = [name, message.flatMap { $0.contains("<") ? nil : $0 }].compactMap(\.self)
             .joined(separator: ": ")
         var failure = error(
             call, response, code, outcome: outcome(of: code, status: response.status),
             detail: name.flatMap { Self.advice[$0] },
-            words: printable(said, hide: Self.withoutTokens))
+            words: printable(serverWords, hide: Self.withoutTokens))
         failure.retryAfter = pacing(of: response).retryAfter(of: code)
         return BlueskyRefusal(name: name, error: failure)
     }
@@ -189,12 +194,12 @@ extension BlueskyClient {
 
     /// The code for a missing object.
     ///
-    /// A proxy may report an object as missing that its server has, so nothing is concluded about a
-    /// post.
+    /// A proxy may report an object as missing that its server has, so a post counts as missing
+    /// only if the answer names an error.
     private static func codeOfMissing(_ call: NetworkCall, _ name: String?) -> NetworkError.Code {
         if name != nil { return .notFound }
-        let asksWhoIsThere: Set<NetworkError.Operation> = [.verifyAccount, .logIn]
-        return asksWhoIsThere.contains(call.operation) ? .configuration : .malformedResponse
+        let accountOperations: Set<NetworkError.Operation> = [.verifyAccount, .logIn]
+        return accountOperations.contains(call.operation) ? .configuration : .malformedResponse
     }
 
     private static func codeOfBadRequest(_ message: String) -> NetworkError.Code {
@@ -230,7 +235,7 @@ extension BlueskyClient {
     }
 }
 
-/// Requests of XRPC, and for the documents of identities.
+/// Calls of XRPC methods, and requests for the documents of DIDs.
 extension NetworkCall {
     /// Whether the server with the account's records must answer, not an app view.
     var isAboutRecords: Bool { path.hasPrefix("/xrpc/com.atproto.repo.") }
@@ -251,13 +256,15 @@ extension NetworkCall {
     /// Creates a call that writes a record.
     ///
     /// - Parameters:
-    ///   - replaced: The digest of the record that is replaced; nil if the record must not exist.
-    /// - Throws: Nothing for the records of this program.
+    ///   - replaced: The digest (CID) of the record that is replaced; nil if there must be none
+    ///     yet.
+    /// - Throws: An encoding error, which does not occur for the records of this program.
     init(
         _ operation: NetworkError.Operation, putting record: JSONValue, at address: RecordAddress,
         insteadOf replaced: String?
     ) throws {
-        // Null means that the record must not exist; without the field the server would not check.
+        // Null in `swapRecord` means that the record must not exist; without the field the server
+        // would not check.
         let body = JSONValue.object([
             "repo": .text(address.repository), "collection": .text(address.collection),
             "rkey": .text(address.key),
@@ -268,7 +275,7 @@ extension NetworkCall {
 
     /// Creates a call that creates several records in one commit; none of them may exist.
     ///
-    /// - Throws: Nothing for the records of this program.
+    /// - Throws: An encoding error, which does not occur for the records of this program.
     init(
         _ operation: NetworkError.Operation,
         creating records: [(address: RecordAddress, value: JSONValue)]

@@ -1,9 +1,10 @@
 import Foundation
 import Networks
 
-/// The parts of a text that are links and tags; Bluesky shows unmarked text as plain text.
+/// Finds the parts of a text that are links and tags, because Bluesky shows unmarked text as plain
+/// text.
 ///
-/// Names are never marked: a mention notifies people.
+/// Handles are never marked, because a marked mention notifies a person.
 enum BlueskyFacets {
     /// A part of a text that is a link or a tag.
     struct Facet: Equatable {
@@ -25,8 +26,9 @@ enum BlueskyFacets {
         }
     }
 
-    /// The longest tag that Bluesky accepts, in characters and bytes.
+    /// The longest tag that Bluesky accepts, in characters.
     private static let maximumTag = 64
+    /// The longest tag that Bluesky accepts, in bytes.
     private static let maximumTagBytes = 640
     /// The characters that may stand between white space and a link.
     private static let openings: Set<Unicode.Scalar> = [
@@ -128,9 +130,9 @@ enum BlueskyFacets {
             for scalar in link { count(scalar, by: 1) }
         }
 
-        func isUnpaired(_ last: Unicode.Scalar) -> Bool { surplus[last, default: 0] > 0 }
+        func isUnpaired(_ scalar: Unicode.Scalar) -> Bool { surplus[scalar, default: 0] > 0 }
 
-        mutating func remove(_ last: Unicode.Scalar) { count(last, by: -1) }
+        mutating func remove(_ scalar: Unicode.Scalar) { count(scalar, by: -1) }
 
         private mutating func count(_ scalar: Unicode.Scalar, by number: Int) {
             for (closing, opening) in Self.openings {

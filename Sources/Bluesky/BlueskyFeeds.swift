@@ -9,18 +9,17 @@ import Transport
 extension BlueskyNetwork {
     /// The number of items to request; servers send fewer.
     private static let pageSize = 100
-    /// The most pages that one call reads; the rest after a long absence is read by the next call.
+    /// The most pages of new items that one call reads; the next call reads the others.
     private static let maximumPages = 20
-    /// The most pages in a row that are skipped because they are empty, and the pages of known
-    /// items after which a look ends.
+    /// The most pages in a row that are skipped because they are empty.
     private static let maximumEmptyPages = 5
+    /// The number of pages in a row with only known items after which a look ends.
     private static let maximumKnownPages = 2
-    /// The least number of known items, besides that of pages, after which a look ends, because
-    /// pages may be short.
+    /// The number of known items that these pages must have together, because pages may be short.
     private static let maximumKnownItems = 20
     /// The most pages that ``ownPosts(since:)`` reads.
     private static let maximumOwnPages = 100
-    /// Seconds by which clocks may differ.
+    /// Seconds by which the clocks of this machine and the server may differ.
     private static let clockMargin: TimeInterval = 600
 
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
@@ -76,8 +75,8 @@ extension BlueskyNetwork {
             }
             if newEntries.isEmpty, !slice.entries.isEmpty { break }
             guard let next = slice.place, next != place else { return foundPosts }
-            // The keys of this program's records contain their times, so none of its records is
-            // further down.
+            // The feed is sorted by key, and the keys of this program's records contain their
+            // times. So no later page has a record of this program since `since`.
             if let last = newEntries.last.flatMap({ TimestampID($0.itemKey.order) }),
                 last.date < earliestTime
             {
@@ -88,7 +87,8 @@ extension BlueskyNetwork {
         throw incomplete("the server's pages do not reach back far enough")
     }
 
-    /// Whether a post is from after `start` according to its own time or that of its key.
+    /// Whether a post may be from after `start`: its own time or that of its key is later, or one
+    /// of them is unknown.
     private func isPossiblySince(_ start: Date, _ item: ObservedPost) -> Bool {
         let timeOfKey = RecordReference(item.address).flatMap { TimestampID($0.address.key) }
         return !item.post.isTimeTrusted || item.post.createdAt >= start
@@ -99,7 +99,7 @@ extension BlueskyNetwork {
         failure(.readOwnPosts, .malformedResponse, cause)
     }
 
-    /// The items that arrived after a cursor, from as many pages as necessary.
+    /// Returns the items that arrived after a cursor, from as many pages as are necessary.
     private func newer(_ feed: Feed, than cursor: BlueskyCursor, _ size: Int) async throws
         -> FeedPage
     {
@@ -108,8 +108,8 @@ extension BlueskyNetwork {
             do {
                 look.take(try await slice(feed, look.place, size))
             } catch let error as NetworkError {
-                // The pages that were read are not read again; if the problem persists, the next
-                // call reports it.
+                // The items of the pages before the error are returned; if the problem persists,
+                // the next call reports it.
                 guard !look.itemKeys.isEmpty else { throw error }
                 break
             }
@@ -128,7 +128,8 @@ extension BlueskyNetwork {
             next.rest = BlueskyCursor.Rest(place: place, window: look.window)
         }
         var page = try await page(of: look.newItems, feed)
-        // An unfinished look must not be mistaken for the end, even if it found no item.
+        // A page without received items would count as the end of the feed, which an unfinished
+        // look has not reached.
         if next.rest != nil { page.received = max(page.received, 1) }
         page.newer = next == cursor ? nil : try next.text()
         return page
@@ -136,12 +137,12 @@ extension BlueskyNetwork {
 
     private func cursor(_ feed: Feed, _ itemKeys: [BlueskyItemKey], isWhole: Bool) -> BlueskyCursor
     {
-        let isOfRecords = feed == .ownPosts || feed == .favorites
+        let isListOfRecords = feed == .ownPosts || feed == .favorites
         return BlueskyCursor(
-            itemKeys: itemKeys, isWhole: isWhole, at: isOfRecords ? nil : client.now())
+            itemKeys: itemKeys, isWhole: isWhole, at: isListOfRecords ? nil : client.now())
     }
 
-    /// The next page that is not empty.
+    /// Returns the first page from `start` on that is not empty.
     private func fullSlice(_ feed: Feed, _ start: String?, _ size: Int) async throws -> BlueskySlice
     {
         var slice = try await slice(feed, start, size)
@@ -155,8 +156,8 @@ extension BlueskyNetwork {
     }
 
     private func slice(_ feed: Feed, _ place: String?, _ size: Int) async throws -> BlueskySlice {
-        let home = try await home()
-        let call = call(for: feed, home, place, size)
+        let ownDID = try await ownDID()
+        let call = call(for: feed, ownDID, place, size)
         let answer = try await answer(to: call)
         let response = try answer.response()
         let rateLimit = client.pacing(of: response).rateLimit
@@ -168,29 +169,34 @@ extension BlueskyNetwork {
         }
         let now = client.now()
         func list<Element: Decodable & Sendable>(
-            of type: Element.Type, _ entry: (Element) -> BlueskySlice.Entry?
+            of type: Element.Type, _ makeEntry: (Element) -> BlueskySlice.Entry?
         ) throws(NetworkError) -> BlueskySlice {
             let list = try answer.value(BlueskyList<Element>.self)
-            return BlueskySlice(list, in: response.body, rateLimit: rateLimit, entry)
+            return BlueskySlice(list, in: response.body, rateLimit: rateLimit, makeEntry)
         }
         switch feed {
         case .ownPosts:
-            return try list(of: BlueskyListedRecord<BlueskyPostRecord>.self) { .init($0, of: home) }
+            return try list(of: BlueskyListedRecord<BlueskyPostRecord>.self) {
+                .init($0, of: ownDID)
+            }
         case .favorites:
-            return try list(of: BlueskyListedRecord<BlueskyLikeRecord>.self) { .init($0, of: home) }
+            return try list(of: BlueskyListedRecord<BlueskyLikeRecord>.self) {
+                .init($0, of: ownDID)
+            }
         case .home: return try list(of: BlueskyFeedItem.self) { .init($0, seenAt: now) }
         case .mentions:
-            return try list(of: BlueskyNotification.self) { .init($0, to: home, seenAt: now) }
+            return try list(of: BlueskyNotification.self) { .init($0, to: ownDID, seenAt: now) }
         }
     }
 
-    private func call(for feed: Feed, _ home: String, _ place: String?, _ size: Int) -> NetworkCall
+    private func call(for feed: Feed, _ ownDID: String, _ place: String?, _ size: Int)
+        -> NetworkCall
     {
         var query: [(name: String, value: String)] = []
         var name = "com.atproto.repo.listRecords"
         switch feed {
-        case .ownPosts: query = [("repo", home), ("collection", RecordAddress.postCollection)]
-        case .favorites: query = [("repo", home), ("collection", RecordAddress.likeCollection)]
+        case .ownPosts: query = [("repo", ownDID), ("collection", RecordAddress.postCollection)]
+        case .favorites: query = [("repo", ownDID), ("collection", RecordAddress.likeCollection)]
         case .home: name = "app.bsky.feed.getTimeline"
         case .mentions:
             name = "app.bsky.notification.listNotifications"
@@ -213,8 +219,9 @@ private struct BlueskyLook {
     private(set) var itemKeys: [BlueskyItemKey] = []
     /// The items that have arrived since the cursor.
     private(set) var newItems = BlueskySlice(entries: [])
-    /// The numbers of pages and of known items since the last new item.
+    /// The number of pages in a row, up to the last one read, that have only known items.
     private(set) var knownPages = 0
+    /// The number of items on these pages.
     private(set) var knownItems = 0
     /// Whether the look reached the end of the feed.
     private(set) var isWhole = false
@@ -234,15 +241,15 @@ private struct BlueskyLook {
                 && namesOfNewItems.insert($0.itemKey.name).inserted
         }
         newItems.entries += newEntries
-        let isKnown = newEntries.isEmpty && !slice.entries.isEmpty
-        knownPages = isKnown ? knownPages + 1 : 0
-        knownItems = isKnown ? knownItems + slice.entries.count : 0
+        let hasOnlyKnown = newEntries.isEmpty && !slice.entries.isEmpty
+        knownPages = hasOnlyKnown ? knownPages + 1 : 0
+        knownItems = hasOnlyKnown ? knownItems + slice.entries.count : 0
         isWhole = slice.place == nil || slice.place == place
         isDone = isWhole || reachesFloor
         place = slice.place
     }
 
-    /// Whether the last items are below the known ones; a single item out of order does not count.
+    /// Whether the last three items are below all known ones; fewer than three may be out of order.
     private var reachesFloor: Bool {
         let lastKeys = itemKeys.filter { !$0.order.isEmpty }.suffix(3)
         return lastKeys.count == 3 && lastKeys.allSatisfy { $0.order < window.floor }
@@ -268,27 +275,27 @@ struct BlueskyItemKey: Hashable, Sendable {
 
 /// The newest items of a feed, remembered to recognize later arrivals.
 ///
-/// Bluesky has no request for items newer than a given one, and a new item may appear below older
-/// ones, because its author chooses its place. So the newest items are remembered individually; an
-/// item that is not among them, and not below the lowest of them, is new.
+/// Bluesky has no request for items newer than a given one. A new item may appear below older ones,
+/// because its author chooses its time. So the newest items are remembered individually: an item is
+/// new if it is not among them and not below the lowest of them.
 struct BlueskyCursor: Codable, Equatable, Sendable {
     /// The number of remembered items: less than a page, so that one request returns all of them
     /// with the new ones.
     static let window = 64
     /// The longest cursor of a server, in bytes.
     static let maximumPlace = 4_096
-    /// Seconds after which an item never counts as new in a feed of many authors, because following
-    /// somebody adds all of their old posts to it.
+    /// The age, in seconds, from which on an item of a feed of many authors never counts as new,
+    /// because following somebody adds all of their old posts to the feed.
     private static let horizon: TimeInterval = 86_400
 
     /// The remembered newest items of a feed.
     struct Window: Codable, Equatable, Sendable {
         /// The digests of the items' names.
         var known: [String]
-        /// The order of the lowest remembered item; empty if the feed has no others.
+        /// The order of the lowest remembered item; empty if all items of the feed are remembered.
         var floor: String
 
-        /// Whether an item has arrived since.
+        /// Whether an item has arrived since the items were remembered.
         func isNew(_ itemKey: BlueskyItemKey) -> Bool {
             (itemKey.order >= floor || itemKey.order.isEmpty) && !known.contains(itemKey.name)
         }
@@ -315,8 +322,8 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
         let sorted = itemKeys.sorted { $0.order > $1.order }
         var floor = sorted.prefix(Self.window).last?.order ?? ""
         if isWhole, sorted.count <= Self.window {
-            let horizonOfWhole = time.map(Self.edge) ?? ""
-            floor = sorted.isEmpty ? horizonOfWhole : min(floor, horizonOfWhole)
+            let orderOfHorizon = time.map(Self.orderOfHorizon) ?? ""
+            floor = sorted.isEmpty ? orderOfHorizon : min(floor, orderOfHorizon)
         }
         // All items with the lowest order are kept, because otherwise some of them would count as
         // new.
@@ -325,9 +332,9 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
         )
     }
 
-    /// Returns the time before which no item counts as new, rounded to a whole hour so that the
-    /// cursor of a quiet feed rarely changes.
-    private static func edge(at time: Date) -> String {
+    /// Returns the order of the earliest item that counts as new, rounded to a whole hour so that
+    /// the cursor of a quiet feed rarely changes.
+    private static func orderOfHorizon(at time: Date) -> String {
         let hours = ((time.timeIntervalSince1970 - horizon) / 3_600).rounded(.down)
         return Date(timeIntervalSince1970: hours * 3_600).rfc3339
     }
@@ -405,11 +412,11 @@ extension BlueskySlice.Entry {
             content = .unreadable(address: nil, cause: "the favorite does not tell of what")
             return
         }
-        // People like lists and feeds too.
+        // A favorite may also be of a list or a feed.
         content = subject.address.isPost ? .favorite(subject) : .other
     }
 
-    /// A server places an item at the time that its author gave, but not in the future.
+    /// A server sorts an item by the time that its author gave, unless that is in the future.
     init(_ item: BlueskyFeedItem, seenAt now: Date) {
         let uri = item.post.reference.address.uri
         let indexed = item.post.indexedAt ?? now
@@ -427,8 +434,8 @@ extension BlueskySlice.Entry {
         }
     }
 
-    /// A reply to one of the account's posts is addressed to the account; replies further down are
-    /// among other people.
+    /// A reply counts only if it answers one of the account's posts; replies further down the
+    /// conversation are addressed to other people.
     init(_ notification: BlueskyNotification, to did: String, seenAt now: Date) {
         itemKey = BlueskyItemKey(
             notification.reference.address.uri, at: notification.indexedAt ?? now)
@@ -454,16 +461,17 @@ extension BlueskySlice.Entry {
 
 extension BlueskySlice {
     /// - Parameters:
-    ///   - entry: Makes an entry of an element; nil for an element that does not belong there.
+    ///   - makeEntry: Makes an entry of an element; returns nil for an element that does not belong
+    ///     in the list.
     init<Element>(
         _ list: BlueskyList<Element>, in body: [UInt8], rateLimit: RateLimit?,
-        _ entry: (Element) -> Entry?
+        _ makeEntry: (Element) -> Entry?
     ) {
-        let readEntries = list.elements.map { $0.value.flatMap(entry) }
+        let readEntries = list.elements.map { $0.value.flatMap(makeEntry) }
         self.init(entries: [], place: list.cursor, rateLimit: rateLimit)
         let isWhole = readEntries.allSatisfy { $0?.isReadable == true }
         let digests = isWhole ? [] : JSONBody.digests(of: body, under: list.name)
-        // An item without an order takes that of its neighbors.
+        // An item without an order gets the order of the item before it.
         var order = readEntries.lazy.compactMap { $0?.itemKey.order }.first ?? ""
         for (index, element) in list.elements.enumerated() {
             let digest = digests.indices.contains(index) ? digests[index] : ""
@@ -481,8 +489,8 @@ extension BlueskySlice {
         }
     }
 
-    /// The single item of a page that is too large to be read; nil if the part that was read has no
-    /// cursor.
+    /// Creates a page of one unreadable item from the beginning of an answer that is too large; nil
+    /// if that part has no cursor.
     init?(beginning body: [UInt8], rateLimit: RateLimit?) {
         let values = JSONBeginning(body).values
         let paths = [["records", "0"], ["notifications", "0"], ["feed", "0", "post"]]
@@ -490,7 +498,7 @@ extension BlueskySlice {
             .compactMap { RecordReference(uri: values[$0 + ["uri"]], cid: values[$0 + ["cid"]]) }
             .first
         let record = values[["records", "0", "uri"]].flatMap { RecordAddress($0) }
-        // The cursor of the place below a record is the record's key.
+        // In a list of records, the cursor to the page after a record is the record's key.
         guard let place = values[["cursor"]] ?? record?.key,
             (1...BlueskyCursor.maximumPlace).contains(place.utf8.count)
         else { return nil }
@@ -510,13 +518,13 @@ extension BlueskySlice.Entry {
     }
 }
 
-/// A list in an answer, under any name.
+/// The list in an answer, whose key depends on the method.
 struct BlueskyList<Element: Decodable & Sendable>: Decodable {
     /// An element of the list.
     struct Item: Decodable {
         /// `nil` if the item cannot be decoded as an element.
         let value: Element?
-        /// The record that the element refers to, if the element itself cannot be decoded.
+        /// The post or record that the element refers to, if the element itself cannot be decoded.
         let reference: RecordReference?
 
         init(from decoder: any Decoder) throws {

@@ -5,7 +5,8 @@ import Posts
 
 /// The rules about who may answer and quote an account's posts on Bluesky.
 ///
-/// Each is a record of its own with the key of the post; without one everybody may do so.
+/// Each rule is a record of its own with the key of the post; without it everybody may answer or
+/// quote.
 ///
 /// Source: lexicons `app.bsky.feed.threadgate` and `app.bsky.feed.postgate`.
 package struct BlueskyGates: Equatable, Sendable {
@@ -14,7 +15,7 @@ package struct BlueskyGates: Equatable, Sendable {
 
     /// The people besides its author who may answer a post that is not a reply; `nil` for anyone.
     package var replies: Audience?
-    /// Whether others may quote.
+    /// Whether others may quote the posts.
     package var allowsQuotes: Bool
 
     package init(replies: Audience? = nil, allowsQuotes: Bool = true) {
@@ -25,7 +26,8 @@ package struct BlueskyGates: Equatable, Sendable {
     /// The records that are published with a post.
     ///
     /// - Parameters:
-    ///   - isReply: Whether the post is a reply; then only the author of the first post decides.
+    ///   - isReply: Whether the post is a reply; then only the author of the conversation's first
+    ///     post decides who may answer.
     ///   - createdAt: The time of the post's record.
     /// - Returns: Empty if everybody may answer and quote.
     func records(for post: RecordAddress, isReply: Bool, createdAt: Date) -> [(

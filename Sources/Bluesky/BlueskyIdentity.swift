@@ -8,14 +8,14 @@ import Transport
 /// The identity of an account and the server of its records.
 struct BlueskyIdentity: Sendable, Equatable {
     let did: String
-    /// The handle that the account's own document confirms, or the configured one if no document is
+    /// The handle that the account's own document names, or the configured handle if no document is
     /// read.
     let handle: String?
     /// The server that keeps the account's records.
     let server: ServerAddress
 }
 
-/// The document of a DID, as far as it is needed to find an account.
+/// The document of a DID, with the fields that are needed to find an account.
 struct DIDDocument: Decodable, Sendable {
     let id: String?
     /// The handles that the account claims.
@@ -45,10 +45,11 @@ struct DIDDocument: Decodable, Sendable {
         services = wire.list(of: Service.self, "service")
     }
 
-    /// The server that keeps the records of `did`; nil if the document names none that may be used.
-    func server(of did: String, besides hosts: BlueskyHosts) -> ServerAddress? {
+    /// The server that keeps the records of `did`; nil if the document names none, or one to which
+    /// no request may be sent.
+    func server(of did: String, hosts: BlueskyHosts) -> ServerAddress? {
         let service = services.first { $0.id == "#atproto_pds" || $0.id == "\(did)#atproto_pds" }
-        return service.flatMap { ServerAddress(named: $0.endpoint, besides: hosts) }
+        return service.flatMap { ServerAddress(untrusted: $0.endpoint, hosts: hosts) }
     }
 }
 
@@ -85,7 +86,7 @@ struct BlueskyResolver: Sendable {
                 did: did, handle: isDID ? nil : identifier, server: hosts.entryway)
         }
         let (document, host) = try await document(of: did, directory)
-        guard let server = document.server(of: did, besides: hosts) else {
+        guard let server = document.server(of: did, hosts: hosts) else {
             throw failure(
                 "the account's document names no server that can be asked safely; for a server on this machine or its "
                     + "network name it yourself as HUMAN_API_BASE_URL or BOT_API_BASE_URL",
@@ -144,9 +145,9 @@ struct BlueskyResolver: Sendable {
             throw failure(
                 "the account's DID is of a kind that Bluesky does not use", host: directory.host)
         }
-        // On this machine there is only software under test, without a certificate.
+        // A server on this machine is one of a test, and has no certificate.
         let scheme = host.hasPrefix("localhost:") ? "http" : "https"
-        guard let server = ServerAddress(named: "\(scheme)://\(host)", besides: hosts) else {
+        guard let server = ServerAddress(untrusted: "\(scheme)://\(host)", hosts: hosts) else {
             throw failure(
                 "the account's DID names no host that can be asked safely", host: directory.host)
         }
@@ -161,17 +162,17 @@ struct BlueskyResolver: Sendable {
     }
 }
 
-/// The servers to use if the account's own server is unknown or unnecessary.
+/// The servers to use if the account's own server is not known yet, or not needed.
 struct BlueskyHosts: Sendable {
     /// The server that resolves handles, and logs in the accounts on Bluesky's own servers.
     let entryway: ServerAddress
     /// The server that answers public requests about all posts.
     let appView: ServerAddress
-    /// The directory of `did:plc` documents; nil if one server stands for all and no document is
-    /// read.
+    /// The directory of `did:plc` documents; nil if one server is configured in place of all, so
+    /// that no document is read.
     let directory: ServerAddress?
 
-    /// - Parameter apiBaseURL: The server that stands for all of them; nil for Bluesky's own
+    /// - Parameter apiBaseURL: The server to use in place of all of them; nil for Bluesky's own
     ///   servers.
     /// - Throws: `NetworkError` with code `.configuration` for an invalid address.
     init(apiBaseURL: String?) throws(NetworkError) {
@@ -194,7 +195,7 @@ struct BlueskyHosts: Sendable {
 
     /// The server for logging in an account whose records are at `server`.
     ///
-    /// Bluesky's own servers leave logins to the entryway.
+    /// Bluesky's own servers accept no logins; the entryway does it for them.
     func login(for server: ServerAddress) -> ServerAddress {
         server.host.hasSuffix(".host.bsky.network") ? entryway : server
     }
@@ -206,18 +207,17 @@ extension WireObject {
 }
 
 extension ServerAddress {
-    /// Whether requests to it are encrypted or stay on this machine.
+    /// Whether requests to the address are encrypted or stay on this machine.
     var isPrivate: Bool { base.hasPrefix("https://") || HostPlace.isLoopback(host) }
 
-    /// The address as named by somebody other than the operator; nil if no request may be sent
-    /// there.
+    /// Reads an address that did not come from the operator; nil if no request may be sent there.
     ///
-    /// Unless the operator's own server is on this machine, names and numbers of this machine or
-    /// its network are refused, and a name that resolves to one fails at the request.
+    /// Unless the operator's own server is on this machine, names and IP addresses of this machine
+    /// or its network are refused, and a request to a name that resolves to one fails.
     ///
     /// - Parameters:
-    ///   - hosts: The operator's own choice.
-    init?(named text: String, besides hosts: BlueskyHosts) {
+    ///   - hosts: The servers that the operator has configured.
+    init?(untrusted text: String, hosts: BlueskyHosts) {
         guard var server = try? ServerAddress(text, network: .bluesky), server.isPrivate else {
             return nil
         }

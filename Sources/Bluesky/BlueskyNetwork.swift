@@ -7,12 +7,12 @@ package import Transport
 
 /// An account on Bluesky, or on another server of the AT Protocol.
 ///
-/// With an app password all requests go through the server with the account's records, which
-/// forwards the others. Without a password the account's posts and favorites can be read, because
-/// both are public.
+/// With an app password all requests go to the server with the account's records, which forwards
+/// requests about other things. Without a password the account's posts and favorites can be read,
+/// because both are public.
 ///
-/// Posts and favorites are records whose keys and times are determined by the draft before they are
-/// sent: a second attempt writes the same record or none.
+/// Posts and favorites are records whose keys and times follow from the draft, so a second attempt
+/// to publish a draft writes the same record or none.
 package struct BlueskyNetwork: SocialNetwork {
     let client: BlueskyClient
     let resolver: BlueskyResolver
@@ -24,7 +24,7 @@ package struct BlueskyNetwork: SocialNetwork {
 
     /// - Parameters:
     ///   - appPassword: The app password of the account; nil for public reading.
-    ///   - apiBaseURL: The server that stands for all of Bluesky's; nil for the real ones.
+    ///   - apiBaseURL: The server to use in place of all of Bluesky's servers; nil for these.
     ///   - sessions: Stores the session, so that the password is hardly ever sent.
     ///   - client: Sends the requests; may be shared with other networks.
     ///   - origin: The mirror that makes the requests.
@@ -77,21 +77,22 @@ package struct BlueskyNetwork: SocialNetwork {
             visibilities: [.public, .unlisted],
             replies: .anyone, replyNeedsMention: false, automaticFavorites: .consenting,
             supportsIdempotencyKey: true,
-            // A refused session, a check whether the session is the cause, a new session, and the
-            // call again.
+            // A call may need four requests: the refused one, a check whether the session is the
+            // cause, one for a new session, and the call again.
             requestDeadline: NetworkCall.usualDeadline * 4)
         capabilities.canFavorite = canWrite
         capabilities.canPublish = canWrite
         // Bluesky allows 5,000 points an hour; a deletion takes one and a post three.
         capabilities.deletionPace = Pace(count: 1_000, period: 3_600)
         capabilities.unfavoritePace = Pace(count: 1_000, period: 3_600)
-        // The record's key stays valid forever, but after so long a wait a reply has no reader.
+        // The record's key stays valid forever, but nobody reads a reply that comes later than
+        // this.
         capabilities.resendWindow = .seconds(24 * 3_600)
-        // The authors of the four posts above are notified, according to the source of the usual
-        // app view.
+        // A reply notifies the authors of the four posts above it, according to the source of the
+        // usual app view.
         capabilities.repliesTellAncestors = true
         capabilities.linksWords = true
-        // The limit in the document of the record type.
+        // The limit in bytes in the lexicon of posts with pictures.
         capabilities.largestPicture = 1_000_000
         return capabilities
     }
@@ -99,7 +100,7 @@ package struct BlueskyNetwork: SocialNetwork {
     package func verifyAccount() async throws -> Account {
         let did: String
         if sessions != nil {
-            did = try await confirmedHome()
+            did = try await verifiedOwnDID()
         } else {
             let identity = try await resolver.resolve()
             memory.keep(identity, for: Self.identityLifetime, from: client.now())
@@ -124,8 +125,8 @@ package struct BlueskyNetwork: SocialNetwork {
     }
 
     private func post(at address: RecordAddress) async throws -> ObservedPost? {
-        let home = try await home()
-        if address.repository == home { return try await ownPost(address) }
+        let ownDID = try await ownDID()
+        if address.repository == ownDID { return try await ownPost(address) }
         guard let view = try await view(of: address, .readPost) else { return nil }
         let bios = try await bios(of: [view.author], .readPost)
         return BlueskyTranslator(now: client.now()).post(view, bio: bios[view.author.did])
@@ -152,15 +153,15 @@ package struct BlueskyNetwork: SocialNetwork {
         return try await ownPosts([(listedRecord.reference, value)])[listedRecord.reference]
     }
 
-    /// The session's account, verified now.
-    private func confirmedHome() async throws -> String {
+    /// Requests the DID of the session's account, and checks that it is the expected one.
+    private func verifiedOwnDID() async throws -> String {
         let answer = try await answer(
             to: NetworkCall(.verifyAccount, "com.atproto.server.getSession"))
         let (did, isActive) = try answer.read { wire in
             wire.did.map { ($0, wire.flag("active") ?? true) }
         }
         guard isActive else { throw answer.error(.accountDisabled, "the account is switched off") }
-        guard try await home() == did else {
+        guard try await ownDID() == did else {
             throw answer.error(.configuration, "the session is another account's")
         }
         return did
@@ -190,8 +191,8 @@ package struct BlueskyNetwork: SocialNetwork {
     }
 }
 
-/// The requests, each to the server that has the answer, and in the name of the account where that
-/// is needed.
+/// Sends each request to the server that can answer it, with the session of the account if there is
+/// one.
 extension BlueskyNetwork {
     /// Seconds for which an account's identity is cached.
     static let identityLifetime: TimeInterval = 3_600
@@ -200,8 +201,8 @@ extension BlueskyNetwork {
     private static let bioLifetime: TimeInterval = 86_400
     /// The most posts or accounts in one request.
     private static let batchSize = 25
-    /// The most attempts of a call: with the session, with one that another process renewed, and
-    /// with a new one.
+    /// The most attempts of a call: with the present session, with one that another process
+    /// renewed, and with a new one.
     private static let maximumAttempts = 3
 
     /// Sends a call to the account's own server with its session, or, without one, to a public
@@ -236,7 +237,8 @@ extension BlueskyNetwork {
 
     /// The refusal if it is about the session; nil if it is about the call.
     ///
-    /// If a server, or a proxy before it, does not name the error, another request decides.
+    /// If a server, or a proxy before it, does not name the error, a request for the session itself
+    /// decides.
     private func asSessionRefusal(
         _ refusal: BlueskyRefusal, _ session: BlueskySession, _ sessions: BlueskySessions
     ) async throws -> BlueskyRefusal? {
@@ -246,14 +248,14 @@ extension BlueskyNetwork {
             return refusal.error.code == .unauthorized ? refusal : nil
         }
         let call = NetworkCall(refusal.error.operation, "com.atproto.server.getSession")
-        guard let second = try await ask(call, in: session, sessions).refusal,
-            second.error.isPermanent
+        guard let sessionRefusal = try await ask(call, in: session, sessions).refusal,
+            sessionRefusal.error.isPermanent
         else {
             return nil
         }
         var error = refusal.error
         error.code = .unauthorized
-        return BlueskyRefusal(name: second.name ?? "ExpiredToken", error: error)
+        return BlueskyRefusal(name: sessionRefusal.name ?? "ExpiredToken", error: error)
     }
 
     private func ask(
@@ -264,19 +266,19 @@ extension BlueskyNetwork {
     }
 
     /// The DID of the account that the network acts for.
-    func home() async throws -> String {
+    func ownDID() async throws -> String {
         if let sessions { return try await sessions.current().did }
         return try await identity().did
     }
 
-    /// Returns the DID of the account that the network acts for, after preparing a session that
-    /// does not end before the next request, according to its token.
-    func readyHome() async throws -> String {
-        guard let sessions else { return try await home() }
+    /// Returns the DID of the account that the network acts for, after renewing a session whose
+    /// token would expire before the change.
+    func ownDIDForChange() async throws -> String {
+        guard let sessions else { return try await ownDID() }
         return try await sessions.lasting().did
     }
 
-    /// The identity, requested once an hour; if that fails, the known one is kept.
+    /// The account's identity, requested once an hour; if a request fails, the last known one.
     func identity() async throws -> BlueskyIdentity {
         let time = client.now()
         if let rememberedIdentity = memory.identity(at: time) { return rememberedIdentity }
@@ -303,8 +305,8 @@ extension BlueskyNetwork {
                 (name: "rkey", value: address.key),
             ])
         let answer = try await answer(to: call)
-        // Only this name is conclusive: other such answers come from servers that do not know the
-        // account.
+        // Only this name proves that the record is missing: other answers with status 404 come from
+        // servers that do not know the account.
         if answer.refusal?.name == "RecordNotFound" { return nil }
         let listedRecord = try answer.value(BlueskyListedRecord<Value>.self)
         guard listedRecord.reference.address == address else {
@@ -342,17 +344,17 @@ extension BlueskyNetwork {
         return views.readable[address.uri]
     }
 
-    /// Returns the bios of accounts that came without them, because people opt out of bots in their
-    /// bios.
+    /// Returns the bios of those profiles that came without one.
     ///
-    /// Requested once a day for each account; empty if a server has none.
+    /// Bios are needed because people opt out of bots in them. Each is requested once a day; the
+    /// result is empty if the server does not support the request.
     func bios(
         of profiles: [BlueskyProfile], _ operation: NetworkError.Operation
     ) async throws -> [String: String] {
-        let wanted = Set(profiles.filter { !$0.isBioIncluded }.map(\.did))
-        var bios = memory.bios(of: wanted, at: client.now())
-        let unknown = wanted.subtracting(bios.keys).sorted()
-        for batch in batches(of: unknown) {
+        let missingDIDs = Set(profiles.filter { !$0.isBioIncluded }.map(\.did))
+        var bios = memory.bios(of: missingDIDs, at: client.now())
+        let uncachedDIDs = missingDIDs.subtracting(bios.keys).sorted()
+        for batch in batches(of: uncachedDIDs) {
             let call = NetworkCall(
                 operation, "app.bsky.actor.getProfiles", batch.map { (name: "actors", value: $0) })
             let answer = try await answer(to: call)
@@ -360,20 +362,21 @@ extension BlueskyNetwork {
             let profiles = try answer.read { wire in
                 wire.isPresent("profiles") ? wire.list(of: BlueskyProfile.self, "profiles") : nil
             }
-            let named = profiles.map { ($0.did, $0.description ?? "") }
+            let receivedBios = profiles.map { ($0.did, $0.description ?? "") }
             // Deleted accounts have no bio.
-            let none = Dictionary(uniqueKeysWithValues: batch.map { ($0, "") })
-            let fresh = none.merging(named.filter { batch.contains($0.0) }) { _, new in new }
-            memory.keep(bios: fresh, for: Self.bioLifetime, from: client.now())
-            bios.merge(fresh) { _, new in new }
+            let emptyBios = Dictionary(uniqueKeysWithValues: batch.map { ($0, "") })
+            let requestedBios = receivedBios.filter { batch.contains($0.0) }
+            let newBios = emptyBios.merging(requestedBios) { _, new in new }
+            memory.keep(bios: newBios, for: Self.bioLifetime, from: client.now())
+            bios.merge(newBios) { _, new in new }
         }
         return bios
     }
 
     /// The account's own profile, requested once an hour.
     func ownProfile() async throws -> BlueskyProfile {
-        if let remembered = memory.ownProfile(at: client.now()) { return remembered }
-        return try await readOwnProfile(try await home())
+        if let cachedProfile = memory.ownProfile(at: client.now()) { return cachedProfile }
+        return try await readOwnProfile(try await ownDID())
     }
 
     /// The account's own profile, requested now.
@@ -396,19 +399,21 @@ extension BlueskyNetwork {
     }
 }
 
-/// A network's state between calls; ignores entries from before the clock was set back.
+/// A network's state between calls.
+///
+/// An entry that seems to be from the future, because the clock was set back, is ignored.
 final class BlueskyMemory: @unchecked Sendable {
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
-    private var identity: (value: BlueskyIdentity, rest: Cooldown)?
-    private var own: (value: BlueskyProfile, rest: Cooldown)?
-    private var bios: [String: (text: String, rest: Cooldown)] = [:]
+    private var identity: (value: BlueskyIdentity, validity: Cooldown)?
+    private var storedProfile: (value: BlueskyProfile, validity: Cooldown)?
+    private var bios: [String: (text: String, validity: Cooldown)] = [:]
 
     /// The most bios that are cached.
     private static let maximumBios = 5_000
 
     func identity(at time: Date) -> BlueskyIdentity? {
-        lock.withLock { identity.flatMap { $0.rest.end(at: time) == nil ? nil : $0.value } }
+        lock.withLock { identity.flatMap { $0.validity.end(at: time) == nil ? nil : $0.value } }
     }
 
     /// The last known identity, however old.
@@ -424,11 +429,13 @@ final class BlueskyMemory: @unchecked Sendable {
     }
 
     func ownProfile(at time: Date) -> BlueskyProfile? {
-        lock.withLock { own.flatMap { $0.rest.end(at: time) == nil ? nil : $0.value } }
+        lock.withLock {
+            storedProfile.flatMap { $0.validity.end(at: time) == nil ? nil : $0.value }
+        }
     }
 
     func keep(ownProfile: BlueskyProfile, for lifetime: TimeInterval, from now: Date) {
-        lock.withLock { own = (ownProfile, Cooldown(begun: now, until: now + lifetime)) }
+        lock.withLock { storedProfile = (ownProfile, Cooldown(begun: now, until: now + lifetime)) }
     }
 
     /// The cached bios, by DID.
@@ -436,16 +443,18 @@ final class BlueskyMemory: @unchecked Sendable {
         lock.withLock {
             var foundBios: [String: String] = [:]
             for did in dids {
-                if let bio = bios[did], bio.rest.end(at: time) != nil { foundBios[did] = bio.text }
+                if let bio = bios[did], bio.validity.end(at: time) != nil {
+                    foundBios[did] = bio.text
+                }
             }
             return foundBios
         }
     }
 
-    func keep(bios new: [String: String], for lifetime: TimeInterval, from now: Date) {
+    func keep(bios newBios: [String: String], for lifetime: TimeInterval, from now: Date) {
         lock.withLock {
-            if bios.count + new.count > Self.maximumBios { bios = [:] }
-            for (did, text) in new {
+            if bios.count + newBios.count > Self.maximumBios { bios = [:] }
+            for (did, text) in newBios {
                 bios[did] = (text, Cooldown(begun: now, until: now + lifetime))
             }
         }

@@ -7,13 +7,13 @@ import Posts
 /// The translation of pages into posts of the common model.
 extension BlueskyNetwork {
     /// Size limit of an answer with the replies below a post, in bytes.
-    private static let maximumReplies = 256 << 10
+    private static let maximumReplyBytes = 256 << 10
 
     /// A page in the common model, with data from further requests.
     func page(of slice: BlueskySlice, _ feed: Feed) async throws -> FeedPage {
         let operation = feed.operation
         let favorites = try await favorites(in: slice, operation)
-        let own = try await ownPosts(slice.entries.compactMap(\.content.record))
+        let ownPosts = try await ownPosts(slice.entries.compactMap(\.content.record))
         let profiles =
             slice.entries.compactMap(\.content.profile) + favorites.readable.values.map(\.author)
         let bios = try await bios(of: profiles, operation)
@@ -23,13 +23,13 @@ extension BlueskyNetwork {
         for entry in slice.entries {
             var post: ObservedPost?
             switch entry.content {
-            case .record(let reference, _): post = own[reference]
+            case .record(let reference, _): post = ownPosts[reference]
             case .view(let view, let isRepost):
                 post = translator.post(view, isRepost: isRepost, bio: bios[view.author.did])
             case .notification(let notification, let author, let record):
-                // A person who names the bot wants an answer, and nothing of the mention is
-                // learned; so the wish to be hidden from logged-out readers does not restrict the
-                // answer.
+                // A person who mentions the bot wants an answer, and the bot learns nothing from
+                // the mention. So the author's wish to be hidden from logged-out readers is
+                // ignored.
                 post = translator.post(
                     notification.reference, record,
                     by: translator.account(author, bio: bios[author.did]),
@@ -64,7 +64,7 @@ extension BlueskyNetwork {
                 (name: "uri", value: parent.uri), (name: "depth", value: "1"),
                 (name: "parentHeight", value: "0"),
             ])
-        call.maximumBytes = Self.maximumReplies
+        call.maximumBytes = Self.maximumReplyBytes
         let answer = try await answer(to: call)
         if answer.refusal?.name == "NotFound" { return [] }
         let replies = try answer.value(BlueskyThread.self).replies.filter {
@@ -73,7 +73,7 @@ extension BlueskyNetwork {
         let bios = try await bios(of: replies.map(\.author), operation)
         let translator = BlueskyTranslator(now: client.now())
         return replies.map { view in
-            // The same as for a mention in a notification.
+            // As for a mention in a notification, the author's wish to be hidden is ignored.
             var post = translator.post(
                 view.reference, view.record,
                 by: translator.account(view.author, bio: bios[view.author.did]),
@@ -103,9 +103,9 @@ extension BlueskyNetwork {
 
     /// The account as the author of its posts, and their visibility.
     ///
-    /// A person who provides an app password consents to the mirror. Without one the wish to be
-    /// hidden from logged-out readers counts as for everybody: the posts are
-    /// ``Visibility/private``.
+    /// A person who provides an app password consents to the mirror, so the posts are public.
+    /// Without one, the posts of a person who wants to be hidden from logged-out readers are
+    /// ``Visibility/private``, as for other people.
     private func ownAuthor() async throws -> (Account, Visibility) {
         guard let sessions else {
             let profile = try await ownProfile()
@@ -147,7 +147,7 @@ extension BlueskySlice.Content {
         return nil
     }
 
-    /// The author, if the answer with the post contains it.
+    /// The author's profile, if the answer contains it with the post.
     fileprivate var profile: BlueskyProfile? {
         switch self {
         case .view(let view, _): view.author

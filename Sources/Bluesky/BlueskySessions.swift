@@ -6,12 +6,12 @@ import Posts
 /// Keeps one account logged in: stores tokens, renews them once for all callers, and uses the
 /// password only if nothing else works.
 ///
-/// A new pair is saved before it is used, and before a pair is renewed the saved one is read again,
-/// because another process may have renewed it.
+/// A new pair of tokens is saved before it is used. Before a pair is renewed, the saved pair is
+/// read again, because another process may have renewed it.
 actor BlueskySessions {
     /// Seconds of remaining life below which a token is renewed before a change.
     private static let margin: TimeInterval = 120
-    private static let stranger = "the server logged in another account"
+    private static let otherAccount = "the server logged in another account"
 
     let password: Secret
     private let store: any CredentialStore
@@ -32,7 +32,7 @@ actor BlueskySessions {
         brake = LoginBrake(account: resolver.identifier)
     }
 
-    /// Returns a session that no server is known to have refused.
+    /// Returns the present session, which no server is known to have refused, or a new one.
     ///
     /// - Throws: `NetworkError` or `CancellationError`.
     func current() async throws -> BlueskySession {
@@ -46,16 +46,16 @@ actor BlueskySessions {
     func lasting() async throws -> BlueskySession {
         let session = try await current()
         let time = client.now()
-        let present = time - (client.serverClock.lead(at: time) ?? 0)
-        guard let end = session.accessEnd, end.timeIntervalSince(present) < Self.margin else {
+        let serverTime = time - (client.serverClock.lead(at: time) ?? 0)
+        guard let end = session.accessEnd, end.timeIntervalSince(serverTime) < Self.margin else {
             return session
         }
-        let ended = client.error(.refreshSession, .unauthorized, outcome: .notSent)
+        let expiry = client.error(.refreshSession, .unauthorized, outcome: .notSent)
         do {
             return try await renewed(
-                insteadOf: session, BlueskyRefusal(name: "ExpiredToken", error: ended))
+                insteadOf: session, BlueskyRefusal(name: "ExpiredToken", error: expiry))
         } catch is NetworkError {
-            // The server decides whether the present token is still valid.
+            // The token is used nevertheless: the server decides whether it is still valid.
             return session
         }
     }
@@ -104,8 +104,7 @@ actor BlueskySessions {
         return try await logIn()
     }
 
-    /// The pair that a refresh of the old one returns; nil if the server no longer accepts the old
-    /// one.
+    /// Renews a session with its refresh token; nil if the server no longer accepts that token.
     private func refreshed(_ old: BlueskySession) async throws -> BlueskySession? {
         let call = NetworkCall(.refreshSession, "com.atproto.server.refreshSession", body: [])
         let answer = try await client.at(old.server, hiding: [old.access, password])
@@ -115,14 +114,14 @@ actor BlueskySessions {
             else {
                 throw refusal.error
             }
-            // Another process may have been faster, and saved a new pair.
+            // Another process may have renewed the pair before, and saved the new one.
             guard let saved = try await saved(), !saved.isSame(as: old) else { return nil }
             session = saved
             return saved
         }
         let tokens = try tokens(in: answer)
-        guard tokens.did == old.did else { throw answer.error(.configuration, Self.stranger) }
-        return try await adopt(tokens, at: server(named: tokens) ?? old.server, call)
+        guard tokens.did == old.did else { throw answer.error(.configuration, Self.otherAccount) }
+        return try await adopt(tokens, at: server(namedIn: tokens) ?? old.server, call)
     }
 
     private func logIn() async throws -> BlueskySession {
@@ -144,9 +143,9 @@ actor BlueskySessions {
             let did =
                 identity?.did
                 ?? (BlueskyName.isDID(resolver.identifier) ? resolver.identifier : tokens.did)
-            guard tokens.did == did else { throw answer.error(.configuration, Self.stranger) }
+            guard tokens.did == did else { throw answer.error(.configuration, Self.otherAccount) }
             return try await adopt(
-                tokens, at: server(named: tokens) ?? identity?.server ?? hosts.entryway, call)
+                tokens, at: server(namedIn: tokens) ?? identity?.server ?? hosts.entryway, call)
         } catch let error as NetworkError {
             throw brake.note(error, at: client.now())
         }
@@ -160,10 +159,11 @@ actor BlueskySessions {
         return tokens
     }
 
-    /// The server of the account's records now, according to its document.
-    private func server(named tokens: BlueskyTokens) -> ServerAddress? {
+    /// The present server of the account's records, according to the document that came with the
+    /// tokens.
+    private func server(namedIn tokens: BlueskyTokens) -> ServerAddress? {
         resolver.hosts.directory == nil
-            ? nil : tokens.document?.server(of: tokens.did, besides: resolver.hosts)
+            ? nil : tokens.document?.server(of: tokens.did, hosts: resolver.hosts)
     }
 
     private func adopt(
@@ -201,6 +201,8 @@ actor BlueskySessions {
         }
     }
 
+    /// The error for a failed access to the store.
+    ///
     /// The store's own error is left out, because it might contain secrets.
     private func storeFailure(_ operation: NetworkError.Operation, _ detail: String) -> NetworkError
     {
@@ -208,7 +210,7 @@ actor BlueskySessions {
     }
 }
 
-/// The tokens for an app password, and their account.
+/// The tokens that a server issued for an app password, and the account that they belong to.
 struct BlueskySession: Sendable {
     let did: String
     let handle: String?
@@ -219,8 +221,8 @@ struct BlueskySession: Sendable {
     /// The refresh token, which can be used once.
     let refresh: Secret
 
-    /// The time at which the access token ends, as stated in it; nil for a token that is no JWT
-    /// (RFC 7519).
+    /// The time at which the access token expires, as stated in the token; nil for a token that is
+    /// no JWT (RFC 7519).
     var accessEnd: Date? {
         let parts = access.reveal().split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
@@ -242,9 +244,9 @@ extension BlueskySession {
     /// The text to keep in a ``CredentialStore``.
     ///
     /// - Parameters:
-    ///   - entryway: The configured entryway; tokens are never sent to another set of servers.
+    ///   - entryway: The configured entryway; the tokens are not used with another one.
     /// - Returns: The text that ``init(sealed:for:at:)`` reads.
-    /// - Throws: Nothing for the values of a session.
+    /// - Throws: An encoding error, which does not occur for the values of a session.
     func sealed(for identifier: String, at entryway: ServerAddress) throws -> Secret {
         let stored = StoredBlueskySession(
             identifier: identifier, entryway: entryway.base, did: did, handle: handle,
@@ -261,7 +263,7 @@ extension BlueskySession {
             [stored.identifier, stored.did].contains(identifier),
             BlueskyName.isDID(stored.did),
             let server = stored.pds == hosts.entryway.base
-                ? hosts.entryway : ServerAddress(named: stored.pds, besides: hosts)
+                ? hosts.entryway : ServerAddress(untrusted: stored.pds, hosts: hosts)
         else { return nil }
         self.init(
             did: stored.did, handle: stored.handle, server: server, access: Secret(stored.access),
@@ -304,18 +306,18 @@ struct BlueskyTokens: Decodable {
     }
 }
 
-/// Keeps an account from being locked for logging in too often: 30 times in five minutes and 300
-/// times a day are allowed.
+/// Limits the logins of an account, because a server locks one that logs in too often: it allows 30
+/// logins in five minutes and 300 a day.
 struct LoginBrake {
     /// The least time between two successful logins, in seconds; it permits 288 a day.
     private static let pause: TimeInterval = 300
-    /// Seconds for which a refusal that a person has to resolve is not tried again; the refusal may
-    /// be a mistake.
-    private static let verdictLasts: TimeInterval = 25
+    /// Seconds without a login after a refusal that a person has to resolve; then it is tried
+    /// again, because the refusal may be a mistake.
+    private static let pauseAfterRefusal: TimeInterval = 25
 
-    /// The account that logs in; decides the spread of the waits.
+    /// The account that logs in; the spread of the waits follows from its name.
     let account: String
-    private var verdict: (error: NetworkError, pause: Cooldown)?
+    private var permanentRefusal: (error: NetworkError, pause: Cooldown)?
     private var lastFailure: (error: NetworkError, pause: Cooldown)?
     private var failures = 0
     /// The pause after the last log-in that succeeded.
@@ -327,8 +329,8 @@ struct LoginBrake {
 
     /// - Throws: `NetworkError` if a login is pointless, or must wait.
     func check(at time: Date) throws(NetworkError) {
-        for known in [verdict, lastFailure] {
-            if let known, known.pause.end(at: time) != nil { throw known.error }
+        for failure in [permanentRefusal, lastFailure] {
+            if let failure, failure.pause.end(at: time) != nil { throw failure.error }
         }
     }
 
@@ -336,7 +338,8 @@ struct LoginBrake {
     func check(_ refused: BlueskySession, _ refusal: BlueskyRefusal, at time: Date)
         throws(NetworkError)
     {
-        // An unconfirmed session that expired unused, long after the login, is merely old.
+        // A session that no server accepted yet, but that expired long after the login, is just
+        // old: it was never used.
         if unconfirmed?.isSame(as: refused) == true,
             !refusal.saysExpired || lastLogin?.end(at: time) != nil
         {
@@ -359,7 +362,7 @@ struct LoginBrake {
     }
 
     mutating func note(_ session: BlueskySession, at time: Date) {
-        verdict = nil
+        permanentRefusal = nil
         lastFailure = nil
         failures = 0
         unconfirmed = session
@@ -368,13 +371,13 @@ struct LoginBrake {
 
     /// Records that a login failed.
     ///
-    /// - Returns: The error, with when to try again.
+    /// - Returns: The error, with the time of the next attempt.
     mutating func note(_ error: NetworkError, at time: Date) -> NetworkError {
-        // A failure after the server returned a session is no failed login, and a request that was
-        // not sent does no harm.
+        // If the session could not be saved, the login itself succeeded; and a request that was not
+        // sent does not count as a login.
         guard error.outcome != .notSent || error.stopsActor else { return error }
         if error.stopsActor {
-            verdict = (error, Cooldown(begun: time, until: time + Self.verdictLasts))
+            permanentRefusal = (error, Cooldown(begun: time, until: time + Self.pauseAfterRefusal))
             return error
         }
         failures += 1

@@ -8,7 +8,7 @@ struct BlueskyLabel: Decodable, Sendable {
     let value: String
     /// The DID of the label's author; nil if the server omits it.
     let source: String?
-    /// Whether it revokes an earlier label.
+    /// Whether this label revokes an earlier one.
     let isNegation: Bool
 
     init(from decoder: any Decoder) throws {
@@ -48,12 +48,12 @@ struct BlueskyProfile: Decodable, Sendable {
     }
 
     /// Whether the account labels itself as automated.
-    var isBot: Bool { says("bot") }
+    var isBot: Bool { labelsItself("bot") }
 
     /// Whether the account wants to be shown only to logged-in readers.
-    var hidesFromStrangers: Bool { says("!no-unauthenticated") }
+    var hidesFromStrangers: Bool { labelsItself("!no-unauthenticated") }
 
-    private func says(_ value: String) -> Bool {
+    private func labelsItself(_ value: String) -> Bool {
         labels.contains { $0.value == value && !$0.isNegation && ($0.source ?? did) == did }
     }
 }
@@ -71,7 +71,7 @@ struct BlueskyPostView: Decodable, Sendable {
     let author: BlueskyProfile
     let record: BlueskyPostRecord
     let indexedAt: Date?
-    /// Whether the requesting account has favorited it; nil without a login.
+    /// Whether the requesting account has favorited the post; nil without a login.
     let isFavorited: Bool?
     let isReplyDisabled: Bool
     let isSensitive: Bool
@@ -90,9 +90,9 @@ struct BlueskyPostView: Decodable, Sendable {
         indexedAt = wire.date("indexedAt")
         let viewer = wire.object("viewer")
         isFavorited = viewer.map { $0.isPresent("like") }
-        let allowed = wire.object("threadgate")?.object("record")?.count(of: "allow")
-        // Without a list everybody may answer, with an empty one nobody.
-        isReplyDisabled = viewer?.flag("replyDisabled") ?? (allowed == 0)
+        let ruleCount = wire.object("threadgate")?.object("record")?.count(of: "allow")
+        // Without a list of rules everybody may answer, with an empty list nobody.
+        isReplyDisabled = viewer?.flag("replyDisabled") ?? (ruleCount == 0)
         isSensitive = wire.list(of: BlueskyLabel.self, "labels")
             .contains { Self.sensitiveLabels.contains($0.value) && !$0.isNegation }
     }
@@ -118,10 +118,11 @@ struct BlueskyFeedItem: Decodable, Sendable {
             reason = nil
             return
         }
-        let why = wire.object("reason")
-        switch why?.text("$type") {
+        let wireReason = wire.object("reason")
+        switch wireReason?.text("$type") {
         case "app.bsky.feed.defs#reasonRepost":
-            reason = .repost(by: why?.object("by")?.text("did"), at: why?.date("indexedAt"))
+            reason = .repost(
+                by: wireReason?.object("by")?.text("did"), at: wireReason?.date("indexedAt"))
         case "app.bsky.feed.defs#reasonPin": reason = .pin
         default: reason = .other
         }
@@ -156,7 +157,7 @@ struct BlueskyViews: Decodable, Sendable {
     private(set) var readable: [String: BlueskyPostView] = [:]
     /// The addresses of posts that exist but are unreadable.
     private(set) var unreadable: Set<String> = []
-    /// Some unreadable posts have no address, so a missing post may be one of them.
+    /// Whether some unreadable posts have no address, so that a missing post may be one of them.
     private var hasNameless = false
 
     private struct Element: Decodable {

@@ -10,9 +10,9 @@ extension BlueskyNetwork {
     package func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
         try requireSession(.publish)
         try check(draft)
-        let home = try await beforeSending { try await self.readyHome() }
-        let reply = try await beforeSending { try await self.reply(to: draft.replyTo, home) }
-        let address = Self.address(RecordAddress.postCollection, draft.createdAt, draft.key, home)
+        let ownDID = try await beforeSending { try await self.ownDIDForChange() }
+        let reply = try await beforeSending { try await self.reply(to: draft.replyTo, ownDID) }
+        let address = Self.address(RecordAddress.postCollection, draft.createdAt, draft.key, ownDID)
         let (text, facets) = BlueskyFacets.linked(draft.text, words: draft.linkWords)
         let language = draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil }
         let record = JSONValue.object(leavingOutNil: [
@@ -22,24 +22,25 @@ extension BlueskyNetwork {
             "facets": facets.isEmpty ? nil : .list(facets.map(\.json)), "reply": reply?.json,
             "labels": draft.warning.map(Self.labels), "embed": try embed(draft.pictures),
         ])
-        let created = Date(rfc3339: draft.createdAt.rfc3339) ?? draft.createdAt
+        // The time with the precision that the record has.
+        let recordTime = Date(rfc3339: draft.createdAt.rfc3339) ?? draft.createdAt
         let gates = gates.records(for: address, isReply: reply != nil, createdAt: draft.createdAt)
         return Departure {
             let written = try await put(record, at: address, with: gates, .publish) {
                 (existing: BlueskyPostRecord) in
-                existing.text == text && existing.createdAt == created
+                existing.text == text && existing.createdAt == recordTime
                     && existing.reply?.parent.address == reply?.parent.address
             }
             return PublishedPost(
                 id: PostID(network: .bluesky, value: address.uri), address: written.text,
-                createdAt: created)
+                createdAt: recordTime)
         }
     }
 
     package func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void> {
         try requireSession(.favorite)
         let subject = try reference(favorite.address, .favorite)
-        let home = try await beforeSending { try await self.readyHome() }
+        let ownDID = try await beforeSending { try await self.ownDIDForChange() }
         let view = try await beforeSending { try await self.view(of: subject.address, .favorite) }
         guard let view else { throw failure(.favorite, .notFound, "the post is gone") }
         guard !view.author.isBlocked else {
@@ -48,7 +49,7 @@ extension BlueskyNetwork {
         // A post that is already favorited would get a second favorite.
         if view.isFavorited == true { return Departure {} }
         let address = Self.address(
-            RecordAddress.likeCollection, favorite.createdAt, favorite.key, home)
+            RecordAddress.likeCollection, favorite.createdAt, favorite.key, ownDID)
         let record = JSONValue.object([
             "$type": .text(RecordAddress.likeCollection), "subject": subject.json,
             "createdAt": .text(favorite.createdAt.rfc3339),
@@ -66,8 +67,8 @@ extension BlueskyNetwork {
     {
         try requireSession(.delete)
         let reference = try reference(address, .delete)
-        let home = try await beforeSending { try await self.home() }
-        guard reference.address.repository == home else {
+        let ownDID = try await beforeSending { try await self.ownDID() }
+        guard reference.address.repository == ownDID else {
             throw failure(
                 .delete, .rejected, "the post is not one of this account", outcome: .notSent)
         }
@@ -79,20 +80,21 @@ extension BlueskyNetwork {
         return removal
     }
 
-    /// Deletes the favorite whose key follows from the draft; one that a person gave by hand is
-    /// another record, and stays.
+    /// Deletes the favorite whose record key follows from the draft.
+    ///
+    /// A favorite that a person gave by hand has another key, and stays.
     @discardableResult
     package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
         try requireSession(.unfavorite)
-        let home = try await beforeSending { try await self.home() }
+        let ownDID = try await beforeSending { try await self.ownDID() }
         return try await remove(
-            Self.address(RecordAddress.likeCollection, favorite.createdAt, favorite.key, home),
+            Self.address(RecordAddress.likeCollection, favorite.createdAt, favorite.key, ownDID),
             .unfavorite)
     }
 
     /// Deletes a record of the account.
     ///
-    /// A server returns the commit of a deletion, and none if there was nothing to delete.
+    /// The server's answer contains a commit only if there was a record to delete.
     private func remove(
         _ address: RecordAddress, _ operation: NetworkError.Operation
     ) async throws -> Removal {
@@ -148,31 +150,32 @@ extension BlueskyNetwork {
         return .object(["$type": .text("app.bsky.embed.images"), "images": .list(images)])
     }
 
-    /// Throws for a draft that Bluesky would refuse, or would publish in an unwanted form.
+    /// Throws an error for a draft that Bluesky would refuse, or would publish in an unwanted form.
     private func check(_ draft: Draft) throws(NetworkError) {
-        func refused(_ code: NetworkError.Code, _ detail: String) -> NetworkError {
+        func refusal(_ code: NetworkError.Code, _ detail: String) -> NetworkError {
             failure(.publish, code, detail, outcome: .notSent)
         }
         guard capabilities.visibilities.contains(draft.visibility) else {
-            throw refused(.capability, "everything on Bluesky is public")
+            throw refusal(.capability, "everything on Bluesky is public")
         }
         guard !draft.text.allSatisfy(\.isWhitespace) else {
-            throw refused(.rejected, "the text is empty")
+            throw refusal(.rejected, "the text is empty")
         }
         let limits = PublishingLimits.bluesky
         guard draft.text.count <= limits.maximumCharacters,
             draft.text.utf8.count <= limits.maximumBytes ?? .max
-        else { throw refused(.tooLong, "the text is longer than 300 characters or 3,000 bytes") }
+        else { throw refusal(.tooLong, "the text is longer than 300 characters or 3,000 bytes") }
     }
 
-    /// The references of a reply: the answered post, and the first one of the conversation.
-    private func reply(to address: String?, _ home: String) async throws -> BlueskyPostRecord.Reply?
+    /// The references of a reply: the answered post, and the first post of the conversation.
+    private func reply(to address: String?, _ ownDID: String) async throws -> BlueskyPostRecord
+        .Reply?
     {
         guard let address else { return nil }
         let parent = try reference(address, .publish)
-        if parent.address.repository == home {
-            // A post of the account itself is read from the server of its records, because others
-            // may not have it yet.
+        if parent.address.repository == ownDID {
+            // A post of the account itself is read from the server of its records, because other
+            // servers may not have it yet.
             let listedRecord = try await record(BlueskyPostRecord.self, parent.address, .publish)
             guard let answeredRecord = listedRecord?.value else {
                 throw failure(.publish, .notFound, "the post to answer is gone")
@@ -183,8 +186,8 @@ extension BlueskyNetwork {
         guard let view = try await view(of: parent.address, .publish) else {
             throw failure(.publish, .notFound, "the post to answer is gone")
         }
-        // A disallowed reply would be stored anyway, and shown to nobody.
-        guard !view.isReplyDisabled || view.author.did == home, !view.author.isBlocked else {
+        // The server would store a disallowed reply, but show it to nobody.
+        guard !view.isReplyDisabled || view.author.did == ownDID, !view.author.isBlocked else {
             throw failure(.publish, .forbidden, "the author does not let this account answer")
         }
         return BlueskyPostRecord.Reply(root: view.record.reply?.root ?? parent, parent: parent)
@@ -193,7 +196,7 @@ extension BlueskyNetwork {
     /// Writes a record that must not exist yet.
     ///
     /// An existing record counts as written if `isOurs` says that it is from the same draft.
-    /// Companions are written in the same commit, or nothing is.
+    /// Companions are written in the same commit: all records are written, or none.
     private func put<Existing: Decodable & Sendable>(
         _ record: JSONValue, at address: RecordAddress,
         with companions: [(address: RecordAddress, JSONValue)] = [],
@@ -205,9 +208,9 @@ extension BlueskyNetwork {
             : try NetworkCall(operation, creating: [(address, record)] + companions)
         let answer = try await answer(to: call)
         if let refusal = answer.refusal,
-            refusal.maySayOccupied || !companions.isEmpty && refusal.saysNothing
+            refusal.maySayOccupied || !companions.isEmpty && refusal.isUnexplained
         {
-            return try await occupant(of: address, refusal, operation, isOurs)
+            return try await existingReference(at: address, refusal, operation, isOurs)
         }
         let written =
             companions.isEmpty
@@ -219,8 +222,11 @@ extension BlueskyNetwork {
         return written
     }
 
-    private func occupant<Existing: Decodable & Sendable>(
-        of address: RecordAddress, _ refusal: BlueskyRefusal, _ operation: NetworkError.Operation,
+    /// Returns the reference of the record that already has the address.
+    ///
+    /// - Throws: `NetworkError` if there is none, or if it is not from the same draft.
+    private func existingReference<Existing: Decodable & Sendable>(
+        at address: RecordAddress, _ refusal: BlueskyRefusal, _ operation: NetworkError.Operation,
         _ isOurs: (Existing) -> Bool
     ) async throws -> RecordReference {
         let existingRecord: BlueskyListedRecord<Existing>?
@@ -239,7 +245,7 @@ extension BlueskyNetwork {
         throw error
     }
 
-    /// Runs the preparation of a change, whose failure means that nothing was changed.
+    /// Runs `work`, which prepares a change; if it fails, the error says that nothing was sent.
     private func beforeSending<Value>(_ work: () async throws -> Value) async throws -> Value {
         do {
             return try await work()
@@ -250,10 +256,10 @@ extension BlueskyNetwork {
     }
 
     private static func address(
-        _ collection: String, _ createdAt: Date, _ key: String, _ home: String
+        _ collection: String, _ createdAt: Date, _ key: String, _ ownDID: String
     ) -> RecordAddress {
         RecordAddress(
-            repository: home, collection: collection,
+            repository: ownDID, collection: collection,
             key: TimestampID(createdAt: createdAt, key: key).description)
     }
 }
@@ -293,22 +299,22 @@ extension BlueskyNetwork {
             let existing = try await record(JSONValue.self, address, .labelAccount)
             // An unreadable profile must not be overwritten as if there were none.
             if let existing, existing.value == nil { throw unknown(.labelAccount) }
-            guard let profile = try labelled(existing?.value) else { return }
+            guard let profile = try addingBotLabel(to: existing?.value) else { return }
             let call = try NetworkCall(
                 .labelAccount, putting: profile, at: address, insteadOf: existing?.reference.cid)
             let answer = try await answer(to: call)
-            guard let no = answer.refusal, no.saysOccupied else {
+            guard let newRefusal = answer.refusal, newRefusal.saysOccupied else {
                 _ = try answer.response()
                 return
             }
-            // Another client changed the profile in between.
-            refusal = no
+            // Another client changed the profile after it was read, so it is read again.
+            refusal = newRefusal
         }
         if let refusal { throw refusal.error }
     }
 
-    /// The profile with the label added; nil if it has the label already.
-    private func labelled(_ profile: JSONValue?) throws(NetworkError) -> JSONValue? {
+    /// The profile with the label `bot` added; nil if it has the label already.
+    private func addingBotLabel(to profile: JSONValue?) throws(NetworkError) -> JSONValue? {
         var fields: [String: JSONValue] = ["$type": .text(RecordAddress.profileCollection)]
         if let profile {
             guard case .object(let existing) = profile else { throw unknown(.labelAccount) }

@@ -248,7 +248,7 @@ private struct Machines {
         let text = Machines.document(endpoint: endpoint)
         let document = try JSONDecoder().decode(DIDDocument.self, from: Data(text.utf8))
         expect(
-            document.server(of: Machines.did, besides: try BlueskyHosts(apiBaseURL: nil)),
+            document.server(of: Machines.did, hosts: try BlueskyHosts(apiBaseURL: nil)),
             equals: nil)
         let saved = BlueskySession(
             did: Machines.did, handle: nil, server: try ServerAddress(endpoint, network: .bluesky),
@@ -258,13 +258,13 @@ private struct Machines {
         #expect(BlueskySession(sealed: sealed, for: Machines.did, at: hosts) == nil)
         // Where the operator's own server is this machine, everything may be.
         let own = try BlueskyHosts(apiBaseURL: "http://127.0.0.1:1")
-        expect(document.server(of: Machines.did, besides: own)) { $0?.isPublicOnly == false }
+        expect(document.server(of: Machines.did, hosts: own)) { $0?.isPublicOnly == false }
     }
 
     @Test func theServerOfADocumentIsAskedInPublicOnly() throws {
         let document = try JSONDecoder().decode(
             DIDDocument.self, from: Data(Machines.document(endpoint: "https://pds.example").utf8))
-        let server = document.server(of: Machines.did, besides: try BlueskyHosts(apiBaseURL: nil))
+        let server = document.server(of: Machines.did, hosts: try BlueskyHosts(apiBaseURL: nil))
         expect(server) { $0?.isPublicOnly == true }
     }
 
