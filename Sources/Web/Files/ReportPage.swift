@@ -7,7 +7,7 @@ import Posts
 /// A report of a mirror as one file.
 package struct ReportPage: Sendable {
     /// The most characters of a text that are shown.
-    private static let textShown = 300
+    private static let maximumText = 300
 
     private let report: MirrorReport
     private let words: Words
@@ -63,7 +63,7 @@ package struct ReportPage: Sendable {
         ]
         let drawings = HoursPage.drawings(
             stats.times, zone: stats.timeZone, words: words, hand: nil, hasSums: true)
-        context.merge(drawings) { own, _ in own }
+        context.merge(drawings) { present, _ in present }
         context["days"] = .list(stats.days.reversed().map { Self.day($0) })
         return context
     }
@@ -111,7 +111,7 @@ package struct ReportPage: Sendable {
         ]
     }
 
-    /// The rate of a favorite with the words that made it, which are those of somebody else's post.
+    /// The rate of a favorite, with the words of the other person's post that determined it.
     private static func judged(_ action: ReportedAction) -> String? {
         guard action.reasonText == nil, let rate = action.rate, let words = action.words,
             !words.isEmpty
@@ -120,7 +120,7 @@ package struct ReportPage: Sendable {
     }
 
     private static func cut(_ text: String) -> String {
-        text.count > textShown ? text.prefix(textShown) + "…" : text
+        text.count > maximumText ? text.prefix(maximumText) + "…" : text
     }
 
     private static func short(_ id: String) -> String {

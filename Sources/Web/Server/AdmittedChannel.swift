@@ -9,8 +9,8 @@ struct AdmittedChannel: ServerChildChannel {
     let connections: ConnectionBook
     let http: HTTP1Channel
 
-    /// Always makes a value for an open channel: without one the channel would never be registered,
-    /// nor closed.
+    /// Returns a value even for a refused channel, because without a value the channel would be
+    /// neither registered nor closed.
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         let isAdmitted = connections.admit(channel)
         return http.setup(channel: channel, logger: logger).map { value in
@@ -27,7 +27,7 @@ struct AdmittedChannel: ServerChildChannel {
                     type: ByteToMessageHandler<HTTPRequestDecoder>.self)
                 try pipeline.addHandler(ConnectionWatch(connections), position: .after(decoder))
             } catch {
-                // It was closed meanwhile; the value ends by itself.
+                // The channel was closed meanwhile; its value ends by itself.
                 channel.close(promise: nil)
             }
             return value
@@ -58,8 +58,8 @@ private final class RefusingHandler: ChannelInboundHandler, Sendable {
 
 /// Reports the events of a connection to the book.
 ///
-/// It is placed between the decoder and the request's handler, so that it sees `read` only while
-/// the handler accepts more.
+/// It is placed between the decoder and the handler of requests, so that it sees `read` only while
+/// that handler accepts more bytes.
 private final class ConnectionWatch: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -75,19 +75,19 @@ private final class ConnectionWatch: ChannelDuplexHandler {
         switch part {
         case .head(let head):
             book.note(.headWasRead, on: context.channel)
-            part = .head(Self.withEnd(head))
+            part = .head(Self.addingClose(to: head))
         case .body: book.noteBody(on: context.channel)
         case .end: book.note(.bodyEnded, on: context.channel)
         }
         context.fireChannelRead(wrapInboundOut(part))
     }
 
-    /// The head with `Connection: close` if the connection has to end with the answer.
+    /// Adds `Connection: close` to a head if the connection has to be closed after the response.
     ///
-    /// The server behind it handles neither HTTP/1.0 nor other spellings of `close`. A client of
-    /// HTTP/1.0 reads to the end of the connection, unless the response says that it stays open,
-    /// which none does.
-    private static func withEnd(_ head: HTTPRequestHead) -> HTTPRequestHead {
+    /// The handler behind this one recognizes neither HTTP/1.0 nor other spellings of `close`. A
+    /// client of HTTP/1.0 reads until the connection is closed, because no response tells it that
+    /// the connection stays open.
+    private static func addingClose(to head: HTTPRequestHead) -> HTTPRequestHead {
         guard head.version != .http1_1 || !head.isKeepAlive else { return head }
         var head = head
         head.headers.replaceOrAdd(name: "Connection", value: "close")

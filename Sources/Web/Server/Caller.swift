@@ -5,17 +5,17 @@ import Settings
 
 /// The address of a request's client, and the range whose limits it counts against.
 struct Caller: Sendable {
-    /// The range whose members share a limit; nil for this machine, also for an unlisted proxy on
-    /// it.
+    /// The address range whose members share a limit; nil for this machine, even if an unlisted
+    /// proxy on it sent the request.
     let share: NetworkRange?
     /// The address of the connection's other end, or of the client that a listed proxy names.
-    let shown: String
+    let shownAddress: String
 
     /// Creates the caller of a connection without a proxy.
     ///
     /// - Parameter peer: The address of the connection's other end; empty for a closed connection.
     init(peer: String) {
-        shown = peer
+        shownAddress = peer
         guard let address = NetworkAddress(peer) else {
             share = Self.unknown
             return
@@ -23,8 +23,9 @@ struct Caller: Sendable {
         share = address.isLoopback ? nil : address.neighbors
     }
 
-    /// The share of a connection; nil also for a listed proxy, whose connections are those of many
-    /// clients.
+    /// The range against whose limits a connection counts.
+    ///
+    /// Nil for this machine, and for a listed proxy, because its connections serve many clients.
     static func share(ofConnection peer: String, _ settings: WebSettings) -> NetworkRange? {
         if let address = NetworkAddress(peer), settings.isProxy(address) { return nil }
         return Caller(peer: peer).share
@@ -32,26 +33,27 @@ struct Caller: Sendable {
 
     /// The caller of a request.
     ///
-    /// Every proxy appends the address of its client to `X-Forwarded-For`; entries before the last
-    /// one that is no listed proxy may be forged by the client.
+    /// Every proxy appends the address of its client to `X-Forwarded-For`. The list is read from
+    /// its end, up to the first address that is no listed proxy; the client may have forged the
+    /// others.
     init(of request: Request, peer: String, _ settings: WebSettings) {
         var address = NetworkAddress(peer)
-        var shown = peer
+        var shownAddress = peer
         var hops = request.headers[values: .forwardedFor].flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces) }
         while let proxy = address, settings.isProxy(proxy), let hop = hops.popLast() {
             address = Self.address(hop)
-            shown = address == nil ? peer : hop
+            shownAddress = address == nil ? peer : hop
         }
         guard let address else {
             self.share = Self.unknown
-            self.shown = shown
+            self.shownAddress = shownAddress
             return
         }
         // A client on the proxy's own machine counts as this machine; a proxy that names no client
         // counts as one caller.
         self.share = address.isLoopback ? nil : address.neighbors
-        self.shown = shown
+        self.shownAddress = shownAddress
     }
 
     /// Reads `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1` or `[2001:db8::1]:4711`.
@@ -63,7 +65,7 @@ struct Caller: Sendable {
         return NetworkAddress(isShort ? hop.prefix { $0 != ":" } : hop[...])
     }
 
-    /// The share of all callers without a readable address.
+    /// The range of all callers without a readable address.
     private static let unknown = NetworkRange("0.0.0.0/0")
 }
 

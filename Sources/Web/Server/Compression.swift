@@ -25,9 +25,9 @@ struct Compression: RouterMiddleware {
         response.headers[.vary] = "Accept-Encoding"
         guard request.method != .head, Self.acceptsGzip(request.headers[values: .acceptEncoding])
         else { return response }
-        let bytes = Collected()
-        try await response.body.write(bytes)
-        let plain = bytes.buffer
+        let collectedBody = CollectedBody()
+        try await response.body.write(collectedBody)
+        let plain = collectedBody.buffer
         // If there is no memory for the compressor, the text is sent uncompressed.
         if let packed = Self.packed(plain) {
             response.headers[.contentEncoding] = "gzip"
@@ -88,8 +88,8 @@ struct Compression: RouterMiddleware {
         return packed
     }
 
-    /// Collects a body.
-    private final class Collected: ResponseBodyWriter {
+    /// Collects the bytes of a response body.
+    private final class CollectedBody: ResponseBodyWriter {
         private(set) var buffer = ByteBuffer()
 
         func write(_ buffer: ByteBuffer) { self.buffer.writeImmutableBuffer(buffer) }

@@ -6,9 +6,9 @@ import Settings
 struct ConnectionLimits: Sendable {
     /// The limit of all connections.
     var all = 1_000
-    /// The limit for other machines; the rest is for this machine and for listed proxies.
+    /// The limit for other machines; the others are left for this machine and for listed proxies.
     var fromElsewhere = 900
-    /// The limit for other machines without a session; the rest is for those with one.
+    /// The limit for other machines without a session; the others are left for those with one.
     var strangers = 700
     /// The limit for one address of another machine; of IPv6, one /64.
     var ofAddress = 100
@@ -19,19 +19,19 @@ struct ConnectionLimits: Sendable {
     /// The timeout for the whole body of a request; of a client with a session, for the next bytes
     /// of it, because a file may take hours.
     var body: Duration = .seconds(30)
-    /// The timeout for a client to receive bytes of a response.
+    /// The time within which a client must receive the next bytes of a response.
     var answer: Duration = .seconds(75)
 }
 
 /// The open connections, with their state.
 ///
 /// A connection is closed when its client exceeds a timeout. Only the time counts in which the
-/// server reads and the client must send: while a page is made, or its thread has no processor, no
-/// time passes for the client.
+/// server reads and the client must send. While the server makes a page, or waits for a processor,
+/// no time counts against the client.
 ///
 /// If a limit is reached, the connection that has waited longest for its client is closed to make
-/// room; only if all are being answered, the new one is refused. So idle connections keep nobody
-/// out.
+/// room. A new connection is refused only if all others are being answered, so idle connections do
+/// not keep it out.
 final class ConnectionBook: @unchecked Sendable {
     // Sendable because the mutable properties are only touched under `lock`.
     private let lock = NSLock()
@@ -63,9 +63,10 @@ final class ConnectionBook: @unchecked Sendable {
 
     private struct Connection {
         let channel: any Channel
-        /// The range that it counts against; nil for this machine and listed proxies.
+        /// The address range whose limit it counts against; nil for this machine and listed
+        /// proxies.
         let share: NetworkRange?
-        /// Connections have ascending numbers.
+        /// A number that is higher than those of all earlier connections.
         let number: Int
         var hasSession = false
         var turn: ClientTurn
@@ -76,9 +77,9 @@ final class ConnectionBook: @unchecked Sendable {
     var count: Int { lock.withLock { connections.count } }
 
     /// The number of connections with a completely received but unanswered request.
-    var answering: Int { lock.withLock { connections.values.count { $0.turn.isServers } } }
+    var answering: Int { lock.withLock { connections.values.count { $0.turn.isServersTurn } } }
 
-    /// The number of connections on which a body is waited for.
+    /// The number of connections whose request body has not been received completely.
     var readingBodies: Int { lock.withLock { connections.values.count { $0.turn.isBodyOpen } } }
 
     // MARK: Admitting
@@ -108,8 +109,8 @@ final class ConnectionBook: @unchecked Sendable {
         return true
     }
 
-    /// Selects the connections of which one must be closed before another one with this range is
-    /// admitted; nil if there is room.
+    /// Returns the condition for the connections of which one must be closed before another
+    /// connection of this range is admitted; nil if there is room.
     private func fullScope(_ share: NetworkRange?) -> ((Connection) -> Bool)? {
         let openConnections = connections.values
         if let share {
@@ -130,7 +131,7 @@ final class ConnectionBook: @unchecked Sendable {
     private func longestWaiting(_ isInScope: (Connection) -> Bool, at now: Duration)
         -> ObjectIdentifier?
     {
-        connections.filter { !$0.value.turn.isServers && isInScope($0.value) }
+        connections.filter { !$0.value.turn.isServersTurn && isInScope($0.value) }
             .max { first, second in
                 let waited = (
                     first.value.turn.waited(until: now), second.value.turn.waited(until: now)
@@ -200,26 +201,27 @@ struct ClientTurn {
     private var isFirst = true
     private(set) var isBodyOpen = false
     private var isReading = true
-    /// The time that the server waited for the client before ``waitingSince``, for the current part
-    /// of the request.
+    /// The time for which the server waited for the client before ``waitingSince``, in the present
+    /// part of the request.
     private var waited: Duration = .zero
     /// The time since which the server waits for the client; nil while it does not wait.
     private var waitingSince: Duration?
-    /// The number of parts of responses that are not sent yet.
-    private var writes = 0
+    /// The number of parts of responses that are written but not sent yet.
+    private var unsentParts = 0
+    /// The time at which the last part was sent, or at which the first unsent one was written.
     private var writingSince: Duration = .zero
 
     /// - Parameter now: The uptime at which the connection was opened.
     init(at now: Duration) { waitingSince = now }
 
     /// Whether a completely received request is unanswered.
-    var isServers: Bool { requests > 0 && !isBodyOpen }
+    var isServersTurn: Bool { requests > 0 && !isBodyOpen }
 
     mutating func note(_ event: Event, at now: Duration) {
         waited = waited(until: now)
         waitingSince = nil
         change(event, at: now)
-        if !isServers, isReading { waitingSince = now }
+        if !isServersTurn, isReading { waitingSince = now }
     }
 
     private mutating func change(_ event: Event, at now: Duration) {
@@ -238,10 +240,10 @@ struct ClientTurn {
             waited = .zero
         case .isReading(let isReading): self.isReading = isReading
         case .partIsWritten:
-            if writes == 0 { writingSince = now }
-            writes += 1
+            if unsentParts == 0 { writingSince = now }
+            unsentParts += 1
         case .partHasLeft:
-            writes -= 1
+            unsentParts -= 1
             writingSince = now
         }
     }
@@ -252,7 +254,7 @@ struct ClientTurn {
 
     /// Whether the server has waited too long for the client.
     func isOverdue(_ limits: ConnectionLimits, at now: Duration) -> Bool {
-        if writes > 0, now - writingSince > limits.answer { return true }
+        if unsentParts > 0, now - writingSince > limits.answer { return true }
         guard waitingSince != nil else { return false }
         if isBodyOpen { return waited(until: now) > limits.body }
         return waited(until: now) > (isFirst ? limits.firstHead : limits.nextHead)

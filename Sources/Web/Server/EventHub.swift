@@ -30,23 +30,23 @@ actor EventHub {
         var known: String?
     }
 
-    /// The limit of the open streams.
+    /// The limit of open streams.
     static let mostStreams = 500
-    /// The limit of streams from other machines; the rest is for this one.
+    /// The limit of streams from other machines; the others are left for this machine.
     static let mostFromElsewhere = 400
     /// The limit of streams of one session.
     static let mostOfSession = 12
     /// The limit of streams of one address.
     static let mostOfAddress = 60
     /// The interval, in seconds, at which a keepalive is sent over a stream without changes.
-    private static let pulse: TimeInterval = 15
+    private static let keepaliveInterval: TimeInterval = 15
     /// The ids of all parts that may change, including those of the frame.
     private static let parts = Set(
         MirrorPages.all.flatMap { $0.liveParts } + ["band", "pages", "strip"]
     ).sorted()
         .joined(separator: " ")
-    /// The event that time has passed.
-    private static let passed = "event: changed\ndata: \(parts)\n\n"
+    /// The event for a fast clock, whose time has passed without a change of the database.
+    private static let timePassed = "event: changed\ndata: \(parts)\n\n"
 
     private let storage: any StorageEngine
     private let clock: any WallClock
@@ -73,7 +73,7 @@ actor EventHub {
 
     /// The stream of a mirror's changes.
     ///
-    /// It occupies its place until the connection is closed or the stream has ended.
+    /// It counts against the limits until the connection is closed or the stream has ended.
     ///
     /// - Parameters:
     ///   - mirror: The mirror's name.
@@ -115,11 +115,12 @@ actor EventHub {
         return Response(status: .ok, headers: Self.headers, body: body)
     }
 
-    /// Some proxies buffer streamed responses.
+    /// The headers of a stream, which also tell proxies not to buffer it.
     static let headers: HTTPFields = [
         .contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no",
     ]
 
+    /// - Throws: ``WebProblem`` if a limit of streams is reached.
     func requireRoom(for owner: StreamOwner) throws {
         let owners = streams.values.compactMap(\.owner)
         let text = "This one does not follow by itself."
@@ -163,20 +164,20 @@ actor EventHub {
     /// Queries for changes as long as there are streams.
     private func watch() async {
         defer { watcher = nil }
-        var sent = ContinuousClock.now
+        var lastKeepalive = ContinuousClock.now
         var wasFast = false
         while !streams.isEmpty, !Task.isCancelled {
             // A database error is ignored here and the query repeated; the page reports it when it
             // is loaded.
-            if let stamps = try? await readStamps() { tell(stamps) }
-            if sent.duration(to: .now) >= .seconds(Self.pulse) {
+            if let stamps = try? await readStamps() { sendChanges(stamps) }
+            if lastKeepalive.duration(to: .now) >= .seconds(Self.keepaliveInterval) {
                 for stream in streams.values { stream.continuation.yield(": \n\n") }
-                sent = .now
+                lastKeepalive = .now
             }
             let isFast = isFast()
             // One more event is sent when the fast clock has ended, because the page changes then.
             if isFast || wasFast {
-                for stream in streams.values { stream.continuation.yield(Self.passed) }
+                for stream in streams.values { stream.continuation.yield(Self.timePassed) }
             }
             wasFast = isFast
             // Only cancellation ends the sleep.
@@ -190,7 +191,8 @@ actor EventHub {
         return try await MirrorStamps(of: names, in: storage, now: clock.now)
     }
 
-    private func tell(_ stamps: MirrorStamps) {
+    /// Sends an event to each stream whose mirror has changed.
+    private func sendChanges(_ stamps: MirrorStamps) {
         for (id, stream) in streams {
             guard let digest = stamps.digest(of: stream.mirror), digest != stream.known else {
                 continue

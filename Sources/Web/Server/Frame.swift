@@ -86,7 +86,8 @@ struct Frame {
     }
 
     private static func strip(_ health: Health, _ request: MirrorRequest) -> PageContext {
-        // The sentence names a command, and the page leads through the steps itself.
+        // The verdict's sentence names a command; the strip leads to the page with the steps
+        // instead.
         guard health.verdict.state != .unset || request.access.isReadOnly else {
             return [
                 "state": .text(health.verdict.state.rawValue), "word": "Not set up yet",
@@ -126,10 +127,10 @@ struct Frame {
     }
 }
 
-/// Splits the text of a verdict on a mirror into its first word, which stands beside the icon of
-/// the state, and the rest of the sentence.
+/// Splits the text of a mirror's verdict into its first words, which stand beside the icon of the
+/// state, and the rest of the sentence.
 enum VerdictText {
-    /// `healthy, next post 20:13 (in 2 h)` as `Healthy` and `, next post 20:13 (in 2 h)`.
+    /// Splits `healthy, next post 20:13 (in 2 h)` into `Healthy` and `, next post 20:13 (in 2 h)`.
     static func split(_ text: String) -> (word: String, rest: String) {
         let end = text.firstIndex { $0 == "," || $0 == ":" } ?? text.endIndex
         return (Words.capitalized(String(text[..<end])), String(text[end...]))

@@ -52,8 +52,8 @@ struct Guard: RouterMiddleware {
             response = site.answer(problem, to: request.uri.path)
         }
         var secured = Self.secured(response)
-        // A page of ntfy may read whether its button worked. Anyone with the one-time address may
-        // use it, and no cookie counts.
+        // The page of the ntfy service may read whether its button worked. Anyone who knows the
+        // one-time address may use it, with or without a cookie.
         if WebSite.isOnce(request.uri.path) { secured.headers[.accessControlAllowOrigin] = "*" }
         return secured
     }
@@ -82,7 +82,7 @@ struct Guard: RouterMiddleware {
             if Self.isBelowAPath(request) { return Self.belowAPath }
         }
         let isRead = request.method == .get || request.method == .head
-        // The address itself is what permits the request; apps and programs send no origin.
+        // Knowing a one-time address is enough to use it; the apps that do so send no origin.
         if WebSite.isOnce(path) {
             guard isRead || !site.isReadOnly else { throw WebProblem.readOnly }
             return try await next(request, context)
@@ -90,7 +90,7 @@ struct Guard: RouterMiddleware {
         if !isRead { try requireOwnOrigin(request) }
         if isRead, WebSite.isOpen(path) { return try await next(request, context) }
         if WebSite.isPublic(path) {
-            return try await visited(request, context, isRead: isRead, next)
+            return try await answerVisitor(request, context, isRead: isRead, next)
         }
         var context = context
         if path == "/login" {
@@ -99,7 +99,7 @@ struct Guard: RouterMiddleware {
         }
         if !isRead, site.isReadOnly, path != "/logout" { throw WebProblem.readOnly }
         if isRead, let page = site.reloadPage(for: request) { return page }
-        // A form is not read before its sender is known.
+        // The form is read only if the request has a session.
         guard var session = try await site.session(of: request, context) else {
             guard isRead else { throw WebProblem.foreignForm }
             return site.loginPage(next: request.uri.string, request, status: .unauthorized)
@@ -126,9 +126,9 @@ struct Guard: RouterMiddleware {
         return response
     }
 
-    /// A request of the public page, which needs no login, and whose forms contain the token of its
-    /// visitor.
-    private func visited(
+    /// Answers a request of the public page, which needs no login, and whose forms contain the
+    /// token of its visitor.
+    private func answerVisitor(
         _ request: Request, _ context: WebContext, isRead: Bool,
         _ next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
@@ -156,14 +156,14 @@ struct Guard: RouterMiddleware {
 
     // MARK: Host and origin
 
-    /// A request with two hosts is refused, because a proxy in front may have used the other one.
+    /// Refuses a request with two hosts, because a proxy in front may have used the other one.
     private func requireOneHost(_ request: Request) throws {
-        // The first one is the authority.
+        // The server has moved the first Host into the authority; another one is left here.
         guard request.headers[.host] == nil else { throw WebProblem.ambiguousHost }
     }
 
-    /// Protects against DNS rebinding: a page under another name that resolves to this address can
-    /// read and change nothing.
+    /// Protects against DNS rebinding: refuses a host name that was not configured, although it
+    /// resolves to this machine.
     private func requireOwnHost(_ request: Request) throws {
         let host = Self.hostName(request.head.authority ?? "")
         guard !site.knows(host: host) else { return }
@@ -174,7 +174,7 @@ struct Guard: RouterMiddleware {
                 "It was called \(host). Whoever runs it adds the name to \(Setting.webHosts.name).")
     }
 
-    /// Protects against forms of other sites.
+    /// Refuses forms of other sites, by the Origin that the browser sends.
     private func requireOwnOrigin(_ request: Request) throws {
         guard let origin = request.headers[.origin] else {
             guard request.headers[.fetchSite] == "same-origin" else { throw WebProblem.noOrigin }
@@ -187,16 +187,18 @@ struct Guard: RouterMiddleware {
         guard parts.count == 2, ["http", "https"].contains(parts[0]) else {
             throw WebProblem.foreignOrigin(origin, of: page)
         }
-        let from = Self.hostName(parts[1])
-        let called = Self.hostName(authority)
-        let port = Self.port(parts[1], parts[0])
+        let originHost = Self.hostName(parts[1])
+        let ownHost = Self.hostName(authority)
+        let originPort = Self.port(parts[1], parts[0])
         let ownPort = Self.port(authority, scheme)
-        // If a proxy changes the host that the browser used, that name must be listed, with the
-        // port of the scheme.
-        let isRenamed = site.settings.hosts.contains(from) && !site.settings.hosts.contains(called)
+        // If a proxy replaces the Host that the browser sent, the origin's host must be a listed
+        // one, with the default port of its scheme.
+        let isRenamed =
+            site.settings.hosts.contains(originHost) && !site.settings.hosts.contains(ownHost)
         let isOwn =
-            from == called && port == ownPort || isRenamed && port == Self.port("", parts[0])
-        let isOtherScheme = from == called && parts[0] != scheme
+            originHost == ownHost && originPort == ownPort
+            || isRenamed && originPort == Self.port("", parts[0])
+        let isOtherScheme = originHost == ownHost && parts[0] != scheme
         guard isOwn || isOtherScheme else { throw WebProblem.foreignOrigin(origin, of: page) }
         guard parts[0] == scheme else { throw WebProblem.foreignScheme(origin, of: page) }
     }
@@ -225,13 +227,13 @@ struct Guard: RouterMiddleware {
 
     /// The answer to OPTIONS.
     ///
-    /// Without headers that allow it, browsers do not let other sites continue.
+    /// It has no CORS headers, so browsers do not let other sites send the actual request.
     private static func methods(of path: String) -> Response {
         let allowed = WebSite.isOpen(path) ? "GET, HEAD, OPTIONS" : "GET, HEAD, POST, OPTIONS"
         return Response(status: .noContent, headers: [.allow: allowed])
     }
 
-    /// Whether a proxy reports a path prefix, which the addresses in the pages do not have.
+    /// Whether a proxy serves the page below a path prefix, which the links of the pages lack.
     private static func isBelowAPath(_ request: Request) -> Bool {
         request.headers[values: .forwardedPrefix].contains { prefix in
             !prefix.allSatisfy { "/ ,".contains($0) }

@@ -6,21 +6,21 @@ import Settings
 
 /// Compares passwords, and limits the rate of attempts.
 ///
-/// From one address (of IPv6, one /64) five attempts are free; after five wrong ones there is one a
-/// minute, right or wrong. Ten minutes without an attempt reset the count. All addresses together
-/// have a limit too, from which this machine and addresses with a recent right password are exempt.
+/// After five wrong passwords from one address (of IPv6, one /64), only one attempt a minute is
+/// compared. Ten minutes without an attempt reset the count. All addresses together have a limit
+/// too, from which this machine and addresses with a recent right password are exempt.
 ///
-/// An attempt costs one hash. The slow derivation is done once, at the start: it protects the
-/// password from somebody who has a cookie. The password itself is in the memory of the process
-/// anyway.
+/// An attempt costs one hash. The slow derivation of the session key is done once, at the start: it
+/// keeps somebody who has a cookie from guessing the password. The attempts need no slow hash,
+/// because the password itself is in the memory of the process anyway.
 actor LoginGate {
     /// The result of an attempt with a password.
     enum Outcome: Equatable, Sendable {
         case right
-        /// The password is wrong; `left` is the number of further free attempts.
+        /// The password is wrong; `left` is the number of further attempts without a pause.
         case wrong(left: Int)
-        /// The password was not compared, or the last free attempt was wrong: the next is allowed
-        /// after this many seconds.
+        /// The password was not compared, or the last attempt without a pause was wrong; the next
+        /// one is allowed after this many seconds.
         case tooMany(seconds: Int)
     }
 
@@ -32,15 +32,16 @@ actor LoginGate {
 
     /// The number of wrong passwords from one address without a pause.
     static let triesWithoutPause = 5
-    /// The pause between wrong passwords after these, in seconds.
+    /// The pause between attempts after these, in seconds.
     static let pause: TimeInterval = 60
     /// Limit of wrong passwords from all addresses within ``pause``.
     static let wrongOfAll = 2_000
-    private static let memory: TimeInterval = 600
+    /// Seconds without an attempt after which the count of an address is reset.
+    private static let resetTime: TimeInterval = 600
     /// The limit of addresses whose attempts are remembered; beyond it the older half is dropped.
     static let addresses = 10_000
     /// The limit of addresses that are remembered for a right password.
-    private static let mostKnown = 1_000
+    private static let maximumKnown = 1_000
     private static let salt = "mirror-bot web page 1"
 
     /// The key of the sessions.
@@ -50,8 +51,8 @@ actor LoginGate {
     private let processKey = SealingKey.randomBytes(32)
     private var tries: [NetworkRange?: Tries] = [:]
     private var knownAddresses: [NetworkRange: Date] = [:]
-    /// The wrong passwords of all addresses since the begin of the present span of ``pause``.
-    private var wrongs = (since: Date.distantPast, count: 0)
+    /// The wrong passwords of all addresses in the present period, which lasts for ``pause``.
+    private var wrongInPeriod = (since: Date.distantPast, count: 0)
 
     /// Derives the key of the sessions, which takes about 100 ms.
     ///
@@ -75,7 +76,7 @@ actor LoginGate {
     ///   - now: The present.
     func attempt(_ typed: String, from share: NetworkRange?, now: Date) -> Outcome {
         var earlierTries = tries[share] ?? Tries()
-        if now.timeIntervalSince(earlierTries.last) > Self.memory { earlierTries = Tries() }
+        if now.timeIntervalSince(earlierTries.last) > Self.resetTime { earlierTries = Tries() }
         let endOfPause = earlierTries.last + Self.pause
         if earlierTries.wrong >= Self.triesWithoutPause, now < endOfPause {
             return Self.tooMany(until: endOfPause, now)
@@ -98,8 +99,10 @@ actor LoginGate {
 
     /// The time when unknown addresses may try again; nil if they may now.
     private func endOfFlood(_ now: Date) -> Date? {
-        let end = wrongs.since + Self.pause
-        guard wrongs.count >= Self.wrongOfAll, now >= wrongs.since, now < end else { return nil }
+        let end = wrongInPeriod.since + Self.pause
+        guard wrongInPeriod.count >= Self.wrongOfAll, now >= wrongInPeriod.since, now < end else {
+            return nil
+        }
         return end
     }
 
@@ -111,21 +114,21 @@ actor LoginGate {
     private func noteKnown(_ share: NetworkRange?, _ now: Date) {
         guard let share else { return }
         knownAddresses[share] = now
-        guard knownAddresses.count > Self.mostKnown,
+        guard knownAddresses.count > Self.maximumKnown,
             let oldest = knownAddresses.min(by: { $0.value < $1.value })
         else { return }
         knownAddresses[oldest.key] = nil
     }
 
-    private func noteWrong(_ noted: Tries, from share: NetworkRange?, _ now: Date) {
-        if now < wrongs.since || now >= wrongs.since + Self.pause {
-            wrongs = (since: now, count: 0)
+    private func noteWrong(_ newTries: Tries, from share: NetworkRange?, _ now: Date) {
+        if now < wrongInPeriod.since || now >= wrongInPeriod.since + Self.pause {
+            wrongInPeriod = (since: now, count: 0)
         }
-        wrongs.count += 1
+        wrongInPeriod.count += 1
         if tries.count >= Self.addresses, tries[share] == nil {
             let newest = tries.sorted { $0.value.last > $1.value.last }.prefix(Self.addresses / 2)
             tries = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
         }
-        tries[share] = noted
+        tries[share] = newTries
     }
 }

@@ -39,7 +39,7 @@ final class PageCache: @unchecked Sendable {
     /// Of several concurrent requests for a page one makes it, and the others wait for the result.
     ///
     /// - Parameter make: Makes the response; only pages are cached.
-    /// - Throws: The error of `make`; then it is called again for the next request.
+    /// - Throws: The error of `make`; the next request then calls its `make` again.
     func answer(
         _ key: String, at now: Moment, make: () async throws -> PageAnswer
     ) async throws -> PageAnswer {

@@ -5,24 +5,24 @@ import Settings
 final class RequestShares: @unchecked Sendable {
     /// The limit for one address.
     static let ofAddress = 10
-    /// The limit for all addresses of other machines together, and another one of the same size for
-    /// this machine.
+    /// The limit for all addresses of other machines together; this machine has a separate limit of
+    /// the same size.
     static let ofAll = 60
 
     // Sendable because the counts are only touched under `lock`.
     private let lock = NSLock()
     private var counts: [NetworkRange: Int] = [:]
     private var fromElsewhere = 0
-    private var fromHere = 0
+    private var fromThisMachine = 0
 
-    /// Takes a place; returns false if there is none.
+    /// Counts a request; returns false if a limit is reached.
     ///
     /// - Parameter share: ``Caller/share``.
     func enter(_ share: NetworkRange?) -> Bool {
         lock.withLock {
             guard let share else {
-                guard fromHere < Self.ofAll else { return false }
-                fromHere += 1
+                guard fromThisMachine < Self.ofAll else { return false }
+                fromThisMachine += 1
                 return true
             }
             let count = counts[share] ?? 0
@@ -33,11 +33,11 @@ final class RequestShares: @unchecked Sendable {
         }
     }
 
-    /// Returns the place.
+    /// Ends the count of a request for which ``enter(_:)`` returned true.
     func leave(_ share: NetworkRange?) {
         lock.withLock {
             guard let share else {
-                fromHere -= 1
+                fromThisMachine -= 1
                 return
             }
             fromElsewhere -= 1

@@ -4,16 +4,16 @@ import Mirroring
 import Settings
 import Storage
 
-/// A response that is no page of a mirror: an error, with the words of its page.
+/// An error response, with the title and the text of its page.
 struct WebProblem: Error, Sendable {
     let status: HTTPResponse.Status
     let title: String
     let text: String
     /// The state that determines the shape and color on the page.
     var state = "unset"
-    /// The link back; nil for `/`, and on the public page for none.
+    /// The path of the link back; nil for `/`, or for no link if the request is of the public page.
     var back: String?
-    /// Seconds until a retry; nil for no such header.
+    /// Seconds after which the client may retry; nil for no `Retry-After`.
     var retryAfter: Int?
 
     static let notFound = WebProblem(
@@ -45,16 +45,16 @@ struct WebProblem: Error, Sendable {
 
     /// The error for a form that came from another address than the page's.
     ///
-    /// The text names both addresses: by them a proxy that passes another Host can be distinguished
-    /// from an attack.
+    /// The text names both addresses, because they show whether a proxy passed another Host, or
+    /// somebody attacked.
     ///
     /// - Parameters:
     ///   - origin: The origin that the browser sent.
-    ///   - page: Scheme and authority by which the page was called.
+    ///   - page: The scheme and authority by which the browser requested the page.
     static func foreignOrigin(_ origin: String, of page: String) -> WebProblem {
         WebProblem(
             status: .forbidden, title: "This form is not from here",
-            text: compared(origin, page)
+            text: comparison(origin, page)
                 + " If both are this page, the reverse proxy in front of it has to pass on the Host that the browser "
                 + "sent, with its port (in nginx: proxy_set_header Host $http_host).")
     }
@@ -65,11 +65,11 @@ struct WebProblem: Error, Sendable {
     static func foreignScheme(_ origin: String, of page: String) -> WebProblem {
         WebProblem(
             status: .forbidden, title: "This form is not from here",
-            text: compared(origin, page)
+            text: comparison(origin, page)
                 + " A reverse proxy in front of it has to send X-Forwarded-Proto.")
     }
 
-    private static func compared(_ origin: String, _ page: String) -> String {
+    private static func comparison(_ origin: String, _ page: String) -> String {
         "Nothing was done. The form came from \(origin.prefix(shownLength)), and this page was called "
             + "\(page.prefix(shownLength))."
     }
@@ -90,7 +90,7 @@ struct WebProblem: Error, Sendable {
     static let gone = WebProblem(
         status: .requestTimeout, title: "The connection was closed", text: "Nothing was done.")
 
-    /// The answer to an error of a request.
+    /// Creates the response to an error of a request.
     init(_ error: any Error) {
         switch error {
         case let problem as WebProblem: self = problem

@@ -11,8 +11,8 @@ package import Settings
 /// The web page of the mirrors of a database; runs until the process is shut down.
 package struct WebServer: Service {
     /// The interval of checks for clients that exceed a timeout.
-    private static let interval: Duration = .seconds(1)
-    /// Limits of the data before a request's body, in bytes and in number.
+    private static let sweepInterval: Duration = .seconds(1)
+    /// Limits of a request's headers, in bytes and in number.
     private static let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
         maxHeaderFieldSize: 16 * 1_024, maxHeaderListSize: 32 * 1_024, maxHeaderFieldCount: 100)
 
@@ -29,7 +29,7 @@ package struct WebServer: Service {
     ///   - installation: The open database; it is not closed here.
     ///   - settings: The address, and the access rules.
     ///   - isReadOnly: Whether changes are forbidden.
-    ///   - build: The program.
+    ///   - build: The version and commit of the program, for the metrics.
     ///   - onBegin: Asks the worker to begin with a mirror, and returns whether it does; nil for a
     ///     process without a worker.
     ///   - demo: Returns the progress of the shown demo; nil for no demo.
@@ -101,7 +101,7 @@ package struct WebServer: Service {
             logger: Logger(label: "mirror-bot.web") { _ in SwiftLogNoOpLogHandler() })
         let sweeper = Task { [connections] in
             // Sleeping fails only when the task is cancelled.
-            while (try? await Task.sleep(for: Self.interval)) != nil { connections.sweep() }
+            while (try? await Task.sleep(for: Self.sweepInterval)) != nil { connections.sweep() }
         }
         defer {
             sweeper.cancel()
@@ -109,7 +109,7 @@ package struct WebServer: Service {
         }
         do {
             try await application.run()
-            // The data that a training has read stays stored.
+            // Ends the running trainings; the data that they have read stays stored.
             await setup.end()
         } catch {
             await setup.end()
@@ -158,9 +158,9 @@ struct WebContext: RequestContext {
         peer = source.channel.remoteAddress?.ipAddress ?? ""
     }
 
-    /// A decoded part of the path that the route names.
+    /// Returns a part of the path that the route's pattern names, decoded.
     ///
-    /// - Throws: ``WebProblem`` with 404 if it is invalid.
+    /// - Throws: ``WebProblem`` with 404 if the part is invalid.
     func parameter(_ name: String) throws -> String {
         guard let text = parameters.get(name).flatMap({ WebFields.decodedPath($0) }) else {
             throw WebProblem.notFound

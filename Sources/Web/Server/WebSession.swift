@@ -11,7 +11,7 @@ import Storage
 struct WebSession: Sendable {
     /// The identifier: 22 random characters, 132 bits, from the system's generator.
     let id: String
-    /// Whether the response must set the cookie.
+    /// Whether the browser does not have the cookie yet, so that the response must set it.
     var isNew = false
 
     /// The token for the session's forms.
@@ -35,49 +35,51 @@ struct WebSession: Sendable {
 /// identifier alone.
 struct WebSessions: Sendable {
     /// The usual duration of a session, in seconds.
-    static let usual: TimeInterval = 12 * 3_600
-    static let long: TimeInterval = 30 * 86_400
+    static let usualDuration: TimeInterval = 12 * 3_600
+    /// The duration of a session that outlasts the browser's window, in seconds.
+    static let longDuration: TimeInterval = 30 * 86_400
     private static let secureName = "__Host-mirror-bot"
     private static let plainName = "mirror-bot"
-    private static let secureVisitor = "__Host-mirror-bot-visitor"
-    private static let plainVisitor = "mirror-bot-visitor"
+    private static let secureVisitorName = "__Host-mirror-bot-visitor"
+    private static let plainVisitorName = "mirror-bot-visitor"
 
     /// The key of the codes; nil without a password.
     let key: [UInt8]?
     /// The most cookies of a request that are checked.
-    private static let cookies = 4
+    private static let maximumCookies = 4
 
     /// The valid sessions of the request's cookies, including those that were logged out.
     ///
-    /// A browser may have one from plain http besides the one from https.
+    /// A browser may send two: the cookie that was set over https, and the one set over plain http.
     func sessions(of headers: HTTPFields, now: Date) -> [WebSession] {
         let cookies = Cookies(headers)
-        return [Self.secureName, Self.plainName].flatMap(cookies.all).prefix(Self.cookies)
-            .compactMap { opened($0, now: now) }
+        return [Self.secureName, Self.plainName].flatMap(cookies.all).prefix(Self.maximumCookies)
+            .compactMap { session(from: $0, now: now) }
     }
 
     // MARK: Visitors
 
     /// The visitor of the public page from the request's cookie; a new one without a cookie.
     ///
-    /// It gives access to nothing else: its cookie has another name, which the pages of a mirror
-    /// ignore.
+    /// A visitor's session gives no access to the pages of a mirror, which ignore its cookie
+    /// because of its name.
     static func visitor(of headers: HTTPFields) -> WebSession {
         let cookies = Cookies(headers)
-        let ids = [secureVisitor, plainVisitor].flatMap(cookies.all).filter(isID)
+        let ids = [secureVisitorName, plainVisitorName].flatMap(cookies.all).filter(isID)
         return ids.first.map { WebSession(id: $0) } ?? .new()
     }
 
     /// The header that sets a visitor's cookie, until the browser's window is closed.
     static func visitorCookie(_ visitor: WebSession, isSecure: Bool) -> String {
-        (isSecure ? secureVisitor : plainVisitor) + "=" + visitor.id + flags(isSecure: isSecure)
+        (isSecure ? secureVisitorName : plainVisitorName) + "=" + visitor.id
+            + flags(isSecure: isSecure)
     }
 
     private static func isID(_ text: String) -> Bool {
         text.utf8.count == WebSession.idLength && text.utf8.allSatisfy(Cookies.isPlain)
     }
 
-    private func opened(_ value: String, now: Date) -> WebSession? {
+    private func session(from value: String, now: Date) -> WebSession? {
         let parts = value.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let id = parts.first, Self.isID(id) else { return nil }
         guard let key else { return parts.count == 1 ? WebSession(id: id) : nil }
@@ -98,13 +100,13 @@ struct WebSessions: Sendable {
     ///   - isSecure: Whether the request came over https. On plain http the cookie has another
     ///     name, because not every browser accepts a `__Host-` one there.
     func cookie(_ session: WebSession, isLong: Bool, isSecure: Bool, now: Date) -> String {
-        let lasts = isLong ? Self.long : Self.usual
+        let duration = isLong ? Self.longDuration : Self.usualDuration
         var value = session.id
         if let key {
-            let end = String(Int(now.timeIntervalSince1970 + lasts))
+            let end = String(Int(now.timeIntervalSince1970 + duration))
             value += ".\(end).\(code(session.id, end, key))"
         }
-        return Self.header(value, isSecure: isSecure) + (isLong ? "; Max-Age=\(Int(lasts))" : "")
+        return Self.header(value, isSecure: isSecure) + (isLong ? "; Max-Age=\(Int(duration))" : "")
     }
 
     /// The header that deletes the cookie.
@@ -123,8 +125,8 @@ struct WebSessions: Sendable {
 
 /// The sessions that were logged out, until they would have expired anyway.
 ///
-/// They are stored, so that a copied cookie is invalid in another process of the same database and
-/// after a restart.
+/// They are stored in the database, so that a copied cookie is invalid in another process of the
+/// same database and after a restart.
 struct EndedSessions: Sendable {
     let storage: any StorageEngine
 
@@ -139,7 +141,7 @@ struct EndedSessions: Sendable {
     ///
     /// - Throws: The store's error.
     func add(_ session: WebSession, now: Date) async throws {
-        let end = (now + WebSessions.long).milliseconds
+        let end = (now + WebSessions.longDuration).milliseconds
         try await storage.transaction { connection in
             try connection.execute(
                 "DELETE FROM ended_sessions WHERE ends_ms <= \(now.milliseconds)")

@@ -7,10 +7,11 @@ import Settings
 
 /// The list of all mirrors.
 extension WebSite {
-    /// Mirrors on a page.
-    private static let listed = 50
+    /// The number of mirrors on a page.
+    private static let mirrorsPerPage = 50
 
-    /// Redirects with 303 to the only mirror; else lists all, or those that match a search.
+    /// Redirects with 303 to the mirror if there is only one; else lists all mirrors, or those that
+    /// match a search.
     func index(_ request: Request, _ context: WebContext) async throws -> Response {
         guard let session = context.session else { throw WebProblem.foreignForm }
         return try await page(for: session, key: Self.pageKey(request)) {
@@ -32,7 +33,7 @@ extension WebSite {
             context = ["isEmpty": true, "newName": .text(installation.namedMirror)]
         } else {
             var search = MirrorsStatus.Query(words: query.typed("q"))
-            search.size = Self.listed
+            search.size = Self.mirrorsPerPage
             search.after = query["after"]
             (search.areAsking, search.state) =
                 query["state"] == Self.asking
@@ -69,14 +70,14 @@ extension WebSite {
         return Self.seeOther(MirrorRequest.base(of: name) + SetupPage.path)
     }
 
-    /// The filter for mirrors with waiting items.
+    /// The value of the filter for mirrors with items that wait for a person.
     private static let asking = "asking"
 
     private func list(_ status: MirrorsStatus, _ search: MirrorsStatus.Query) -> PageContext {
-        let all = status.states.values.reduce(0, +)
+        let mirrorCount = status.states.values.reduce(0, +)
         let worst: Health.Verdict.State =
             [.failing, .unset, .hindered].first { status.count($0) > 0 } ?? .healthy
-        let title = Self.title(status, of: all)
+        let title = Self.title(status, of: mirrorCount)
         let counts = [
             (Health.Verdict.State.healthy, "is healthy", "are healthy"),
             (.hindered, "works, but for a part", "work, but for a part"),
@@ -91,21 +92,21 @@ extension WebSite {
         }
         let sentence =
             counts.isEmpty ? "" : Words.capitalized(counts.joined(separator: ", ")) + ". "
-        let current = search.areAsking ? Self.asking : search.state?.rawValue
+        let currentFilter = search.areAsking ? Self.asking : search.state?.rawValue
         let tabs: [PageContext] =
-            [tab("All", nil, all, current, search)]
+            [tab("All", nil, mirrorCount, currentFilter, search)]
             + Health.Verdict.State.byNeed.compactMap { state in
                 let count = status.count(state)
                 return count == 0
-                    ? nil : tab(state.words, state.rawValue, count, current, search, state)
+                    ? nil : tab(state.words, state.rawValue, count, currentFilter, search, state)
             }
             + (status.asking == 0
-                ? [] : [tab("wait for you", Self.asking, status.asking, current, search)])
+                ? [] : [tab("wait for you", Self.asking, status.asking, currentFilter, search)])
         return [
             "state": .text(worst.rawValue), "title": .text(title),
             "summary": .text(sentence + (next ?? "")),
-            "count": .text(Words.count(all, "mirror")), "q": .text(search.words),
-            "filter": .text(current), "tabs": .list(tabs),
+            "count": .text(Words.count(mirrorCount, "mirror")), "q": .text(search.words),
+            "filter": .text(currentFilter), "tabs": .list(tabs),
             "groups": .list(groups(status)),
             "hasMirrors": .flag(!status.mirrors.isEmpty),
             "found": .text(
@@ -114,13 +115,16 @@ extension WebSite {
                     : "\(Words.number(status.mirrors.count)) of \(Words.number(status.total))"),
             "next": .text(
                 status.next.map {
-                    "/" + WebFields.query([("q", search.words), ("state", current), ("after", $0)])
+                    "/"
+                        + WebFields.query([
+                            ("q", search.words), ("state", currentFilter), ("after", $0),
+                        ])
                 }),
-            "nextWords": .text("Next \(Self.listed)"),
+            "nextWords": .text("Next \(Self.mirrorsPerPage)"),
         ]
     }
 
-    /// The sentence above the list; it has the same content as ``MirrorsStatus/Check``.
+    /// The sentence above the list, which reports the same state as ``MirrorsStatus/Check``.
     private static func title(_ status: MirrorsStatus, of all: Int) -> String {
         func part(_ count: Int, _ one: String, _ many: String) -> String {
             "\(Words.number(count)) of \(Words.number(all)) \(count == 1 ? one : many)."
@@ -149,7 +153,7 @@ extension WebSite {
         ]
     }
 
-    /// The listed mirrors; those with the same reason are under a heading with their number.
+    /// The listed mirrors; mirrors with the same reason are grouped under a heading.
     private func groups(_ status: MirrorsStatus) -> [PageContext] {
         let counts = Dictionary(
             (status.shared ?? []).map { ($0.text, $0.count) }, uniquingKeysWith: max)

@@ -54,10 +54,10 @@ extension WebSite {
             return Response(status: .methodNotAllowed, headers: [.allow: "GET"])
         }
         let isSeen = request.headers[.fetchMode].map { $0 == "navigate" } ?? true
-        // A response is not shared if it has a result's sentence, which is shown once, or the state
-        // of a set-up, which only this process has.
+        // A response is not cached if it has the sentence with a result, which is shown once, or
+        // the state of a set-up, which the database does not have.
         guard !route.isChange, route.pattern != SetupPage.path,
-            !(isSeen && said.has(for: session.id))
+            !(isSeen && resultSentences.has(for: session.id))
         else {
             let visit = Visit(
                 session: session, token: session.csrf, isGet: !route.isChange, isSeen: isSeen)
@@ -95,8 +95,8 @@ extension WebSite {
             origin: request.method == .post ? request.headers[.origin]?.lowercased() : nil,
             kept: kept,
             setup: setup)
-        // The stamp is read before the page, so that a change in between is reported twice rather
-        // than never.
+        // The stamp is read before the page is made, so that the browser learns of a change in
+        // between once too often rather than never.
         let stamps =
             visit.isGet
             ? try await MirrorStamps(of: [mirror.name], in: installation.storage, now: now) : nil
@@ -105,10 +105,10 @@ extension WebSite {
             stamp: stamps?.digest(of: mirror.name))
     }
 
-    /// The inputs of a response other than the handler's reply.
+    /// The values of a request that determine how the handler's reply becomes a response.
     private struct Visit {
         let session: WebSession
-        /// The token of its forms.
+        /// The token of the forms in the response.
         let token: String
         /// Whether the request changes nothing, so that the same page can be requested again.
         let isGet: Bool
@@ -141,7 +141,7 @@ extension WebSite {
             guard !isReadOnly else { throw WebProblem.readOnly }
             return try await page(confirmation.page(of: request), of: request, visit, stamp: stamp)
         case .seeOther(let path, let sentence):
-            if let sentence { said.keep(sentence, for: visit.session.id) }
+            if let sentence { resultSentences.keep(sentence, for: visit.session.id) }
             return .other(Self.seeOther(path))
         case .file(let text, let type, let name):
             return .other(
@@ -169,7 +169,7 @@ extension WebSite {
     ) async throws -> PageAnswer {
         let frame = try await Frame(
             content, of: request,
-            said: visit.isGet && visit.isSeen ? said.take(for: visit.session.id) : nil,
+            said: visit.isGet && visit.isSeen ? resultSentences.take(for: visit.session.id) : nil,
             isGet: visit.isGet, stamp: stamp, version: build.version)
         let context = frame.context.merging([
             "band": .fields(band(tellsMore: content.section == .today && content.showsVerdict))

@@ -37,8 +37,10 @@ extension WebSite {
         }
     }
 
+    /// Finds the address that a request names, and its mirror.
+    ///
     /// - Throws: ``WebProblem`` for an address without an effect. Nothing about the mirror is
-    ///   revealed before the address was found to be valid.
+    ///   revealed before the address is known to be valid.
     private func visit(_ context: WebContext) async throws -> Visit {
         let name = try context.parameter("mirror")
         let text = try context.parameter("address")
@@ -46,7 +48,7 @@ extension WebSite {
             throw WebProblem.notFound
         }
         let now = now
-        let address = try await told { try await addresses.address(in: text, now: now) }
+        let address = try await throwingProblems { try await addresses.address(in: text, now: now) }
         let mirror = try await installation.mirror(named: name)
         let record = try await mirror.table.record()
         return Visit(
@@ -73,20 +75,21 @@ extension WebSite {
     private func useOnce(_ request: Request, _ context: WebContext) async throws -> Response {
         let visit = try await visit(context)
         let desk = Desk(visit.mirror, zone: visit.zone)
-        let (address, isNew) = try await told {
+        let (address, isNew) = try await throwingProblems {
             try await visit.addresses.use(visit.text, at: desk)
         }
         let action = try await address.action(in: visit.mirror)
-        let done = isNew ? address.deed.done : "\(address.deed.done) already"
+        let doneWords = isNew ? address.deed.done : "\(address.deed.done) already"
         return page(
             [
-                "title": .text("\(done): \(visit.subject(action))"), "lead": .none, "text": .none,
+                "title": .text("\(doneWords): \(visit.subject(action))"), "lead": .none,
+                "text": .none,
                 "verb": .none,
             ], of: visit.mirror, request)
     }
 
-    /// Runs `body`; an error because the address has no effect becomes its page.
-    private func told<Value>(_ body: () async throws -> Value) async throws -> Value {
+    /// Runs `body`, and replaces the refusal of an address by the problem whose page is shown.
+    private func throwingProblems<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
         } catch let refusal as OnceAddress.Refusal {
@@ -104,7 +107,7 @@ extension WebSite {
         let context = content.merging([
             "open": .text(MirrorRequest.base(of: mirror.name)), "mirror": .text(mirror.name),
         ]) { $1 }
-        return alone(
+        return standalonePage(
             TemplateLibrary.standard.render(.once, context), title: "Notification", status: .ok,
             theme: Self.theme(of: request))
     }

@@ -31,12 +31,12 @@ extension WebSite {
         }
     }
 
-    /// `/public/NAME` of a path below it, as the request spells it.
+    /// Returns `/public/NAME` for a path below it, spelled as in the request.
     static func publicBase(of path: String) -> String {
         "/public/" + (path.split(separator: "/").dropFirst().first ?? "")
     }
 
-    /// A visitor at the public page of a mirror.
+    /// A request of the public page of a mirror, with its visitor.
     private struct Visit {
         let mirror: HumanMirror
         let record: MirrorRecord
@@ -99,7 +99,7 @@ extension WebSite {
             base: visit.base,
             csrf: visit.visitor.csrf,
             isReadOnly: isReadOnly, typed: typed, wrong: wrong)
-        return alone(
+        return standalonePage(
             TemplateLibrary.standard.render(.everybody, page.context), title: page.title,
             status: status,
             theme: Self.theme(of: request), isPublic: true)
@@ -148,7 +148,7 @@ extension WebSite {
             return Self.seeOther(visit.base + "#you")
         }
         let people = visit.mirror.people
-        // A person who is denied already keeps the earlier reason.
+        // If the person is denied already, the earlier reason is kept.
         guard try await people.stance(of: account) != .deny else {
             return Self.seeOther(visit.base + "#you")
         }
@@ -156,8 +156,8 @@ extension WebSite {
             _ = try await Desk(visit.mirror, zone: nil).perform(
                 DenyPeople(account: account.reference, wish: .stop))
         } catch let error where !(error is StorageError) {
-            // Without the dictionary nothing can be unlearned now; the person is left alone
-            // nevertheless.
+            // The posts cannot be unlearned now, because the dictionary is missing. The denial is
+            // stored nevertheless.
             guard try await people.stance(of: account) == .deny else { throw error }
             logger.warning("Posts not unlearned", metadata: ["type": "\(type(of: error))"])
         }

@@ -33,7 +33,7 @@ extension WebSite {
         let fields = Self.returnFields.map { ($0, query[$0]) } + [(Self.reloadMark, "1")]
         let next = Self.ownPath(request.uri.path) + WebFields.query(fields)
         let content = TemplateLibrary.standard.render(.comingBack, ["next": .text(next)])
-        var response = alone(
+        var response = standalonePage(
             content, title: "Back from the server", status: .ok, theme: Self.theme(of: request))
         response.headers[.refresh] = "0;url=\(next)"
         return response

@@ -25,7 +25,7 @@ extension WebSite {
     /// The bytes of a form's file that are written at once.
     private static let sizeOfWrite = 1 << 20
 
-    /// Whether the body of a request may be a piece of a file instead of a form.
+    /// Whether the body of a request is a piece of a file instead of a form.
     static func isUpload(_ request: Request) -> Bool {
         request.method == .post && request.uri.path.hasPrefix("/m/")
             && request.uri.path.hasSuffix(uploadPath)

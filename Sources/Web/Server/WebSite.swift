@@ -21,7 +21,7 @@ final class WebSite: Sendable {
     let sessions: WebSessions
     private let endedSessions: EndedSessions
     let proofShares = ProofShares()
-    let said = SaidSentences()
+    let resultSentences = SaidSentences()
     let events: EventHub
     let connections: ConnectionBook
     let kept = KeptReports()
@@ -30,8 +30,8 @@ final class WebSite: Sendable {
     private let pages = PageCache()
     /// The placeholder for form tokens in cached ``pages``; random, so that no stored text contains
     /// it.
-    private let tokenPlace = WebSession.new().csrf
-    /// Compares passwords; nil without a password.
+    private let tokenPlaceholder = WebSession.new().csrf
+    /// Checks the password of the page; nil if none is set.
     private let gate: LoginGate?
 
     init(
@@ -80,7 +80,7 @@ final class WebSite: Sendable {
         demo.map { ["state": .text($0().sentence), "tellsMore": .flag(tellsMore)] }
     }
 
-    /// The paths of files and probes, which are answered at once.
+    /// Whether a path is that of a file or a probe, whose answer is made at once.
     static func isQuick(_ path: String) -> Bool {
         probes.contains(path) || WebAsset.all.contains { $0.path == path }
     }
@@ -88,16 +88,16 @@ final class WebSite: Sendable {
     private static let probes = ["/healthz", "/readyz"]
     private static let metricsPath = "/metrics"
 
-    /// The paths that need no session.
+    /// Whether a path needs no session.
     static func isOpen(_ path: String) -> Bool {
         probes.contains(path) || WebAsset.open.contains { $0.path == path } || path == metricsPath
     }
 
-    /// Whether a request is answered for any host name: that of a probe, and of a program that
-    /// collects metrics.
+    /// Whether a request is answered whatever host name it has: one of a probe, or of a program
+    /// that collects metrics.
     ///
-    /// For metrics, browsers are excluded: they send a Host with every request, and under a name
-    /// that was made to resolve to this machine they have no password.
+    /// A browser gets no metrics this way: it sends a Host with every request, and if DNS rebinding
+    /// led it here by another name, it has no password for that name.
     func isForAnyName(_ request: Request) -> Bool {
         let path = request.uri.path
         if Self.probes.contains(path) { return true }
@@ -116,7 +116,7 @@ final class WebSite: Sendable {
         }
         router.get("/") { request, context in try await self.index(request, context) }
         router.post("/setup") { _, context in try await self.makeMirror(context) }
-        router.get("/login") { request, context in try await self.login(request, context) }
+        router.get("/login") { request, context in try await self.showLogin(request, context) }
         router.post("/login") { request, context in try await self.logIn(request, context) }
         router.post("/logout") { _, context in try await self.logOut(context) }
         router.post("/look") { request, context in self.setTheme(request, context) }
@@ -148,21 +148,21 @@ final class WebSite: Sendable {
 
     /// The session of a request; a new one if no login is required, nil if one is.
     ///
-    /// - Throws: The store's error if it cannot be read whether the session was logged out.
+    /// - Throws: The store's error if the ended sessions cannot be read.
     func session(of request: Request, _ context: WebContext) async throws -> WebSession? {
-        let found = try await openSession(of: request)
+        let openSession = try await openSession(of: request)
         if settings.userHeader != nil {
-            if isNamed(request, context) { return found ?? .new() }
+            if hasProxyUser(request, context) { return openSession ?? .new() }
             guard gate != nil else { return nil }
         }
-        return gate == nil ? found ?? .new() : found
+        return gate == nil ? openSession ?? .new() : openSession
     }
 
     /// Whether a request counts as one without a session: it has none, or needs none.
     func isStranger(_ request: Request, _ context: WebContext) -> Bool {
         let path = request.uri.path
         if Self.isPublic(path) || Self.isOnce(path) || path == "/login" { return true }
-        guard gate != nil || settings.userHeader != nil, !isNamed(request, context) else {
+        guard gate != nil || settings.userHeader != nil, !hasProxyUser(request, context) else {
             return false
         }
         return gate == nil || sessions.sessions(of: request.headers, now: now).isEmpty
@@ -177,8 +177,8 @@ final class WebSite: Sendable {
         return nil
     }
 
-    /// Whether a proxy reports a logged-in user.
-    private func isNamed(_ request: Request, _ context: WebContext) -> Bool {
+    /// Whether a trusted proxy reports a logged-in user.
+    private func hasProxyUser(_ request: Request, _ context: WebContext) -> Bool {
         guard let name = settings.userHeader.flatMap({ HTTPField.Name($0) }) else { return false }
         return settings.isLoggedIn(request.headers[values: name], by: context.peer)
     }
@@ -200,7 +200,7 @@ final class WebSite: Sendable {
 
     /// The scheme that the browser used: `https` only if a proxy reports it.
     ///
-    /// With several proxies, the first value is that of the browser's connection.
+    /// With several proxies, the first value of the header is about the browser's connection.
     static func scheme(of request: Request) -> String {
         let forwarded = request.headers[.forwardedProtocol]?.split(separator: ",").first ?? ""
         return forwarded.trimmingCharacters(in: .whitespaces).lowercased() == "https"
@@ -223,8 +223,8 @@ final class WebSite: Sendable {
             isUnencrypted: Self.isUnencrypted(request), canNameFiles: isAtMachine(request))
     }
 
-    /// Whether a request comes from this machine itself: nobody has to log in, the server listens
-    /// only here, and no proxy passed the request on.
+    /// Whether a request comes from this machine itself: no login is needed, the server listens
+    /// only on the loopback address, and no proxy passed the request on.
     private func isAtMachine(_ request: Request) -> Bool {
         let host = Guard.hostName(request.head.authority ?? "")
         return !settings.needsLogin && settings.listening.isLoopback
@@ -240,8 +240,8 @@ final class WebSite: Sendable {
     ///
     /// - Parameters:
     ///   - key: The cache key, one for each page: ``pageKey(_:)``.
-    ///   - make: Makes the response with forms that contain this token. Only pages are cached.
-    /// - Throws: The store's error, and what `make` throws.
+    ///   - make: Makes the response, with `token` in its forms. Only pages are cached.
+    /// - Throws: The store's error, and the errors of `make`.
     func page(
         for session: WebSession, key: String, make: (_ token: String) async throws -> PageAnswer
     ) async throws -> Response {
@@ -249,7 +249,7 @@ final class WebSite: Sendable {
         let moment = PageCache.Moment(
             second: Int(now.timeIntervalSince1970.rounded(.down)),
             state: try await installation.storage.state())
-        let answer = try await pages.answer(key, at: moment) { try await make(tokenPlace) }
+        let answer = try await pages.answer(key, at: moment) { try await make(tokenPlaceholder) }
         return answer.response(token: session.csrf)
     }
 
@@ -263,7 +263,7 @@ final class WebSite: Sendable {
 
     // MARK: Log-in
 
-    private func login(_ request: Request, _ context: WebContext) async throws -> Response {
+    private func showLogin(_ request: Request, _ context: WebContext) async throws -> Response {
         let query = WebFields(encoded: request.uri.query ?? "") ?? .none
         let next = Self.ownPath(query["next"])
         guard try await session(of: request, context) == nil else { return Self.seeOther(next) }
@@ -284,14 +284,14 @@ final class WebSite: Sendable {
             return response
         case .wrong(let triesLeft):
             logger.notice(
-                "Wrong password for the web page", metadata: ["address": "\(caller.shown)"])
+                "Wrong password for the web page", metadata: ["address": "\(caller.shownAddress)"])
             let sentence =
                 "That is not the password. \(Self.capitalizedCount(triesLeft)) more, then one a minute."
             return loginPage(next: next, request, status: .unauthorized, wrong: sentence)
         case .tooMany(let seconds):
             logger.notice(
                 "Too many wrong passwords for the web page",
-                metadata: ["address": "\(caller.shown)"])
+                metadata: ["address": "\(caller.shownAddress)"])
             var response = loginPage(
                 next: next, request, status: .tooManyRequests,
                 wrong:
@@ -308,7 +308,7 @@ final class WebSite: Sendable {
             "\(count < numerals.count ? numerals[count] : "\(count)") \(count == 1 ? "try" : "tries")"
     }
 
-    /// The form for the password, or the sentence that names the other way to log in.
+    /// The page with the form for the password, or with the sentence that names the proxy's login.
     func loginPage(
         next: String, _ request: Request, status: HTTPResponse.Status, wrong: String? = nil
     ) -> Response {
@@ -320,7 +320,8 @@ final class WebSite: Sendable {
                 "hasPassword": .flag(gate != nil), "header": .text(settings.userHeader),
                 "isUnencrypted": .flag(Self.isUnencrypted(request) && gate != nil),
             ])
-        return alone(content, title: "Log in", status: status, theme: Self.theme(of: request))
+        return standalonePage(
+            content, title: "Log in", status: status, theme: Self.theme(of: request))
     }
 
     private func logOut(_ context: WebContext) async throws -> Response {
@@ -370,11 +371,11 @@ final class WebSite: Sendable {
     }
 
     private func metrics(_ request: Request, _ context: WebContext) async throws -> Response {
-        // Programs send the password with each request, which needs no database to be checked.
+        // A program sends the password with each request; checking it needs no database.
         let isProgram = gate != nil && request.headers[.authorization] != nil
-        let isOpened = isProgram ? false : try await session(of: request, context) != nil
-        if !isOpened {
-            switch await bearer(request, context) {
+        let hasSession = isProgram ? false : try await session(of: request, context) != nil
+        if !hasSession {
+            switch await checkBearerToken(request, context) {
             case .right: break
             case .wrong:
                 var response = Self.plain(
@@ -420,14 +421,18 @@ final class WebSite: Sendable {
         }
     }
 
-    private func bearer(_ request: Request, _ context: WebContext) async -> LoginGate.Outcome {
+    private func checkBearerToken(_ request: Request, _ context: WebContext) async
+        -> LoginGate.Outcome
+    {
         let scheme = "Bearer "
-        guard let gate, let sent = request.headers[.authorization], sent.hasPrefix(scheme) else {
+        guard let gate, let credentials = request.headers[.authorization],
+            credentials.hasPrefix(scheme)
+        else {
             return .wrong(left: 0)
         }
         let caller = caller(of: request, context)
         return await gate.attempt(
-            String(sent.dropFirst(scheme.count)), from: caller.share, now: now)
+            String(credentials.dropFirst(scheme.count)), from: caller.share, now: now)
     }
 
     // MARK: Answers
@@ -457,7 +462,7 @@ final class WebSite: Sendable {
     }
 
     /// A page with one narrow column, outside the frame of a mirror.
-    func alone(
+    func standalonePage(
         _ content: Markup, title: String, status: HTTPResponse.Status, theme: Access.Theme? = nil,
         isPublic: Bool = false
     ) -> Response {
@@ -473,8 +478,10 @@ final class WebSite: Sendable {
             status: status)
     }
 
-    /// - Parameter path: The path of the request. On the public page there is no link to the login,
-    ///   which is not for its visitors.
+    /// Creates the response for a problem.
+    ///
+    /// - Parameter path: The path of the request. The public page has no link to the login, which
+    ///   is not for its visitors.
     func answer(_ problem: WebProblem, to path: String) -> Response {
         let content = TemplateLibrary.standard.render(
             .problem,
@@ -483,7 +490,7 @@ final class WebSite: Sendable {
                 "state": .text(problem.state),
                 "back": .text(problem.back ?? (Self.isPublic(path) ? nil : "/")),
             ])
-        var response = alone(content, title: problem.title, status: problem.status)
+        var response = standalonePage(content, title: problem.title, status: problem.status)
         response.headers[.retryAfter] = problem.retryAfter.map { "\($0)" }
         return response
     }

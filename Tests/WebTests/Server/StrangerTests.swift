@@ -266,7 +266,7 @@ import Testing
         turn.note(.bodyContinued, at: .seconds(1_008))
         #expect(!isOverdue(1_038) && isOverdue(1_039))
         turn.note(.bodyEnded, at: .seconds(1_015))
-        #expect(!isOverdue(9_000) && turn.isServers)
+        #expect(!isOverdue(9_000) && turn.isServersTurn)
         turn.note(.partIsWritten, at: .seconds(9_000))
         turn.note(.partHasLeft, at: .seconds(9_001))
         #expect(!isOverdue(19_000))
