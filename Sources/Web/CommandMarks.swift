@@ -4,8 +4,8 @@ import Settings
 /// A sentence of the program, divided into text and code; the code is the commands and settings
 /// that it names.
 ///
-/// Only for sentences of the program. A text in quotation marks in them was typed or written by
-/// somebody, and is not searched for code.
+/// It is only for sentences of the program. A text in quotation marks was typed or written by
+/// somebody, so it is not searched for code.
 package struct CommandMarks: Equatable, Sendable {
     /// A part of the sentence.
     package struct Part: Equatable, Sendable {
@@ -75,7 +75,7 @@ package struct CommandMarks: Equatable, Sendable {
         AnySetting.all.flatMap { $0.isSecret ? [$0.name, $0.name + "_FILE"] : [$0.name] })
     private static let shortestSetting = settings.map(\.utf8.count).min() ?? 0
 
-    /// The arguments that are plain words, which would otherwise be taken for words of the
+    /// The plain words that are arguments if they follow a command, rather than words of the
     /// sentence.
     private static let plainArguments = Set(
         ["everything", "last", "next", "proposed"] + NetworkName.known.map(\.rawValue))
@@ -98,44 +98,44 @@ extension CommandMarks {
         let bytes: UnsafeBufferPointer<UInt8>
 
         private static let program = Array("mirror-bot ".utf8)
-        /// The signs that arguments may have, and words of a sentence do not.
+        /// The characters that an argument may contain, and a word of a sentence does not.
         private static let argumentSigns = Array("@#/:=*".utf8)
-        /// The signs that end a word wherever they are.
+        /// The characters that always end a word.
         private static let wordEnds = Array(" \n\t;)`\"".utf8)
-        /// The signs that continue a name.
+        /// The characters that continue a name.
         private static let nameSigns = Array("_-@/".utf8)
-        /// The signs after a word that belong to the sentence.
+        /// The characters after a word that belong to the sentence rather than the word.
         private static let punctuation = Array(",.:?!".utf8)
 
         func codes() -> [Code] {
             var codes: [Code] = []
             var isQuoted = false
-            var place = 0
-            while place < bytes.count {
-                switch bytes[place] {
+            var index = 0
+            while index < bytes.count {
+                switch bytes[index] {
                 case UInt8(ascii: "\""): isQuoted.toggle()
-                case 0xE2 where isSign(0x9C, at: place): isQuoted = true
-                case 0xE2 where isSign(0x9D, at: place): isQuoted = false
+                case 0xE2 where isSign(0x9C, at: index): isQuoted = true
+                case 0xE2 where isSign(0x9D, at: index): isQuoted = false
                 case UInt8(ascii: "m"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
-                    guard !isQuoted, beginsWord(place), let end = endOfCode(place) else { break }
-                    codes.append(code(place..<end))
-                    place = codes[codes.count - 1].rangeWithBackticks.upperBound
+                    guard !isQuoted, beginsWord(index), let end = endOfCode(index) else { break }
+                    codes.append(code(index..<end))
+                    index = codes[codes.count - 1].rangeWithBackticks.upperBound
                     continue
                 default: break
                 }
-                place += 1
+                index += 1
             }
             return codes
         }
 
-        /// Whether the sign at a place is `“` (0x9C) or `”` (0x9D).
-        private func isSign(_ last: UInt8, at place: Int) -> Bool {
-            place + 2 < bytes.count && bytes[place + 1] == 0x80 && bytes[place + 2] == last
+        /// Whether the character at an index is `“` (0x9C) or `”` (0x9D).
+        private func isSign(_ last: UInt8, at index: Int) -> Bool {
+            index + 2 < bytes.count && bytes[index + 1] == 0x80 && bytes[index + 2] == last
         }
 
-        private func beginsWord(_ place: Int) -> Bool {
-            guard place > 0 else { return true }
-            switch bytes[place - 1] {
+        private func beginsWord(_ index: Int) -> Bool {
+            guard index > 0 else { return true }
+            switch bytes[index - 1] {
             case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "("), UInt8(ascii: "`"):
                 return true
             default: return false
@@ -153,8 +153,8 @@ extension CommandMarks {
                     ? range.lowerBound - 1..<range.upperBound + 1 : range)
         }
 
-        private func endOfCode(_ place: Int) -> Int? {
-            bytes[place] == UInt8(ascii: "m") ? endOfCommand(place) : endOfSetting(place)
+        private func endOfCode(_ index: Int) -> Int? {
+            bytes[index] == UInt8(ascii: "m") ? endOfCommand(index) : endOfSetting(index)
         }
 
         private func text(_ range: Range<Int>) -> String {
@@ -163,10 +163,10 @@ extension CommandMarks {
 
         // MARK: Settings
 
-        private func endOfSetting(_ place: Int) -> Int? {
-            let end = self.end(of: place) { isUpper($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
-            guard end - place >= CommandMarks.shortestSetting, endsWord(end),
-                CommandMarks.settings.contains(text(place..<end))
+        private func endOfSetting(_ index: Int) -> Int? {
+            let end = self.end(of: index) { isUpper($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
+            guard end - index >= CommandMarks.shortestSetting, endsWord(end),
+                CommandMarks.settings.contains(text(index..<end))
             else { return nil }
             guard end < bytes.count, bytes[end] == UInt8(ascii: "=") else { return end }
             let value = endOfWord(end + 1)
@@ -175,9 +175,9 @@ extension CommandMarks {
 
         // MARK: Commands
 
-        private func endOfCommand(_ place: Int) -> Int? {
-            let start = place + Self.program.count
-            guard start < bytes.count, bytes[place..<start].elementsEqual(Self.program) else {
+        private func endOfCommand(_ index: Int) -> Int? {
+            let start = index + Self.program.count
+            guard start < bytes.count, bytes[index..<start].elementsEqual(Self.program) else {
                 return nil
             }
             var end = self.end(of: start, while: isLower)
@@ -185,9 +185,11 @@ extension CommandMarks {
                 return nil
             }
             if let next = nextWord(after: end) {
-                let second = self.end(of: next, while: isLower)
-                if endsWord(second), CommandMarks.knownCommands.contains(text(start..<second)) {
-                    end = second
+                let endOfSecondWord = self.end(of: next, while: isLower)
+                if endsWord(endOfSecondWord),
+                    CommandMarks.knownCommands.contains(text(start..<endOfSecondWord))
+                {
+                    end = endOfSecondWord
                 }
             }
             while let next = nextWord(after: end), let argument = endOfArgument(next) {
@@ -202,11 +204,11 @@ extension CommandMarks {
         }
 
         /// Returns the end of an argument of a command; nil for a word of the sentence.
-        private func endOfArgument(_ place: Int) -> Int? {
-            if bytes[place] == UInt8(ascii: "'") { return endOfQuotation(place) }
-            let end = endOfWord(place)
-            guard end > place else { return nil }
-            let word = text(place..<end)
+        private func endOfArgument(_ index: Int) -> Int? {
+            if bytes[index] == UInt8(ascii: "'") { return endOfQuotation(index) }
+            let end = endOfWord(index)
+            guard end > index else { return nil }
+            let word = text(index..<end)
             if word.hasPrefix("--") {
                 guard CommandMarks.optionsWithValue.contains(word), let value = nextWord(after: end)
                 else {
@@ -215,7 +217,7 @@ extension CommandMarks {
                 return bytes[value] == UInt8(ascii: "'")
                     ? endOfQuotation(value) ?? end : endOfWord(value)
             }
-            return isArgument(bytes[place..<end]) || CommandMarks.plainArguments.contains(word)
+            return isArgument(bytes[index..<end]) || CommandMarks.plainArguments.contains(word)
                 ? end : nil
         }
 
@@ -229,26 +231,26 @@ extension CommandMarks {
         }
 
         /// Returns the end of a text in single quotation marks; nil without the second mark.
-        private func endOfQuotation(_ place: Int) -> Int? {
-            bytes[(place + 1)...].firstIndex(of: UInt8(ascii: "'")).map { $0 + 1 }
+        private func endOfQuotation(_ index: Int) -> Int? {
+            bytes[(index + 1)...].firstIndex(of: UInt8(ascii: "'")).map { $0 + 1 }
         }
 
         // MARK: Words
 
-        private func end(of place: Int, while isPart: (UInt8) -> Bool) -> Int {
-            var end = place
+        private func end(of index: Int, while isPart: (UInt8) -> Bool) -> Int {
+            var end = index
             while end < bytes.count, isPart(bytes[end]) { end += 1 }
             return end
         }
 
         /// Returns the end of a word, without the punctuation after it.
-        private func endOfWord(_ place: Int) -> Int {
-            var end = self.end(of: place) { !Self.wordEnds.contains($0) && $0 < 0x80 }
-            while end > place, Self.punctuation.contains(bytes[end - 1]) { end -= 1 }
+        private func endOfWord(_ index: Int) -> Int {
+            var end = self.end(of: index) { !Self.wordEnds.contains($0) && $0 < 0x80 }
+            while end > index, Self.punctuation.contains(bytes[end - 1]) { end -= 1 }
             return end
         }
 
-        /// Whether a word ends at this place, because no name, such as that of an account,
+        /// Whether a word ends at this index, because no name, such as that of an account,
         /// continues there.
         private func endsWord(_ end: Int) -> Bool {
             guard end < bytes.count else { return true }

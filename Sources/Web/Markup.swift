@@ -4,8 +4,8 @@
 /// let cell: Markup = "<td>\(text)</td>"
 /// ```
 ///
-/// An interpolated text is escaped, for elements and for attributes in double quotes; `\(markup)`
-/// nests. The result is well-formed XML, if the literals are.
+/// An interpolated text is escaped, for elements and for attributes in double quotes; interpolated
+/// markup is inserted unchanged. The result is well-formed XML if the literals are.
 package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
     package private(set) var text: String
 
@@ -26,18 +26,18 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
         package mutating func appendLiteral(_ literal: String) { text += literal }
 
         /// Appends a text of any origin, which is escaped.
-        package mutating func appendInterpolation(_ outside: String) {
-            text += Markup.escaped(outside)
+        package mutating func appendInterpolation(_ text: String) {
+            self.text += Markup.escaped(text)
         }
 
-        /// A sentence of the program, with the commands and settings in it as code.
+        /// Appends a sentence of the program, with the commands and settings in it as code.
         package mutating func appendInterpolation(sentence: String) {
             text += CommandMarks(sentence).markup.text
         }
 
         package mutating func appendInterpolation(_ number: Int) { text += String(number) }
 
-        /// A number of a drawing, with two digits at most.
+        /// Appends a number of a drawing, with two decimals at most.
         package mutating func appendInterpolation(_ number: Double) {
             let hundredths = (number * 100).rounded() / 100
             text +=
@@ -46,14 +46,14 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
 
         package mutating func appendInterpolation(_ markup: Markup) { text += markup.text }
 
-        /// The parts, with nothing between them.
+        /// Appends the parts, with nothing between them.
         package mutating func appendInterpolation(_ parts: [Markup]) {
             for part in parts { text += part.text }
         }
     }
 
-    /// The text escaped for markup: it can neither end an element or attribute nor reverse the
-    /// line.
+    /// Returns the text escaped for markup, so that it cannot end an element or an attribute, and
+    /// cannot change the text direction of its line.
     ///
     /// Characters that XML does not allow become U+FFFD. Control characters other than line breaks,
     /// and characters that change the text direction, become spaces.
@@ -76,7 +76,7 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
         return String(escaped)
     }
 
-    /// The name of an account, escaped, which may break before the `@` of its server.
+    /// The escaped name of an account, with a possible line break before the `@` of its server.
     static func account(_ name: String) -> Markup {
         guard let server = name.dropFirst().lastIndex(of: "@") else { return "\(name)" }
         return "\(String(name[..<server]))<wbr>\(String(name[server...]))"

@@ -21,7 +21,7 @@ struct StepBars: Sendable {
     }
 
     let rows: [Row]
-    /// ln of the rate that results from all rows.
+    /// The natural logarithm of the rate that results from all rows.
     let sum: Double
 
     /// The most words with a row of their own.
@@ -85,7 +85,7 @@ struct StepBars: Sendable {
         return (number < 0 && text.contains { $0 != "0" && $0 != "." } ? "−" : "+") + text
     }
 
-    /// The strongest features by group, each group in its order, and one for the sum of all others.
+    /// The strongest features, ordered by group, and one feature for the sum of all others.
     private static func strongest(of features: [Explanation.Feature]) -> [Explanation.Feature] {
         let features = Explanation.Feature.grouped(features).flatMap(\.features)
         guard features.count > mostRows else { return features }
@@ -118,12 +118,14 @@ struct CalibrationPlot: Sendable {
     private static let rightEdge = 320.0
     private static let topEdge = 20.0
     private static let bottomEdge = 300.0
-    private static let largest = 12.0
-    private static let smallest = 2.0
+    /// The radius of the largest dot.
+    private static let largestRadius = 12.0
+    /// The radius of the smallest dot.
+    private static let smallestRadius = 2.0
 
     let measure: ClassifierMeasure
 
-    /// The probability above which the bot favorites: for odds of r to one it is r of r + 1.
+    /// The probability above which the bot favorites: r / (r + 1) for a threshold of r to one.
     var limit: Double { measure.threshold / (measure.threshold + 1) }
 
     var drawing: Drawing {
@@ -179,12 +181,13 @@ struct CalibrationPlot: Sendable {
         ]
     }
 
-    /// The area of a dot is the number of its posts.
+    /// A dot for each bin; its area is proportional to the number of its posts.
     private var dots: [Markup] {
         let mostPosts = Double(max(1, measure.calibration.map(\.posts).max() ?? 1))
         return measure.calibration.map { bin in
             let radius = max(
-                Self.smallest, Self.largest * (Double(bin.posts) / mostPosts).squareRoot())
+                Self.smallestRadius,
+                Self.largestRadius * (Double(bin.posts) / mostPosts).squareRoot())
             return """
                 <circle class="b" cx="\(Drawing.short(Self.x(bin.predicted)))" cy="\(Drawing.short(Self.y(bin.observed)))" \
                 r="\(Drawing.short(radius))"/>

@@ -8,12 +8,16 @@ import Posts
 /// The human's spokes point outwards from the ring, the bot's inwards, both as shares on one scale.
 /// The number in the middle is their likeness.
 struct Dial: Sendable {
-    private static let outer = 95.0
-    private static let ring = 92.0
-    private static let inner = 89.0
+    /// The radius at which the human's spokes begin.
+    private static let outerRadius = 95.0
+    /// The radius of the ring between human and bot.
+    private static let ringRadius = 92.0
+    /// The radius at which the bot's spokes begin.
+    private static let innerRadius = 89.0
     /// The length of the longest spoke.
-    private static let length = 53.0
-    private static let labels = 164.0
+    private static let longestSpoke = 53.0
+    /// The radius of the numbers of the hours.
+    private static let labelRadius = 164.0
 
     let human: StatsReport.Rhythm
     let bot: StatsReport.Rhythm
@@ -27,12 +31,12 @@ struct Dial: Sendable {
             size: .scaled(box: "-176 -176 352 352"),
             body: circles + [
                 spokes(human, .human), spokes(bot, .bot),
-                "<circle class=\"axis\" r=\"\(Self.ring)\"/>",
+                "<circle class=\"axis\" r=\"\(Self.ringRadius)\"/>",
             ]
                 + hand + hours + middle)
     }
 
-    // MARK: What one sees
+    // MARK: Description
 
     private var finding: String {
         var sentences = [
@@ -68,15 +72,15 @@ struct Dial: Sendable {
         let isSilent = (0..<24).map { human.hours[$0] == 0 && bot.hours[$0] == 0 }
         guard let start = isSilent.firstIndex(of: false) else { return nil }
         var longest: ClosedRange<Int>? = nil
-        var begin: Int? = nil
+        var startOfSilence: Int? = nil
         for hour in start...start + 24 {
             if isSilent[hour % 24] {
-                begin = begin ?? hour
-            } else if let first = begin {
+                startOfSilence = startOfSilence ?? hour
+            } else if let first = startOfSilence {
                 if hour - first > (longest.map { $0.upperBound - $0.lowerBound } ?? 0) {
                     longest = first...hour
                 }
-                begin = nil
+                startOfSilence = nil
             }
         }
         return longest.map { $0.lowerBound % 24...$0.lowerBound % 24 + $0.count - 1 }
@@ -91,8 +95,9 @@ struct Dial: Sendable {
     /// Thin circles that mark half and the whole length of the longest spoke, on both sides.
     private var circles: [Markup] {
         [
-            Self.outer + Self.length / 2, Self.outer + Self.length, Self.inner - Self.length / 2,
-            Self.inner - Self.length,
+            Self.outerRadius + Self.longestSpoke / 2, Self.outerRadius + Self.longestSpoke,
+            Self.innerRadius - Self.longestSpoke / 2,
+            Self.innerRadius - Self.longestSpoke,
         ].map { "<circle class=\"tick\" r=\"\($0)\"/>" }
     }
 
@@ -100,10 +105,11 @@ struct Dial: Sendable {
         guard largestShare > 0 else { return "" }
         var path = ""
         for (hour, share) in rhythm.shares.enumerated() where share > 0 {
-            let length = Self.length * share / largestShare
+            let length = Self.longestSpoke * share / largestShare
             let (from, to) =
                 side == .human
-                ? (Self.outer, Self.outer + length) : (Self.inner, Self.inner - length)
+                ? (Self.outerRadius, Self.outerRadius + length)
+                : (Self.innerRadius, Self.innerRadius - length)
             path +=
                 "M\(Self.point(from, hour: Double(hour) + 0.5))L\(Self.point(to, hour: Double(hour) + 0.5))"
         }
@@ -122,7 +128,7 @@ struct Dial: Sendable {
 
     private var hours: [Markup] {
         stride(from: 0, to: 24, by: 3).map { hour in
-            let (x, y) = Self.place(Self.labels, hour: Double(hour))
+            let (x, y) = Self.place(Self.labelRadius, hour: Double(hour))
             return """
                 <text\(hour % 6 == 0 ? " class=\"strong\"" as Markup : "") x="\(Drawing.short(x))" \
                 y="\(Drawing.short(y + 4))" text-anchor="middle">\(hour)</text>
@@ -150,8 +156,8 @@ struct Dial: Sendable {
     }
 }
 
-/// The week as 7 rows of 24 cells: in each the human above and the bot below, the stronger the
-/// color the more posts.
+/// The week as 7 rows of 24 cells; each cell shows the human above and the bot below, in a color
+/// that is stronger the more posts there are.
 struct WeekGrid: Sendable {
     private static let strengthCount = 5
     private static let topEdge = 20
@@ -209,8 +215,8 @@ struct WeekGrid: Sendable {
     private var cells: Markup {
         var paths: [Markup] = []
         for (side, week, y) in [("hl", human.week, 6), ("bl", bot.week, 19)] {
-            // Each side has its own scale: the human's would make the few posts of a new bot too
-            // pale.
+            // Human and bot have separate scales, because the few posts of a new bot would be too
+            // pale on the human's scale.
             let mostPosts = Double(max(1, week.joined().max() ?? 1))
             for strength in 1...Self.strengthCount {
                 var path = ""

@@ -4,11 +4,12 @@ import Posts
 /// The coming week as one drawing: each day has a lane of 24 hours, with the human's hours above
 /// its line and the bot's posts below.
 ///
-/// `week.js` places handles over the posts; ``top``, ``laneHeight``, ``left`` and ``postDepth``
-/// tell it where.
+/// `week.js` places handles over the posts, at the coordinates ``top``, ``laneHeight``, ``left``
+/// and ``postDepth``.
 struct WeekStrip: Sendable {
-    /// The top of the first lane and the height of each, in pixels.
+    /// The top of the first lane, in pixels.
     static let top = 16
+    /// The height of each lane, in pixels.
     static let laneHeight = 44
     /// The left edge of the hours, in per cent of the width.
     static let left = 14.0

@@ -46,12 +46,12 @@ package struct PersonPage: Sendable {
         [
             "account": .text(account.account),
             "handle": .text(account.handle.map { "@\($0)" } ?? "–"),
-            "said": .text(said(of: account)),
+            "said": .text(stanceWords(of: account)),
             "last": .markup(account.lastContact.map { words.dated($0) } ?? "–"),
         ]
     }
 
-    private func said(of account: PersonReport.KnownAccount) -> String {
+    private func stanceWords(of account: PersonReport.KnownAccount) -> String {
         if account.isForgotten { return "forgotten: only a digest is kept" }
         let reason = account.reason.map { ", by \($0)" } ?? ""
         let server = account.onDenied.map { "; on the denied server \($0)" } ?? ""

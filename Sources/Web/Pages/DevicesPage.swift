@@ -51,7 +51,7 @@ enum DevicesPage: MirrorPage {
         let canMakeKey = request.mirror.vault.wantedKey != Setting.secretKey.name
         return [
             "lack": .sentence(
-                lack(isAddressed: isAddressed, hasKey: identity != nil || canMakeKey)),
+                missingSetting(isAddressed: isAddressed, hasKey: identity != nil || canMakeKey)),
             "hasDevices": .flag(!devices.isEmpty), "devices": .list(rows),
             "makesKey": .flag(canChange && isAddressed && identity == nil && canMakeKey),
             "key": .text(canChange ? identity?.publicKey : nil),
@@ -63,7 +63,7 @@ enum DevicesPage: MirrorPage {
     }
 
     /// The reason why no device can be added; nil if one can.
-    private static func lack(isAddressed: Bool, hasKey: Bool) -> String? {
+    private static func missingSetting(isAddressed: Bool, hasKey: Bool) -> String? {
         if !isAddressed {
             return "To add a device, set WEB_ADDRESS to the address of this page, with https."
         }

@@ -21,7 +21,7 @@ enum FavoritesPage: MirrorPage {
     static let routes: [MirrorRoute] = [.get("/favorites", page), .post("/favorites/try", judge)]
 
     /// The longest text to judge, in characters: longer than any network allows.
-    private static let longest = 30_000
+    private static let maximumLength = 30_000
 
     private static func page(_ request: MirrorRequest) async throws -> WebReply {
         try await page(request, judged: nil)
@@ -48,9 +48,9 @@ enum FavoritesPage: MirrorPage {
             guard let text = request.form.typed("text") else {
                 throw ChangeRefusal(.unusable, "write what the post would say")
             }
-            guard text.count <= longest else {
+            guard text.count <= maximumLength else {
                 throw ChangeRefusal(
-                    .unusable, "the text is longer than \(Words.number(longest)) characters")
+                    .unusable, "the text is longer than \(Words.number(maximumLength)) characters")
             }
             let author: (id: AccountID, handle: String)? =
                 if let name = request.form.typed("author") {
@@ -136,7 +136,7 @@ enum FavoritesPage: MirrorPage {
     /// - Parameters:
     ///   - wordsFor: The words that speak for a favorite.
     ///   - wordsAgainst: The words that speak against a favorite.
-    ///   - hasExamples: Whether each has a post of somebody with it.
+    ///   - hasExamples: Whether each word has an example: a post of somebody that contains it.
     static func tables(
         _ wordsFor: [StatsReport.Word], _ wordsAgainst: [StatsReport.Word], hasExamples: Bool
     ) -> (for: PageContext, against: PageContext) {
@@ -211,7 +211,7 @@ extension ExplainReport.Judgement {
     /// The context of the template `steps`.
     func steps(caption: String) -> PageContext {
         let bars = StepBars(self)
-        let believed = weights.map { ". " + Words.capitalized($0.text) } ?? ""
+        let weightsSentence = weights.map { ". " + Words.capitalized($0.text) } ?? ""
         return [
             "stepsCaption": .text(caption),
             "stepRows": .list(
@@ -227,7 +227,8 @@ extension ExplainReport.Judgement {
             "baseKey": .markup(Drawing.key("base")),
             "stepsThreshold": .text(Words.chance(above: threshold)),
             "stepsSum": .text(
-                "In all \(StepBars.signed(bars.sum)): a rate of \(Words.rate(rate))\(believed)."),
+                "In all \(StepBars.signed(bars.sum)): a rate of \(Words.rate(rate))\(weightsSentence)."
+            ),
         ]
     }
 }
@@ -248,8 +249,8 @@ extension Words {
         rate.isFinite ? String(format: "%.3g", rate) : "–"
     }
 
-    /// The probability for odds of r to one, which is r of r + 1, as `two of three`; in per cent
-    /// unless the odds are a small integer.
+    /// The probability for odds of r to one, which is r / (r + 1): as `two of three` if the odds
+    /// are a small integer, else in per cent.
     static func chance(above odds: Double) -> String {
         guard odds.isFinite, odds >= 1, odds < 12, odds == odds.rounded() else {
             return percent(odds.isFinite ? odds / (odds + 1) : 1)

@@ -9,7 +9,7 @@ extension PageTemplate {
     static let health = PageTemplate("health")
 }
 
-/// The health of the mirror, the needs of each of its parts, and the way to undo everything.
+/// The page with the health of the mirror and its parts, and with the button to undo everything.
 enum HealthPage: MirrorPage {
     static let section = PageSection.health
     static let templates = [PageTemplate.health]
@@ -17,15 +17,19 @@ enum HealthPage: MirrorPage {
     static let routes: [MirrorRoute] = [
         .get("/health") { try await page($0) }, .post("/health/look") { try await look($0) },
         .post("/undo/everything") { try await takeEverythingBack($0) },
-        .post("/retire") { try await retire($0) }, .post("/retire/cancel") { try await goOn($0) },
+        .post("/retire") { try await retire($0) },
+        .post("/retire/cancel") { try await cancelRetirement($0) },
     ]
     static let confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] = [
-        AskUndoEverything.name: { try await everything($0) },
+        AskUndoEverything.name: { try await confirmUndoOfEverything($0) },
         RetireMirror.name: { try await confirmRetirement($0) },
     ]
 
+    /// The most sent notices that are listed.
     private static let toldShown = 8
+    /// The most obstacles that are listed besides the verdict.
     private static let obstaclesShown = 4
+    /// The most parts that are listed.
     private static let partsShown = 12
     /// The most bytes of a sentence.
     private static let textSize = 240
@@ -38,11 +42,11 @@ enum HealthPage: MirrorPage {
         let status = try await StatusReporter(mirror: mirror, recentShown: 0, countsAll: false)
             .report(
                 now: request.now)
-        let last = try await mirror.lastFindings()
+        let lastExamination = try await mirror.lastFindings()
         let sentNotices = try await mirror.notices.told(limit: toldShown)
         let stored = try await StatsReporter(mirror: mirror, zone: request.zone ?? .gmt).stored()
         let outlook = try await Undoing(mirror: mirror).outlookOnEverything()
-        let problems = (last?.findings ?? []).count { $0.verdict != .ok }
+        let problems = (lastExamination?.findings ?? []).count { $0.verdict != .ok }
         var view = VerdictView(status, request).context
         if status.verdict?.state == .healthy, problems > 0 {
             view["word"] = "Healthy,"
@@ -54,14 +58,16 @@ enum HealthPage: MirrorPage {
         let limits =
             (status.limits ?? []).map { HealthWords.limit($0) } + HealthWords.money(status.spending)
         let feeds = status.feeds.map { feed($0, words) }
-        let parts = (last?.findings ?? []).prefix(partsShown).map(part)
+        let parts = (lastExamination?.findings ?? []).prefix(partsShown).map(part)
         var context: PageContext = [
             "base": .text(request.base), "canChange": .flag(!request.access.isReadOnly),
             "token": .markup(request.hidden()), "verdict": .fields(view),
-            "works": .text(HealthWords.works(status.obstacles ?? [], last: last?.at, words)),
+            "works": .text(
+                HealthWords.works(status.obstacles ?? [], last: lastExamination?.at, words)),
             "obstacles": .list(otherObstacles.prefix(obstaclesShown).map { obstacle($0, words) }),
             "lookHint": .text(HealthWords.lookHint(status)),
-            "looked": .text(last.map { "looked at \(ListWords.shortMoment($0.at, words))" } ?? ""),
+            "looked": .text(
+                lastExamination.map { "looked at \(ListWords.shortMoment($0.at, words))" } ?? ""),
             "hasParts": .flag(!parts.isEmpty), "parts": .list(Array(parts)),
             "hasFeeds": .flag(!feeds.isEmpty), "feeds": .list(feeds),
             "hasLimits": .flag(!limits.isEmpty), "limits": .list(limits),
@@ -186,7 +192,9 @@ enum HealthPage: MirrorPage {
         return .seeOther(request.link("/health"), saying: Said(text))
     }
 
-    private static func everything(_ request: MirrorRequest) async throws -> Confirmation {
+    private static func confirmUndoOfEverything(_ request: MirrorRequest) async throws
+        -> Confirmation
+    {
         let outlook = try await Undoing(mirror: request.mirror).outlookOnEverything()
         let handle = request.record.botHandleToType
         var confirmation = Confirmation(
@@ -261,14 +269,14 @@ enum HealthPage: MirrorPage {
         }
     }
 
-    private static func goOn(_ request: MirrorRequest) async throws -> WebReply {
+    private static func cancelRetirement(_ request: MirrorRequest) async throws -> WebReply {
         try await request.perform(
             CancelRetirement(), backTo: "/health", refusedBy: page,
             saying: { _ in Said("It goes on.") })
     }
 
     private static func takeEverythingBack(_ request: MirrorRequest) async throws -> WebReply {
-        try await request.attempt(refusedBy: { .confirm(try await everything($0)) }) {
+        try await request.attempt(refusedBy: { .confirm(try await confirmUndoOfEverything($0)) }) {
             guard let seen = try request.seen() else {
                 throw ChangeRefusal(
                     .unusable, "the form does not say what the page showed; reload the page")
@@ -284,19 +292,20 @@ enum HealthPage: MirrorPage {
 
 /// The words of the page Health.
 enum HealthWords {
-    /// Returns which kinds of work are done, and when every part was examined.
+    /// Returns a sentence with the kinds of work that are done, and when every part was examined.
     static func works(_ obstacles: [Obstacle], last: Date?, _ words: Words) -> String {
-        let stopped = Set(
+        let stoppedWork = Set(
             obstacles.filter { [.stops, .wanted].contains($0.weight) }.flatMap(\.stops))
         let verbs: [(Obstacle.Work, String)] = [
             (.sending, "sends"), (.hearing, "hears"), (.favorites, "favorites"),
             (.learning, "learns"),
         ]
-        let works = verbs.filter { !stopped.contains($0.0) }.map(\.1)
+        let workingVerbs = verbs.filter { !stoppedWork.contains($0.0) }.map(\.1)
         let enumeration =
-            works.count > 1
-            ? works.dropLast().joined(separator: ", ") + " and " + works[works.count - 1]
-            : works.first
+            workingVerbs.count > 1
+            ? workingVerbs.dropLast().joined(separator: ", ") + " and "
+                + workingVerbs[workingVerbs.count - 1]
+            : workingVerbs.first
         let work = enumeration.map { Words.capitalized($0) + "." } ?? "Does nothing now."
         let lastLook = last.map {
             " A full look at every part was taken at \(words.moment($0)), \(words.relative($0))."
@@ -350,7 +359,7 @@ enum HealthWords {
 
     /// - Parameters:
     ///   - share: The used part of the whole.
-    ///   - used: The used number, which is aligned with those of other rows.
+    ///   - used: The used number, in a column of its own.
     ///   - whole: The limit, in words.
     private static func row(
         _ name: String, _ setting: String?, share: Double, _ used: String, of whole: String
@@ -367,7 +376,7 @@ enum HealthWords {
         ]
     }
 
-    /// Returns whether and when the mirror ends, in words.
+    /// Returns a sentence about whether and when the mirror retires.
     static func retirement(_ retirement: Retirement?, at now: Date, _ words: Words) -> String {
         guard let retirement else {
             return

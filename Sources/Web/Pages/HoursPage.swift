@@ -17,7 +17,7 @@ enum HoursPage: MirrorPage {
     static let routes: [MirrorRoute] = [.get("/hours", page), .get("/hours.svg", picture)]
 
     private static func page(_ request: MirrorRequest) async throws -> WebReply {
-        guard let zone = request.zone else { return reply(zoneless(request.base)) }
+        guard let zone = request.zone else { return reply(contextWithoutZone(request.base)) }
         let times = try await StatsReporter(mirror: request.mirror, zone: zone, kept: request.kept)
             .times(now: request.now)
         let zones = try await ZonesReport(of: request.mirror, home: zone)
@@ -42,7 +42,7 @@ enum HoursPage: MirrorPage {
 
     // MARK: What it shows
 
-    static func zoneless(_ base: String) -> PageContext {
+    static func contextWithoutZone(_ base: String) -> PageContext {
         ["base": .text(base), "zoneless": true, "drawing": .none]
     }
 
@@ -94,7 +94,7 @@ enum HoursPage: MirrorPage {
             "expected": .text(expected(likeness)),
             "botCount": .text(Words.count(bot.posts, "post") + " of the bot"),
             "human": .text(span(human, times.humanSince, times.humanUntil)),
-            "bot": .text(span(bot, times.botSince, nil)), "aDay": .text(aDay(times.days)),
+            "bot": .text(span(bot, times.botSince, nil)), "aDay": .text(postsPerDay(times.days)),
             "zone": .text(zone), "zones": [], "hours": .list(hours(human, bot)),
             "weekdays": .texts(StatsReport.weekdays),
             "weeks": .list([
@@ -104,8 +104,8 @@ enum HoursPage: MirrorPage {
         ]
     }
 
-    /// Returns the likeness that is expected by chance alone; `nil` unless it is below that of the
-    /// human's own past.
+    /// Returns the likeness that is expected by chance alone; `nil` unless it is below the likeness
+    /// of the two halves of the human's posts.
     private static func expected(_ likeness: StatsReport.Likeness) -> String? {
         guard let expected = likeness.expected, let halves = likeness.halves, expected < halves
         else { return nil }
@@ -122,7 +122,7 @@ enum HoursPage: MirrorPage {
         return "\(Words.count(rhythm.posts, "post"))\(days), most from \(busiest.hour):00 on"
     }
 
-    private static func aDay(_ days: [StatsReport.Day]) -> String? {
+    private static func postsPerDay(_ days: [StatsReport.Day]) -> String? {
         guard !days.isEmpty else { return nil }
         func mean(_ number: (StatsReport.Day) -> Int) -> String {
             String(format: "%.1f", Double(days.reduce(0) { $0 + number($1) }) / Double(days.count))
@@ -134,15 +134,16 @@ enum HoursPage: MirrorPage {
     private static func hours(_ human: StatsReport.Rhythm, _ bot: StatsReport.Rhythm)
         -> [PageContext]
     {
-        // Rounded as displayed, so that the difference is that of the displayed numbers.
-        func shown(_ share: Double) -> Double { (share * 1_000).rounded(.toNearestOrEven) / 10 }
+        // The shares are rounded as in the table, so that the difference is that of the shown
+        // numbers.
+        func rounded(_ share: Double) -> Double { (share * 1_000).rounded(.toNearestOrEven) / 10 }
         return (0..<24).map { hour in
-            let first = human.shares[hour]
-            let second = bot.shares[hour]
+            let humanShare = human.shares[hour]
+            let botShare = bot.shares[hour]
             return [
-                "hour": .text("\(hour):00"), "human": .text(Words.percent(first, digits: 1)),
-                "bot": .text(Words.percent(second, digits: 1)),
-                "more": .text(StepBars.signed(shown(second) - shown(first), digits: 1)),
+                "hour": .text("\(hour):00"), "human": .text(Words.percent(humanShare, digits: 1)),
+                "bot": .text(Words.percent(botShare, digits: 1)),
+                "more": .text(StepBars.signed(rounded(botShare) - rounded(humanShare), digits: 1)),
             ]
         }
     }

@@ -4,7 +4,7 @@ import Mirroring
 import Posts
 import Settings
 
-/// The page of the mirror's settings and of the noted time zones.
+/// The page with the mirror's settings, and with the time zones of the human's past.
 enum SettingsPage: MirrorPage {
     static let section = PageSection.settings
     static let templates = [PageTemplate("settings")]
@@ -15,9 +15,10 @@ enum SettingsPage: MirrorPage {
         .post("/zones/remove", removeZone),
     ]
 
-    private static let rows = 24
+    /// The most settings on a page.
+    private static let maximumRows = 24
 
-    /// The settings that are listed.
+    /// The selection of the listed settings.
     enum Tab: String, CaseIterable, Sendable {
         case often, set, all
 
@@ -67,7 +68,7 @@ enum SettingsPage: MirrorPage {
             isAboutZones && typed("zone", request).flatMap { TimeZone(identifier: $0) } == nil
         let name = typed("name", request) ?? request.form.typed("unset")
         let tab = request.query["show"].flatMap(Tab.init(rawValue:)) ?? .often
-        var shown = all.filter { line in
+        var shownLines = all.filter { line in
             if let name { return line.name == name }
             return switch tab {
             case .often: line.isOften
@@ -76,26 +77,29 @@ enum SettingsPage: MirrorPage {
             }
         }
         if let after = request.query["after"],
-            let place = shown.firstIndex(where: { $0.name == after })
+            let index = shownLines.firstIndex(where: { $0.name == after })
         {
-            shown.removeFirst(place + 1)
+            shownLines.removeFirst(index + 1)
         }
-        let hasMore = shown.count > rows
-        shown = Array(shown.prefix(rows))
+        let hasMore = shownLines.count > maximumRows
+        shownLines = Array(shownLines.prefix(maximumRows))
         let canChange = !request.access.isReadOnly
         let numbers: [Tab: Int] = [.set: all.count(where: \.isSet), .all: all.count]
         let groups = report.groups.map { group in
-            (group.title, group.settings.filter { line in shown.contains { $0.name == line.name } })
+            (
+                group.title,
+                group.settings.filter { line in shownLines.contains { $0.name == line.name } }
+            )
         }.filter { !$0.1.isEmpty }
         return [
             "base": .text(request.base), "head": .text(head(all)),
             "tabs": .list(
-                Tab.allCases.map { each in
+                Tab.allCases.map { listedTab in
                     [
-                        "href": .text(request.base + "/settings?show=\(each.rawValue)"),
-                        "name": .text(each.title),
-                        "isCurrent": .flag(each == tab && name == nil),
-                        "number": .text(numbers[each].map { Words.number($0) }),
+                        "href": .text(request.base + "/settings?show=\(listedTab.rawValue)"),
+                        "name": .text(listedTab.title),
+                        "isCurrent": .flag(listedTab == tab && name == nil),
+                        "number": .text(numbers[listedTab].map { Words.number($0) }),
                     ]
                 }),
             "problems": .sentences(report.problems),
@@ -106,7 +110,7 @@ enum SettingsPage: MirrorPage {
                         "canChange": .flag(canChange),
                         "token": .markup(request.hidden(seen: retired.seen)),
                     ]
-                }), "hasSettings": .flag(!shown.isEmpty),
+                }), "hasSettings": .flag(!shownLines.isEmpty),
             "nothing": .text(
                 name.map { "There is no setting \(Words.cut($0, to: 60))." } ?? "Nothing is set."),
             "groups": .list(
@@ -125,7 +129,9 @@ enum SettingsPage: MirrorPage {
             "more": .text(
                 hasMore
                     ? request.base + "/settings"
-                        + WebFields.query([("show", tab.rawValue), ("after", shown.last?.name)])
+                        + WebFields.query([
+                            ("show", tab.rawValue), ("after", shownLines.last?.name),
+                        ])
                     : nil),
             "hasZones": .flag(!zones.zones.isEmpty), "homeZone": .sentence(zones.timeZone),
             "zones": .list(
@@ -152,17 +158,18 @@ enum SettingsPage: MirrorPage {
         ]
     }
 
-    /// A field of the query or the form.
+    /// Returns what was typed into a field of the form or the query.
     private static func typed(_ field: String, _ request: MirrorRequest) -> String? {
         request.form.typed(field) ?? request.query.typed(field)
     }
 
     /// `4 set here, 3 by the process, 41 at their defaults`.
     private static func head(_ all: [ConfigReport.Line]) -> String {
-        let here = all.count { $0.origin == .stored }
-        let process = all.count { $0.isSet && $0.origin != .stored }
+        let storedCount = all.count { $0.origin == .stored }
+        let processCount = all.count { $0.isSet && $0.origin != .stored }
+        let defaultCount = all.count - storedCount - processCount
         return
-            "\(here) set here, \(process) by the process, \(all.count - here - process) at their defaults"
+            "\(storedCount) set here, \(processCount) by the process, \(defaultCount) at their defaults"
     }
 
     private static func row(
@@ -189,7 +196,7 @@ enum SettingsPage: MirrorPage {
     }
 
     private static func origin(of line: ConfigReport.Line) -> String {
-        let words =
+        let originWords =
             switch line.origin {
             case .flag: "by a flag of the command"
             case .stored: "set here"
@@ -202,10 +209,11 @@ enum SettingsPage: MirrorPage {
             case .unset: ""
             }
         let note = line.canBeStored && line.origin != .flag ? nil : "cannot be changed here"
-        return [words.isEmpty ? nil : words, note].compactMap(\.self).joined(separator: ", ")
+        return [originWords.isEmpty ? nil : originWords, note].compactMap(\.self).joined(
+            separator: ", ")
     }
 
-    /// The control with which the value is written.
+    /// The form control for the value of a setting.
     private static func field(_ line: ConfigReport.Line, _ value: String, isWrong: Bool) -> Markup {
         let wrong: Markup =
             isWrong ? " aria-invalid=\"true\" aria-describedby=\"e-\(line.name)\" autofocus" : ""
@@ -230,7 +238,7 @@ enum SettingsPage: MirrorPage {
 
     // MARK: Settings
 
-    private static func named(_ fields: WebFields) throws -> String {
+    private static func settingName(in fields: WebFields) throws -> String {
         guard let name = fields.typed("name") else {
             throw ChangeRefusal(.unusable, "no setting is named")
         }
@@ -239,7 +247,7 @@ enum SettingsPage: MirrorPage {
 
     private static func askToSet(_ request: MirrorRequest) async throws -> WebReply {
         try await attempt(request) {
-            let name = try named(request.query)
+            let name = try settingName(in: request.query)
             guard let value = request.query.typed("value") else {
                 throw ChangeRefusal(.unusable, "write a value")
             }
@@ -269,10 +277,11 @@ enum SettingsPage: MirrorPage {
                         return Said("Nothing to do: \(name) is not set here.")
                     }
                     return Said(
-                        "\(name) is no longer set here.", wayBack: button(name, change, request))
+                        "\(name) is no longer set here.", wayBack: undoButton(name, change, request)
+                    )
                 }
             }
-            let name = try named(request.form)
+            let name = try settingName(in: request.form)
             guard let value = request.form.typed("value") else {
                 throw ChangeRefusal(.unusable, "write a value")
             }
@@ -282,20 +291,21 @@ enum SettingsPage: MirrorPage {
             ) { change in
                 Said(
                     "\(name) is \(Words.cut(value, to: 60)) now\(uptake.map { "; taken up \($0)" } ?? "").",
-                    wayBack: button(name, change, request))
+                    wayBack: undoButton(name, change, request))
             }
         }
     }
 
-    private static func button(
+    private static func undoButton(
         _ name: String, _ change: SettingsChange, _ request: MirrorRequest
     ) -> Said.Button? {
-        let former = (change.wayBack?.operation as? SetValues)?.values[name]
-        let verb = former.map { "Set \(Words.cut($0, to: 40)) again" } ?? "Use the default again"
+        let formerValue = (change.wayBack?.operation as? SetValues)?.values[name]
+        let verb =
+            formerValue.map { "Set \(Words.cut($0, to: 40)) again" } ?? "Use the default again"
         return request.button(verb, change.wayBack)
     }
 
-    /// An invalid value is shown as wrong input, like that of other forms.
+    /// Runs the handler of a form, and shows an invalid value as wrong input.
     private static func attempt(
         _ request: MirrorRequest, _ body: () async throws -> WebReply
     ) async throws -> WebReply {
@@ -317,9 +327,9 @@ enum SettingsPage: MirrorPage {
                 guard let line = report.zones.first(where: { $0.anyDay == day }) else {
                     throw ChangeRefusal(.unknown, "no zone is noted for \(day.prefix(20))")
                 }
-                let noted = AddZone(
+                let notedZone = AddZone(
                     zone: line.timeZone, from: line.from?.description, to: line.to?.description)
-                let posts = try await noted.reach(at: request.desk).posts
+                let posts = try await notedZone.reach(at: request.desk).posts
                 var question = Confirmation(
                     in: section, "Remove \(line.timeZone), \(line.days)?", action: "/zones/remove",
                     verb: "Remove it",
@@ -332,7 +342,7 @@ enum SettingsPage: MirrorPage {
                 question.isGrave = false
                 return .confirm(question)
             }
-            let (name, from, to) = try span(request.query)
+            let (name, from, to) = try typedZone(in: request.query)
             let (line, posts) = try await AddZone(zone: name, from: from, to: to).reach(
                 at: request.desk)
             var question = Confirmation(
@@ -360,7 +370,8 @@ enum SettingsPage: MirrorPage {
         return zone
     }
 
-    private static func span(_ fields: WebFields) throws -> (
+    /// The time zone of a form, and the first and the last day on which the human lived by it.
+    private static func typedZone(in fields: WebFields) throws -> (
         zone: String, from: String?, to: String?
     ) {
         guard let zone = fields.typed("zone") else {
@@ -379,13 +390,13 @@ enum SettingsPage: MirrorPage {
 
     private static func addZone(_ request: MirrorRequest) async throws -> WebReply {
         try await attempt(request) {
-            let (zone, from, to) = try span(request.form)
+            let (zone, from, to) = try typedZone(in: request.form)
             let operation = AddZone(zone: zone, from: from, to: to)
             return try await request.perform(operation, backTo: "/settings#zones", refusedBy: page)
             { change in
                 Said(
                     change.isNew
-                        ? "Noted: \(change.change.timeZone), \(change.change.days). \(moved(change.moved))"
+                        ? "Noted: \(change.change.timeZone), \(change.change.days). \(movedSentence(change.moved))"
                         : "That was noted already.",
                     wayBack: request.button("Remove it again", change.wayBack))
             }
@@ -403,18 +414,18 @@ enum SettingsPage: MirrorPage {
                 guard change.isNew else { return Said("Nothing is noted for \(day.prefix(20)).") }
                 let line = change.change
                 return Said(
-                    "Removed: \(line.timeZone), \(line.days). \(moved(change.moved))",
+                    "Removed: \(line.timeZone), \(line.days). \(movedSentence(change.moved))",
                     wayBack: request.button("Add it again", change.wayBack))
             }
         }
     }
 
-    private static func moved(_ posts: Int) -> String {
+    private static func movedSentence(_ posts: Int) -> String {
         "\(Words.count(posts, "post")) \(posts == 1 ? "has" : "have") another hour now."
     }
 }
 
 extension ConfigReport.Line {
-    /// Whether it has a given value.
+    /// Whether somebody has given the setting a value.
     fileprivate var isSet: Bool { ![.fallback, .unset, .implied].contains(origin) }
 }

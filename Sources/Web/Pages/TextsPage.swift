@@ -5,7 +5,7 @@ import Mirroring
 import Posts
 import Settings
 
-/// The human's archived texts: their possible uses, and those that are left out.
+/// The page with the human's archived texts: when the bot may post each, and which are left out.
 enum TextsPage: MirrorPage {
     static let section = PageSection.texts
     static let templates = [PageTemplate("texts")]
@@ -21,8 +21,11 @@ enum TextsPage: MirrorPage {
         PublishPost.name: askToPublish, NeverSend.name: askForNever, ForgetText.name: askToForget,
     ]
 
-    private static let rows = 10
+    /// The most texts on a page.
+    private static let maximumRows = 10
+    /// The most rules that are listed with their numbers of texts.
     private static let reasonsShown = 6
+    /// The most muted words and days that are listed.
     private static let mutedShown = 4
     /// The most bytes of the markup of a muted word.
     private static let mutedSize = 99
@@ -38,17 +41,18 @@ enum TextsPage: MirrorPage {
     private static func page(_ request: MirrorRequest) async throws -> WebReply {
         // A refused form does not contain the list's query.
         let query = request.refusal == nil ? request.query : .none
-        var search = TextList.Search(limit: rows)
+        var search = TextList.Search(limit: maximumRows)
         search.reason = query.typed("reason")
         search.words = query.typed("q")
         search.cursor = query["after"]
         search.reason = search.reason.map { String($0.unicodeScalars.prefix(longestWords)) }
         search.words = search.words.map { String($0.unicodeScalars.prefix(longestWords)) }
         // Without a search, the texts that may be posted are shown first.
-        let usual: TextList.Search.Kind = search.reason == nil && search.words == nil ? .fit : .all
-        search.kind = query["fitness"].flatMap(TextList.Search.Kind.init(rawValue:)) ?? usual
-        // A single text, with the slots that could use it.
-        let used: String? =
+        let defaultKind: TextList.Search.Kind =
+            search.reason == nil && search.words == nil ? .fit : .all
+        search.kind = query["fitness"].flatMap(TextList.Search.Kind.init(rawValue:)) ?? defaultKind
+        // The post whose text is shown alone, with the slots that could use it.
+        let postForSlot: String? =
             if request.refusal == nil {
                 request.query.typed("use")
             } else if request.path == "/texts/slot" {
@@ -56,24 +60,25 @@ enum TextsPage: MirrorPage {
             } else {
                 nil
             }
-        var isForSlot = used != nil
+        var isForSlot = postForSlot != nil
         let isReview = isReview(request)
         let list: TextList
         do {
             list =
                 if isReview {
                     TextList(
-                        texts: try await TextReview(of: request.mirror, atMost: rows).texts,
+                        texts: try await TextReview(of: request.mirror, atMost: maximumRows).texts,
                         next: nil)
-                } else if let used {
+                } else if let postForSlot {
                     TextList(
                         texts: [
                             try await TextList.Text(
-                                of: request.mirror, named: used, zone: request.zone ?? .gmt)
+                                of: request.mirror, named: postForSlot, zone: request.zone ?? .gmt)
                         ], next: nil)
                 } else { try await TextList(of: request.mirror, search) }
         } catch is ChangeRefusal {
-            // The place, or the text, of an old link: the list begins anew.
+            // An old link names a position or a text that is gone: the list is shown from its
+            // start.
             search.cursor = nil
             isForSlot = false
             list = try await TextList(of: request.mirror, search)
@@ -106,7 +111,7 @@ enum TextsPage: MirrorPage {
         var fitness: String
         /// Whether a single text is shown, to be put into a slot.
         var isForSlot = false
-        /// Whether the page asks a person of each text if the bot may post it.
+        /// Whether the page asks a person about each text whether the bot may post it.
         var isReview = false
     }
 
@@ -115,7 +120,7 @@ enum TextsPage: MirrorPage {
         request.query["review"] == "1" || request.form["review"] == "1"
     }
 
-    /// The page to which the form returns.
+    /// The path to which a form of the page returns.
     private static func back(_ request: MirrorRequest) -> String {
         isReview(request) ? "/texts?review=1#find" : "/texts"
     }
@@ -125,12 +130,14 @@ enum TextsPage: MirrorPage {
         let canChange = !request.access.isReadOnly && request.zone != nil
         let texts = shown.archive.texts
         let rules = texts?.reasons ?? []
-        let most = rules.map(\.count).max() ?? 0
-        let further = max(0, rules.count - reasonsShown)
+        let highestCount = rules.map(\.count).max() ?? 0
+        let furtherReasons = max(0, rules.count - reasonsShown)
         let search = shown.search
         let muted = shown.muted.filter { ["word", "day", "span"].contains($0.kind) }
-        let sizes = shown.list.texts.reduce(0) { $0 + Markup.escaped(excerpt($1.text)).utf8.count }
-        let mostBytes = sizes > excerptsSize ? excerptsSize / rows : excerptSize
+        let totalSize = shown.list.texts.reduce(0) {
+            $0 + Markup.escaped(excerpt($1.text)).utf8.count
+        }
+        let mostBytes = totalSize > excerptsSize ? excerptsSize / maximumRows : excerptSize
         return [
             "base": .text(request.base), "head": .text(head(shown.archive, words)),
             "shares": .fields(texts.flatMap { shares($0) }),
@@ -143,12 +150,14 @@ enum TextsPage: MirrorPage {
                         "text": .sentence(reason.text ?? reason.reason),
                         "code": .text(reason.reason),
                         "bar": .markup(
-                            Drawing.meter(Double(reason.count) / Double(max(1, most)), "base")),
+                            Drawing.meter(
+                                Double(reason.count) / Double(max(1, highestCount)), "base")),
                         "number": .number(reason.count),
                     ]
                 }),
             "furtherReasons": .text(
-                further == 0 ? nil : "\(Words.count(further, "further reason")): choose one below."),
+                furtherReasons == 0
+                    ? nil : "\(Words.count(furtherReasons, "further reason")): choose one below."),
             "allReasons": .list(
                 rules.map { reason in
                     [
@@ -262,12 +271,12 @@ enum TextsPage: MirrorPage {
         var parts: [String] = []
         if let words = search.words { parts.append("with “\(Words.cut(words, to: 60))”") }
         if let reason = search.reason {
-            let known = shown.archive.texts?.reasons.first { $0.reason == reason }
-            if search.words == nil, search.kind == .unfit, let known {
+            let shownReason = shown.archive.texts?.reasons.first { $0.reason == reason }
+            if search.words == nil, search.kind == .unfit, let shownReason {
                 return
-                    "\(Words.count(known.count, "text")): \(known.text ?? reason). The newest first."
+                    "\(Words.count(shownReason.count, "text")): \(shownReason.text ?? reason). The newest first."
             }
-            parts.append("of the rule “\(Words.cut(known?.text ?? reason, to: 60))”")
+            parts.append("of the rule “\(Words.cut(shownReason?.text ?? reason, to: 60))”")
         }
         let name = kinds.first { $0.0 == search.kind }?.1
         if search.kind != .all, let name { parts.append(name) }
@@ -346,12 +355,12 @@ enum TextsPage: MirrorPage {
             case _ where isOpen: ("from \(days[0]) on", "time")
             default: (days.joined(separator: " to "), "time")
             }
-        let does =
+        let effect =
             muted.kind == "word"
             ? "posts with it left the archive and do not come in" : "posts of it are not sent"
         return [
             "what": .text(ListWords.cut(Words.cut(what, to: 40), mutedSize)), "kind": .text(kind),
-            "does": .text(does),
+            "does": .text(effect),
             "since": .text("\(words.day(of: muted.noted))"), "canRemove": .flag(canChange),
             "entry": .text(muted.seen?.description),
         ]
@@ -419,8 +428,8 @@ enum TextsPage: MirrorPage {
     }
 
     private static func askToPublish(_ request: MirrorRequest) async throws -> Confirmation {
-        let word = try post(request.query)
-        let forecast = try await PublishForecast(at: request.desk, post: word)
+        let post = try post(request.query)
+        let forecast = try await PublishForecast(at: request.desk, post: post)
         var question = Confirmation(
             in: section, "Post this now?", action: "/texts/post", verb: "Post it now",
             otherWay: "Do not",
@@ -520,7 +529,8 @@ enum TextsPage: MirrorPage {
                     return Said(
                         "It is sent already\(slot.map { ", as the post of \($0.time)" } ?? "").")
                 }
-                // A slot that was sent meanwhile is to be refused as sent, not as changed.
+                // Without the digest, a slot that was sent meanwhile is refused because it was
+                // sent, and not because it has changed.
                 var wayBack = change.wayBack
                 wayBack?.seen = nil
                 return Said(
@@ -553,14 +563,14 @@ enum TextsPage: MirrorPage {
             return try await request.perform(NeverSend(post: post), backTo: back, refusedBy: page) {
                 change in
                 let slots = change.slots.count
-                let besides =
+                let slotSentence =
                     slots > 0
                     ? " \(Words.count(slots, "slot")) got another text, or \(slots == 1 ? "was" : "were") left out."
                     : ""
                 return Said(
                     (change.isNew
                         ? "That text is never sent." : "That text was never sent before, either.")
-                        + besides,
+                        + slotSentence,
                     wayBack: request.button("Let it be sent again", change.wayBack))
             }
         }
@@ -587,7 +597,8 @@ enum TextsPage: MirrorPage {
             let back = back(request)
             return try await request.perform(KeepText(post: post), backTo: back, refusedBy: page) {
                 change in
-                // A text that was never to be sent is not forbidden again by one press.
+                // A text that was on the list of never sent ones gets no undo button, so that one
+                // press does not put it there again.
                 let isUnkept = change.wayBack?.operation is UnkeepText
                 return Said(
                     change.isNew ? "That text is kept." : "That text was kept already.",
@@ -628,11 +639,11 @@ enum TextsPage: MirrorPage {
     }
 
     private static func forget(
-        _ wish: ForgettingWish, _ request: MirrorRequest, _ done: String
+        _ wish: ForgettingWish, _ request: MirrorRequest, _ doneSentence: String
     ) async throws -> WebReply {
         try await request.perform(ForgetText(wish), backTo: "/texts", refusedBy: page) { report in
             let isPost = if case .post = wish { true } else { false }
-            var text = report.isNew ? done : "That was so already."
+            var text = report.isNew ? doneSentence : "That was so already."
             if !isPost, report.removed > 0 {
                 text += " \(Words.count(report.removed, "post")) left the archive."
             }
@@ -657,9 +668,9 @@ enum TextsPage: MirrorPage {
                 }
                 wish = ForgettingWish(entry)
             }
-            let wanted = try wish ?? Self.wish(request.form)
+            let wishToUnmute = try wish ?? Self.wish(request.form)
             return try await request.perform(
-                RememberText(wanted), backTo: "/texts#muted", refusedBy: page
+                RememberText(wishToUnmute), backTo: "/texts#muted", refusedBy: page
             ) { report in
                 Said(
                     report.isUndone

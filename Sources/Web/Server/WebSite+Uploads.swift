@@ -186,7 +186,7 @@ extension WebSite {
                 block = []
             }
             guard offset > 0 else { throw WebProblem.noFile }
-            return uploads.path(of: file)
+            return uploads.filePath(of: file)
         } catch {
             await uploads.remove(file)
             throw error

@@ -89,7 +89,7 @@ import Testing
             let marks = page.body.components(separatedBy: "class=\"hollow expected\"").count - 1
             #expect(marks == week.days.reduce(0) { $0 + min(WeekStrip.mostShown, $1.slots.count) })
             let ahead = week.days.flatMap(\.slots).filter { $0.due > WebStand.now }
-            try expect(options(page).count, equals: min(WeekAheadPage.offered, ahead.count))
+            try expect(options(page).count, equals: min(WeekAheadPage.maximumOffered, ahead.count))
             try await #expect(
                 stand.client.send("/m/mika").body.contains("href=\"/m/mika/week\">The week</a>"))
         }

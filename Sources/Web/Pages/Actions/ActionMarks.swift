@@ -17,7 +17,7 @@ struct ActionMarks: Sendable {
     /// The state of the action, in a word or two.
     let state: String
 
-    /// - Parameter reason: The reason why it ended or waits.
+    /// - Parameter reason: The reason why the action ended or waits.
     init(_ kind: ActionKind, _ state: ActionState, reason: ReasonCode? = nil, whom: String?) {
         self.whom = whom ?? ""
         what =
@@ -100,14 +100,14 @@ enum ListWords {
         // For most texts a simple upper bound is enough.
         guard text.utf8.count > bytes / longestEscape, Markup.escaped(text).utf8.count > bytes
         else { return text }
-        var kept = ""
+        var beginning = ""
         var size = 3
         for character in text {
             size += Markup.escaped(String(character)).utf8.count
             if size > bytes { break }
-            kept.append(character)
+            beginning.append(character)
         }
-        return kept + "…"
+        return beginning + "…"
     }
 
     /// The length of the longest escape, `&quot;`, in bytes.
@@ -134,22 +134,22 @@ enum ListWords {
     ///   - limit: The most rows.
     ///   - load: Loads a list with at most this many rows; called a second time if the first list
     ///     is too large.
-    ///   - texts: The texts of each row from outside.
+    ///   - texts: Returns the texts of each row that people wrote.
     static func fitting<List>(
         _ limit: Int, budget: Int = budget, load: (Int) async throws -> List,
         texts: (List) -> [[String?]]
     ) async throws -> List {
         let list = try await load(limit)
         let rows = texts(list)
-        var weight = 0
-        var fitting = 0
+        var size = 0
+        var fittingRows = 0
         for row in rows {
-            weight +=
+            size +=
                 rowMarkup + row.reduce(0) { $0 + ($1.map { Markup.escaped($0).utf8.count } ?? 0) }
-            if weight > budget, fitting > 0 { break }
-            fitting += 1
+            if size > budget, fittingRows > 0 { break }
+            fittingRows += 1
         }
-        return fitting < rows.count ? try await load(fitting) : list
+        return fittingRows < rows.count ? try await load(fittingRows) : list
     }
 
     /// The markup of a row without its texts, in bytes.
@@ -157,7 +157,7 @@ enum ListWords {
 }
 
 extension MirrorRequest {
-    /// The digest in the form for one of several items.
+    /// Returns the digest that the form contains for one of several items.
     ///
     /// - Throws: `ChangeRefusal` if it is missing or invalid.
     func seen(of id: String) throws -> Seen {

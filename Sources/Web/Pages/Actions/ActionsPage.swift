@@ -106,8 +106,8 @@ enum ActionsPage: MirrorPage {
         return "\(Words.number(list.actions.count)) of \(Words.count(total, "action"))"
     }
 
-    /// The total number of actions of each kind and ending that is not selected, with links to
-    /// them.
+    /// The number of actions of each kind and ending that could still be selected, with links to
+    /// these.
     private static func totals(
         _ list: ActionList, _ request: MirrorRequest, _ query: ActionQuery
     ) -> PageContext? {
@@ -192,8 +192,8 @@ enum ActionsPage: MirrorPage {
         let fields = request.refusal == nil ? request.query : request.form
         let ids = fields.all("id").uniqued()
         let undoing = Undoing(mirror: request.mirror)
-        let stored = try await request.mirror.outbox(lease: nil).actions(withIDs: ids)
-        let actions = ids.compactMap { stored[$0] }
+        let storedActions = try await request.mirror.outbox(lease: nil).actions(withIDs: ids)
+        let actions = ids.compactMap { storedActions[$0] }
         guard !actions.isEmpty, actions.count <= mostAtOnce else {
             throw ChangeRefusal(
                 .unknown,
@@ -227,7 +227,7 @@ enum ActionsPage: MirrorPage {
         return confirmation
     }
 
-    /// The most actions in one confirmation: the checkboxes of one page.
+    /// The most actions in one confirmation: as many as one page has checkboxes.
     private static let mostAtOnce = 50
 
     private static func undo(_ request: MirrorRequest) async throws -> WebReply {
@@ -327,9 +327,9 @@ struct ActionQuery: Sendable {
     func idInWords(_ mirror: HumanMirror) async throws -> String? {
         guard let words, words.count >= ActionNameError.usualLength, words.allSatisfy(\.isHexDigit)
         else { return nil }
-        let found = try await mirror.outbox(lease: nil).actions(
+        let matchingActions = try await mirror.outbox(lease: nil).actions(
             identifiedBy: words.lowercased(), limit: 2)
-        return found.count == 1 ? found[0].id : nil
+        return matchingActions.count == 1 ? matchingActions[0].id : nil
     }
 
     /// Whether no filter is set.
@@ -340,11 +340,11 @@ struct ActionQuery: Sendable {
     /// The query of a link, at the same position of the list.
     func fields() -> [(String, String?)] { fields(before: before) }
 
-    func fields(before place: String?) -> [(String, String?)] {
+    func fields(before cursor: String?) -> [(String, String?)] {
         [
             ("kind", kind?.rawValue), ("state", ending == .all ? nil : ending.rawValue),
             ("person", person),
-            ("q", words), ("day", day?.description), ("before", place),
+            ("q", words), ("day", day?.description), ("before", cursor),
         ]
     }
 
@@ -367,8 +367,8 @@ struct ActionQuery: Sendable {
         }
     }
 
-    /// The narrower searches by kind and ending, as far as none is selected, with their labels and
-    /// numbers of results.
+    /// The searches that also select a kind, or an ending, if this one selects none; with their
+    /// labels and numbers of results.
     func narrower(_ totals: ActionTotals) -> [(query: ActionQuery, label: String, count: Int)] {
         var searches: [(query: ActionQuery, label: String, count: Int)] = []
         for (kind, label) in Self.kindLabels where self.kind == nil {
@@ -390,18 +390,18 @@ struct ActionQuery: Sendable {
 
     /// A filter that the form has no field for, with the link to remove it.
     var only: (words: String, name: String, link: String, without: [(String, String?)])? {
-        var others = self
-        others.before = nil
-        others.person = nil
-        others.day = nil
+        var withoutFilter = self
+        withoutFilter.before = nil
+        withoutFilter.person = nil
+        withoutFilter.day = nil
         if let person {
             return (
                 "Only about ",
                 ListWords.name(PersonWords.name(person)) + (day.map { ", \($0)" } ?? ""),
                 "About everybody",
-                others.fields()
+                withoutFilter.fields()
             )
         }
-        return day.map { ("Only of ", "\($0)", "Of all days", others.fields()) }
+        return day.map { ("Only of ", "\($0)", "Of all days", withoutFilter.fields()) }
     }
 }

@@ -3,17 +3,19 @@ import Foundation
 import Outbox
 import Posts
 
-/// The details of one action: its course, the rules that were applied, and the judgement of a
-/// favorite.
+/// The details of one action: the times of its states, the rules that were applied, and the
+/// judgement of a favorite.
 struct OpenedAction: Sendable {
     private let report: ExplainReport
     private let request: MirrorRequest
     private let query: ActionQuery
     private let state: ActionState?
 
-    /// The most bytes of the text, of the post that it answers, and of a further part.
+    /// The most bytes of the text.
     private static let textSize = 2_400
+    /// The most bytes of the post that the text answers.
     private static let aboutSize = 1_200
+    /// The most bytes of a further part of the text.
     private static let partSize = 500
     /// The most bytes of a sentence.
     private static let sentenceSize = 240
@@ -29,13 +31,13 @@ struct OpenedAction: Sendable {
 
     /// - Parameters:
     ///   - level: The level of its heading.
-    ///   - isAlone: Whether it has a page of its own instead of being below its row.
+    ///   - isAlone: Whether the action is shown alone, instead of below its row in the list.
     func context(level: Int, isAlone: Bool) -> PageContext {
         let marks = ActionMarks(
             report.kind, state ?? .planned, reason: report.rules.first?.code,
             whom: report.person.map { ListWords.name($0.name) })
         let id = report.id ?? ""
-        let leave = report.person.map {
+        let denyPath = report.person.map {
             request.link("/confirm/people-deny", [("account", $0.account)])
         }
         return [
@@ -48,7 +50,7 @@ struct OpenedAction: Sendable {
             "language": .none, "rest": .texts(rest), "facts": .list(facts), "steps": .fields(steps),
             "now": .sentence(judgedNow), "canChange": .flag(!request.access.isReadOnly),
             "undoPath": .text(undoVerb == nil ? nil : request.link("/confirm/undo", [("id", id)])),
-            "undoVerb": .text(undoVerb), "leavePath": .text(leave),
+            "undoVerb": .text(undoVerb), "leavePath": .text(denyPath),
             "leaveName": .account(report.person.map { ListWords.name($0.name) }),
             "unchangeable": .text(unchangeable),
         ]
@@ -159,9 +161,9 @@ struct OpenedAction: Sendable {
         if let choice = report.choice {
             parts.append(
                 "one of \(Words.count(choice.replies, "old reply", "old replies")) to this person")
-            if let met = choice.words, !met.isEmpty {
+            if let matchingWords = choice.words, !matchingWords.isEmpty {
                 parts.append(
-                    "words that met: \(met.prefix(8).map { ListWords.cut($0, 40) }.joined(separator: ", "))"
+                    "words that met: \(matchingWords.prefix(8).map { ListWords.cut($0, 40) }.joined(separator: ", "))"
                 )
             }
         }

@@ -70,20 +70,24 @@ enum UndoWords {
         func count(_ answers: UndoAnswer...) -> Int {
             undoRequests.answers.values.count { answers.contains($0) }
         }
-        let asked = count(.asked, .remembered)
-        let withheld = count(.withheld)
-        let already = count(.already)
-        let impossible = count(.nothing, .outOfReach, .unknown)
+        let requestedCount = count(.asked, .remembered)
+        let cancelledCount = count(.withheld)
+        let undoneCount = count(.already)
+        let impossibleCount = count(.nothing, .outOfReach, .unknown)
         var parts: [String] = []
-        if asked > 0 {
+        if requestedCount > 0 {
             parts.append(
                 isAtWork
-                    ? "\(Words.number(asked)) will be taken back as fast as the network allows"
-                    : "\(Words.number(asked)) will be taken back once a worker runs")
+                    ? "\(Words.number(requestedCount)) will be taken back as fast as the network allows"
+                    : "\(Words.number(requestedCount)) will be taken back once a worker runs")
         }
-        if withheld > 0 { parts.append("\(Words.number(withheld)) will not happen") }
-        if already > 0 { parts.append("\(Words.number(already)) had been taken back before") }
-        if impossible > 0 { parts.append("\(Words.number(impossible)) cannot be taken back") }
+        if cancelledCount > 0 { parts.append("\(Words.number(cancelledCount)) will not happen") }
+        if undoneCount > 0 {
+            parts.append("\(Words.number(undoneCount)) had been taken back before")
+        }
+        if impossibleCount > 0 {
+            parts.append("\(Words.number(impossibleCount)) cannot be taken back")
+        }
         return parts.isEmpty
             ? "There is nothing to take back."
             : Words.capitalized(parts.joined(separator: "; ")) + "."

@@ -9,8 +9,8 @@ extension PageTemplate {
     static let waiting = PageTemplate("waiting")
 }
 
-/// The page of the items that wait for a person, the most urgent first, and of the copies that may
-/// have to be undone.
+/// The page with the items that wait for a person's decision, the most urgent first, and with the
+/// copies that may have to be undone because their originals are gone.
 enum WaitingPage: MirrorPage {
     static let section = PageSection.waiting
     static let templates = [PageTemplate.waiting]
@@ -25,11 +25,15 @@ enum WaitingPage: MirrorPage {
         .post("/undo/keep") { try await answerProposal($0) },
     ]
 
+    /// The most waiting items on a page.
     private static let rowsShown = 20
+    /// The most copies on a page.
     private static let proposedShown = 10
-    /// The most bytes of a text to send, of a further part, and of the post that it answers.
+    /// The most bytes of a text to send.
     private static let textSize = 6_000
+    /// The most bytes of a further part of the text.
     private static let partSize = 1_500
+    /// The most bytes of the post that the text answers.
     private static let aboutSize = 2_400
 
     // MARK: The page
@@ -92,10 +96,10 @@ enum WaitingPage: MirrorPage {
             proposed.prefix(proposedShown).map {
                 copy($0, persons[$0.id]?.name, words, isTicked: ticked.contains($0.id))
             })
-        let rest = proposed.count - proposedShown
+        let furtherCopies = proposed.count - proposedShown
         context["proposedRest"] = .text(
-            rest > 0
-                ? "\(Words.count(rest, "more copy", "more copies")) will be asked about after these."
+            furtherCopies > 0
+                ? "\(Words.count(furtherCopies, "more copy", "more copies")) will be asked about after these."
                 : nil)
         let title = list.total > 0 ? "Waiting (\(Words.number(list.total)))" : "Waiting"
         return .page(PageContent(.waiting, title: title, in: section, context))
@@ -145,15 +149,15 @@ enum WaitingPage: MirrorPage {
         let marks = ActionMarks(
             row.kind, .suggested, whom: row.person.map { ListWords.name($0.name) })
         let isPost = row.kind == .post
-        let rest = row.rest ?? []
+        let furtherParts = row.rest ?? []
         let isFavorite = row.kind == .favorite
         let text = isFavorite ? row.about : row.text
-        let soon = row.expires.timeIntervalSince(words.now) < 86_400
+        let isUrgent = row.expires.timeIntervalSince(words.now) < 86_400
         return [
             "id": .text(row.id), "seen": .text(row.seen.description), "isTicked": .flag(isTicked),
             "until": .markup(words.time(row.expires, ListWords.short(row.expires, words))),
             "untilNote": .text(
-                soon
+                isUrgent
                     ? words.relative(row.expires)
                     : "waits for \(Words.span(words.now.timeIntervalSince(row.created)))"
             ),
@@ -165,8 +169,9 @@ enum WaitingPage: MirrorPage {
             "text": .text(text.map { ListWords.cut($0, isFavorite ? aboutSize : textSize) }),
             "language": .text(isFavorite ? nil : row.language.flatMap(LanguageTag.naming)),
             "rest": .texts(
-                rest.prefix(2).map { ListWords.cut($0, partSize) }
-                    + (rest.count > 2 ? ["and \(Words.count(rest.count - 2, "more part"))"] : [])),
+                furtherParts.prefix(2).map { ListWords.cut($0, partSize) }
+                    + (furtherParts.count > 2
+                        ? ["and \(Words.count(furtherParts.count - 2, "more part"))"] : [])),
             "notKept": .text(isFavorite && row.about == nil ? "Its text is not kept here." : nil),
             "why": .sentence(why(row, words)), "hasWords": .flag(isFavorite && !row.words.isEmpty),
             "words": .texts(isFavorite ? row.words.map { ListWords.cut($0, 90) } : []),
@@ -219,8 +224,8 @@ enum WaitingPage: MirrorPage {
 
     // MARK: Deciding
 
-    /// Decides about a single id in `approve`, `decline`, `done` or `reopen` if there is one; else,
-    /// by `all`, about the ticked `id`s.
+    /// Decides about one item if the form has a field `approve`, `decline`, `done` or `reopen` with
+    /// its id; otherwise about the ticked items, as the field `all` says.
     private static func decide(_ request: MirrorRequest) async throws -> WebReply {
         let form = request.form
         if let id = form["approve"] {
@@ -247,8 +252,8 @@ enum WaitingPage: MirrorPage {
         }
     }
 
-    /// - Parameter id: The id whose digest the form has; nil for an undo button, whose form was
-    ///   made before the change.
+    /// - Parameter id: The id of the item whose digest the form contains; nil for an undo button,
+    ///   whose form has none.
     private static func decideOne<Operation: PersonOperation>(
         _ operation: Operation, of id: String?, _ request: MirrorRequest
     ) async throws -> WebReply where Operation.Outcome == SuggestionDecision {
@@ -259,8 +264,8 @@ enum WaitingPage: MirrorPage {
         }
     }
 
-    /// Decides about the ticked and shown items, one after the other; their results are
-    /// independent.
+    /// Decides about the ticked items, one after the other; a refusal of one does not stop the
+    /// others.
     private static func decideTicked<Operation: PersonOperation>(
         _ request: MirrorRequest, _ operation: (String) -> Operation
     ) async throws -> WebReply where Operation.Outcome == SuggestionDecision {
@@ -284,15 +289,15 @@ enum WaitingPage: MirrorPage {
         return .seeOther(request.link("/waiting"), saying: Said(text))
     }
 
-    private static func summary(_ decided: [SuggestionDecision]) -> String {
+    private static func summary(_ decisions: [SuggestionDecision]) -> String {
         let verb =
-            switch decided[0].decision {
+            switch decisions[0].decision {
             case .approved: "Approved"
             case .done: "Noted that you did it"
             case .dismissed, .reopened: "Declined"
             }
         let kinds = ActionKind.allCases.compactMap { kind -> String? in
-            let count = decided.count { $0.kind == kind }
+            let count = decisions.count { $0.kind == kind }
             let words = kind == .reply ? ("reply", "replies") : (kind.rawValue, kind.rawValue + "s")
             return count == 0 ? nil : Words.count(count, words.0, words.1)
         }

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The nine pages of a mirror, in the order of the navigation.
+/// The nine main pages of a mirror, in the order of the navigation.
 package enum PageSection: String, CaseIterable, Sendable {
     case today, waiting, actions, hours, favorites, texts, people, health, settings
 
@@ -14,7 +14,7 @@ package enum PageSection: String, CaseIterable, Sendable {
 package protocol MirrorPage: Sendable {
     static var section: PageSection { get }
     static var routes: [MirrorRoute] { get }
-    /// The confirmations of `M/confirm/OPERATION`, by the operation's name.
+    /// The pages of `/m/NAME/confirm/OPERATION`, by the operation's name.
     static var confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] {
         get
     }
@@ -45,7 +45,7 @@ package struct MirrorRoute: Sendable {
         MirrorRoute(method: .get, pattern: pattern, isChange: false, answer: answer)
     }
 
-    /// Answers a GET to which another site redirects, and which changes something.
+    /// Handles a GET to which another site redirects, and which changes something.
     ///
     /// `answer` must check a secret in the query. HEAD is refused, and so is every request if the
     /// server is read-only.
@@ -53,7 +53,7 @@ package struct MirrorRoute: Sendable {
         MirrorRoute(method: .get, pattern: pattern, isChange: true, answer: answer)
     }
 
-    /// Accepts only this server's own forms, and none if the server is read-only.
+    /// Handles a POST from a form of this server; refused if the server is read-only.
     package static func post(_ pattern: String, _ answer: @escaping Handler) -> MirrorRoute {
         MirrorRoute(method: .post, pattern: pattern, isChange: true, answer: answer)
     }

@@ -18,7 +18,7 @@ package struct MirrorRequest: Sendable {
     package let query: WebFields
     /// The fields of a POST; empty for a GET.
     ///
-    /// The form; after a refusal it contains the typed values.
+    /// The page after a refusal shows the typed values again from them.
     package let form: WebFields
     package let access: Access
     /// The scheme, host and port by which the browser opened the page of a form, checked to be this
@@ -30,7 +30,7 @@ package struct MirrorRequest: Sendable {
     package let setup: SetupWork
     /// The reason why the preceding POST did nothing; nil for a GET.
     ///
-    /// The frame shows it, and sets the status.
+    /// The frame shows it, and the status of the response follows from it.
     package private(set) var refusal: Refusal?
 
     init(
@@ -63,7 +63,7 @@ package struct MirrorRequest: Sendable {
     /// The desk that carries out operations.
     package var desk: Desk { Desk(mirror, zone: zone) }
 
-    /// The digest in the form; nil if there is none.
+    /// The digest of the shown item in the form; nil if the form has none.
     ///
     /// - Throws: `ChangeRefusal` if it is invalid.
     package func seen() throws -> Seen? {
@@ -85,7 +85,7 @@ package struct MirrorRequest: Sendable {
     /// Carries out an operation, and redirects with 303 to a page with the result.
     ///
     /// - Parameters:
-    ///   - operation: Gets the form's `seen`.
+    ///   - operation: The operation; it is carried out with the digest of the form.
     ///   - backTo: The path and query below `/m/NAME` to redirect to, such as `/waiting`.
     ///   - page: The page after a refusal, with the refusal on top and the typed values.
     ///   - saying: The sentence with the result, and an undo button; also if nothing had to be
@@ -101,8 +101,8 @@ package struct MirrorRequest: Sendable {
         }
     }
 
-    /// Runs several operations, or one with its own checks; a `ChangeRefusal` becomes the page with
-    /// status 400 or 409.
+    /// Runs `body`, which carries out operations; if it throws a `ChangeRefusal`, returns the page
+    /// with the refusal, and with status 400 or 409.
     package func attempt(
         refusedBy page: MirrorRoute.Handler, _ body: () async throws -> WebReply
     ) async throws -> WebReply {
@@ -138,8 +138,8 @@ package struct MirrorRequest: Sendable {
 
 /// The reason why nothing was done, for the top of a page.
 package struct Refusal: Sendable {
-    /// Whether the input was invalid (status 400), rather than the item different from the shown
-    /// one (409).
+    /// Whether the input was invalid (status 400); otherwise the item differs from the shown one
+    /// (409).
     package let isMisuse: Bool
     /// The reason as a sentence, as "20:13 is being sent".
     package let text: String
@@ -161,7 +161,7 @@ package struct Access: Sendable {
 
     /// The token for forms.
     package let csrf: String
-    /// Whether no form is shown, and each POST is answered with 403.
+    /// Whether nothing may be changed: no form is shown, and each POST is answered with 403.
     package let isReadOnly: Bool
     package let theme: Theme?
     /// Whether a logout is possible.

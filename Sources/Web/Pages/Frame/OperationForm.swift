@@ -1,6 +1,6 @@
 import Control
 
-/// The form that asks for an operation, as the pages' routes read it.
+/// The path and the fields of the form that requests an operation.
 struct OperationForm {
     /// The path of the route, below `/m/NAME`.
     let path: String
@@ -11,7 +11,7 @@ struct OperationForm {
         self.fields = fields
     }
 
-    /// - Returns: Nil for an operation that does not revert another one, or for which no page has a
+    /// - Returns: Nil for an operation that never reverts another one, or for which no page has a
     ///   form.
     init?(_ operation: any PersonOperation) {
         switch operation {
@@ -58,7 +58,7 @@ struct OperationForm {
 }
 
 extension ForgettingWish {
-    /// The fields of a form that name the thing.
+    /// The fields of a form that name what to forget.
     var fields: [(String, String)] {
         switch self {
         case .post(let post): [("post", post)]

@@ -36,7 +36,8 @@ package enum PageValue: Sendable {
     package static func markup(_ markup: Markup?) -> PageValue {
         markup.map { .markup($0) } ?? .none
     }
-    /// The name of an account, for elements only: it contains a tag, which no attribute may have.
+    /// The name of an account, with a tag; so it is for the content of elements, not for
+    /// attributes.
     package static func account(_ name: String) -> PageValue { .markup(Markup.account(name)) }
     package static func account(_ name: String?) -> PageValue {
         name.map { .account($0) } ?? .none

@@ -11,7 +11,7 @@ package enum WebReply: Sendable {
     case confirm(Confirmation)
     /// A file to save.
     case file(String, type: String, name: String)
-    /// 404 with a link back, for an item that does not exist (any more).
+    /// 404 with this text and a link back, for an item that does not exist (any more).
     case missing(String)
 }
 
@@ -72,7 +72,7 @@ package struct Confirmation: Sendable {
         }
     }
 
-    /// A text to type as a confirmation; the operation compares it.
+    /// A field into which a person must type a given text; the operation compares the two.
     package struct Typed: Sendable {
         package let field: String
         /// The label of the field, as "Type the account to say yes: tom@social.example".

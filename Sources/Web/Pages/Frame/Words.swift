@@ -40,11 +40,10 @@ package struct Words: Sendable {
         return year == today.components.year ? words : "\(words) \(year)"
     }
 
-    /// Returns a sentence that says when an original was written, and whether that was on this day
-    /// of another year.
+    /// Returns a sentence that says when an original was written.
     ///
-    /// Returns a sentence such as `Written on Saturday, 30 November 2019, 20:11, seven years ago
-    /// today.`
+    /// If that was on the same day of an earlier year, the sentence says so too: `Written on
+    /// Saturday, 30 November 2019, 20:11, seven years ago today.`
     ///
     /// - Parameters:
     ///   - written: The time at which the original was written; nil for no sentence.
@@ -56,12 +55,14 @@ package struct Words: Sendable {
         return "Written on \(heading(day)), \(clock(written))\(anniversary)."
     }
 
-    /// `two years ago today`; nil unless one day is the same day of a later year than the other.
+    /// `two years ago today`; nil unless `day` is the same day of a later year.
     private func anniversary(of original: LocalDay, on day: LocalDay) -> String? {
         let (year, month, number) = original.components
-        let later = day.components
-        guard later.month == month, later.day == number, later.year > year else { return nil }
-        let years = later.year - year
+        let dayOfCopy = day.components
+        guard dayOfCopy.month == month, dayOfCopy.day == number, dayOfCopy.year > year else {
+            return nil
+        }
+        let years = dayOfCopy.year - year
         let span = years == 1 ? "a year" : "\(Self.numeral(years)) years"
         return day == today ? "\(span) ago today" : "\(span) before that day"
     }
@@ -141,8 +142,8 @@ package struct Words: Sendable {
         text.hasPrefix("mirror-bot ") ? text : text.prefix(1).uppercased() + text.dropFirst()
     }
 
-    /// A text that is cut at a number of characters, or at four times as many bytes, because a
-    /// single character may have thousands of them.
+    /// Returns the beginning of a text: at most `length` characters and four times as many bytes,
+    /// because a single character may have thousands of bytes.
     package static func cut(_ text: String, to length: Int = 500) -> String {
         let beginning = String(text.prefix(length))
         guard beginning.utf8.count > 4 * length else {

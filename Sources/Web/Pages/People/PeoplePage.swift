@@ -29,10 +29,13 @@ enum PeoplePage: MirrorPage {
         .post("/people/forget") { try await forget($0) },
     ]
     static let confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] = [
-        DenyPeople.name: { try await denial($0) }, ForgetPerson.name: { try await forgetting($0) },
+        DenyPeople.name: { try await confirmDenial($0) },
+        ForgetPerson.name: { try await confirmForgetting($0) },
     ]
 
+    /// The most people on a page.
     private static let rowsShown = 25
+    /// The most denied servers that are listed.
     private static let serversShown = 10
 
     // MARK: The list
@@ -58,28 +61,29 @@ enum PeoplePage: MirrorPage {
                 ]
             }
         }
-        let fields = { (stance: PeopleList.Search.Stance, place: String?) -> [(String, String?)] in
+        let queryFields = {
+            (stance: PeopleList.Search.Stance, cursor: String?) -> [(String, String?)] in
             [
                 ("q", typedWords), ("stance", stance == .all ? nil : stance.rawValue),
-                ("after", place),
+                ("after", cursor),
             ]
         }
         let typed = { (field: String) -> PageValue in .text(request.typed(field) ?? "") }
-        let wrong = request.refusal?.isMisuse == true
+        let isInputWrong = request.refusal?.isMisuse == true
         let words = request.words
         var context: PageContext = [
             "base": .text(request.base), "canChange": .flag(!request.access.isReadOnly),
             "token": .markup(request.hidden()), "q": .text(typedWords ?? ""),
             "stance": .text(stance == .all ? nil : stance.rawValue),
             "tabs": .list(
-                tabs(list.counts, chosen: stance) { request.link("/people", fields($0, nil)) }),
+                tabs(list.counts, chosen: stance) { request.link("/people", queryFields($0, nil)) }),
             "isForgotten": .flag(stance == .forgotten && !list.people.isEmpty),
             "isEmpty": .flag(list.people.isEmpty), "nothing": .text(nothing(stance, typedWords)),
             "people": .list(list.people.map { row($0, words, request) }),
             "hasPages": .flag(cursor != nil || list.next != nil),
             "shown": .text(Words.count(list.people.count, "person", "people")),
-            "first": .text(cursor.map { _ in request.link("/people", fields(stance, nil)) }),
-            "next": .text(list.next.map { request.link("/people", fields(stance, $0)) }),
+            "first": .text(cursor.map { _ in request.link("/people", queryFields(stance, nil)) }),
+            "next": .text(list.next.map { request.link("/people", queryFields(stance, $0)) }),
         ]
         context["choices"] = .sentence(
             try await request.mirror.replyMeasure().map { measure in
@@ -98,13 +102,14 @@ enum PeoplePage: MirrorPage {
                     "token": .markup(request.hidden(seen: server.seen)),
                 ]
             })
-        let rest = list.servers.count - servers.count
-        context["serversRest"] = .text(rest > 0 ? "\(Words.count(rest, "more server"))." : nil)
+        let furtherServers = list.servers.count - servers.count
+        context["serversRest"] = .text(
+            furtherServers > 0 ? "\(Words.count(furtherServers, "more server"))." : nil)
         context["typedAccount"] = typed("account")
-        context["accountWrong"] = .flag(wrong && request.form["account"] != nil)
+        context["accountWrong"] = .flag(isInputWrong && request.form["account"] != nil)
         context["typedFirst"] = typed("first")
         context["typedSecond"] = typed("second")
-        context["linkWrong"] = .flag(wrong && request.form["first"] != nil)
+        context["linkWrong"] = .flag(isInputWrong && request.form["first"] != nil)
         return .page(PageContent(.people, in: section, context))
     }
 
@@ -173,8 +178,9 @@ enum PeoplePage: MirrorPage {
         try await PeopleBook(mirror: request.mirror).account(request.parameters["account"] ?? "")
     }
 
-    /// The most rows of each part of a person's page, and the most accounts.
+    /// The most rows of each part of a person's page.
     static let partShown = 8
+    /// The most accounts that are listed on a person's page.
     static let accountsShown = 6
     /// The most bytes of a text on a person's page.
     static let textSize = 240
@@ -196,10 +202,12 @@ enum PeoplePage: MirrorPage {
         let words = request.words
         let report = try await PersonReport(
             on: id, in: mirror, zone: request.zone ?? .gmt, now: request.now)
-        guard let first = report.accounts.first else { return .missing("nobody has this account") }
-        let isDenied = first.stance == "deny"
-        let account = first.account
-        let name = PersonWords.name(account, handle: first.handle)
+        guard let firstAccount = report.accounts.first else {
+            return .missing("nobody has this account")
+        }
+        let isDenied = firstAccount.stance == "deny"
+        let account = firstAccount.account
+        let name = PersonWords.name(account, handle: firstAccount.handle)
         let isLinked = report.accounts.count > 1
         var context: PageContext = [
             "base": .text(request.base), "canChange": .flag(!request.access.isReadOnly),
@@ -209,19 +217,20 @@ enum PeoplePage: MirrorPage {
                     accountRow($0, words, request, canUnlink: isLinked)
                 }),
             "deny": .text(
-                isDenied || first.isForgotten
+                isDenied || firstAccount.isForgotten
                     ? nil : request.link("/confirm/\(DenyPeople.name)", [("account", account)])),
-            "allow": .text(isDenied || first.isForgotten || first.stance == nil ? account : nil),
+            "allow": .text(
+                isDenied || firstAccount.isForgotten || firstAccount.stance == nil ? account : nil),
             "allowVerb": .text(
-                isDenied || first.isForgotten ? "Allow again" : "Note that they agreed"),
-            "allowToken": .markup(request.hidden(seen: first.seen)),
+                isDenied || firstAccount.isForgotten ? "Allow again" : "Note that they agreed"),
+            "allowToken": .markup(request.hidden(seen: firstAccount.seen)),
             "file": .text(request.link("/people/\(WebFields.encoded(account))/report.html")),
             "actions": .text(request.link("/actions", [("person", account)])),
             "forget": .text(
-                first.isForgotten
+                firstAccount.isForgotten
                     ? nil : request.link("/confirm/\(ForgetPerson.name)", [("account", account)])),
         ]
-        let deeds = report.deeds.reversed().prefix(partShown).map { deed(($0), words) }
+        let deeds = report.deeds.reversed().prefix(partShown).map { deed($0, words) }
         add("deeds", "deed", of: report.deeds.count, deeds, to: &context)
         let mentions = report.mentions.sorted { $1.written < $0.written }.prefix(partShown).map {
             mention in
@@ -307,16 +316,18 @@ enum PeoplePage: MirrorPage {
         }
     }
 
-    // MARK: What is said of them
+    // MARK: Changing the stance
 
-    /// `allow` or `deny` with an account; or `do` = `allow`, `deny` or `readmit` with the typed
-    /// `account`.
+    /// Changes the stance on an account: the field `allow` or `deny` contains the account, or the
+    /// field `do` is `allow`, `deny` or `readmit`, and `account` was typed.
     private static func change(_ request: MirrorRequest) async throws -> WebReply {
         let form = request.form
         return try await request.attempt(refusedBy: { refused in
             // After a refused confirmation of a denial, shows the confirmation again with the
             // present effects.
-            guard refused.form["deny"] == nil else { return .confirm(try await denial(refused)) }
+            guard refused.form["deny"] == nil else {
+                return .confirm(try await confirmDenial(refused))
+            }
             return try await page(refused, after: nil)
         }) {
             if let account = form["allow"] { return try await allow(account, request) }
@@ -334,7 +345,8 @@ enum PeoplePage: MirrorPage {
                 }
                 return try await allow(account, request)
             case "deny":
-                // Invalid input is refused here, where it was typed.
+                // Invalid input is refused before the redirect, so that the page with the field
+                // shows it.
                 _ = try await PersonHolding(of: account, in: request.mirror)
                 return .seeOther(
                     request.link("/confirm/\(DenyPeople.name)", [("account", account)]))
@@ -407,15 +419,16 @@ enum PeoplePage: MirrorPage {
         }
     }
 
-    // MARK: What is asked before
+    // MARK: Confirmations
 
-    private static func named(_ request: MirrorRequest) -> String {
+    /// The account that the query of a confirmation, or its refused form, names.
+    private static func namedAccount(in request: MirrorRequest) -> String {
         let fields = request.refusal == nil ? request.query : request.form
         return fields.typed("account") ?? fields.typed("deny") ?? ""
     }
 
-    private static func denial(_ request: MirrorRequest) async throws -> Confirmation {
-        let account = named(request)
+    private static func confirmDenial(_ request: MirrorRequest) async throws -> Confirmation {
+        let account = namedAccount(in: request)
         let holding = try await PersonHolding(of: account, in: request.mirror)
         let isServer = holding.known != nil
         let name = ListWords.name(holding.name)
@@ -432,8 +445,8 @@ enum PeoplePage: MirrorPage {
         return confirmation
     }
 
-    private static func forgetting(_ request: MirrorRequest) async throws -> Confirmation {
-        let id = try await PeopleBook(mirror: request.mirror).account(named(request))
+    private static func confirmForgetting(_ request: MirrorRequest) async throws -> Confirmation {
+        let id = try await PeopleBook(mirror: request.mirror).account(namedAccount(in: request))
         let holding = try await PersonHolding(of: id, in: request.mirror)
         let account = id.reference
         var confirmation = Confirmation(
@@ -468,7 +481,7 @@ enum PeoplePage: MirrorPage {
     }
 
     private static func forget(_ request: MirrorRequest) async throws -> WebReply {
-        try await request.attempt(refusedBy: { .confirm(try await forgetting($0)) }) {
+        try await request.attempt(refusedBy: { .confirm(try await confirmForgetting($0)) }) {
             let book = try await PeopleBook(mirror: request.mirror)
             let account = try book.account(request.form.typed("account") ?? "")
             guard let seen = try request.seen() else {

@@ -5,8 +5,8 @@ import Posts
 
 /// The wording of people's names and of the decisions about them.
 enum PersonWords {
-    /// Returns a person's name on every page: the handle with `@`; the account if no handle is
-    /// known and the account is no handle.
+    /// Returns a person's name as on every page: the handle with `@`, or the account if no handle
+    /// is known and the account is not one.
     ///
     /// - Parameter account: The account's reference.
     static func name(_ account: String, handle: String? = nil) -> String {
@@ -51,7 +51,7 @@ enum PersonWords {
         }
     }
 
-    /// The state in which a post of theirs was learned, in words.
+    /// The state in which the classifier learned a post of the person, in words.
     static func learned(_ state: String) -> String {
         switch state {
         case "seen": "passed over"

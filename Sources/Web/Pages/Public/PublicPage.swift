@@ -24,6 +24,7 @@ struct PublicPage {
     let isReadOnly: Bool
     /// The typed account, if it is shown again with an error.
     let typed: String?
+    /// The reason why the typed account was refused.
     let wrong: String?
 
     var title: String { "A mirror of \(human)" }
@@ -138,7 +139,7 @@ struct PublicPage {
                     [
                         "account": .text(ListWords.cut(account.account, 300)),
                         "handle": .text(account.handle.map { ListWords.name("@\($0)") }),
-                        "said": .text(said(account)),
+                        "said": .text(stanceWords(of: account)),
                         "last": .text(
                             account.lastContact.map { ListWords.shortMoment($0, words) } ?? "–"),
                     ]
@@ -195,7 +196,7 @@ struct PublicPage {
         ]
     }
 
-    private func said(_ account: PersonReport.KnownAccount) -> String {
+    private func stanceWords(of account: PersonReport.KnownAccount) -> String {
         if account.isForgotten { return "forgotten: only a digest is kept" }
         switch account.stance {
         case "deny":

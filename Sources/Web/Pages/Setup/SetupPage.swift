@@ -97,18 +97,19 @@ enum SetupPage: MirrorPage {
             let steps = LoginSteps(for: role, on: network, of: request.mirror)
             let answers = try await answers(of: steps, request)
             let name = request.mirror.name
-            let page = returnAddress(request)
+            let returnAddress = returnAddress(request)
             // The return address counts as an answer, because a login that redirects to another
             // address of this page is a different one.
-            var given = answers
-            given[returnPath] = page
-            guard !request.setup.isPending(role, of: name, on: network, given, now: request.now)
-            else { return .seeOther(place(of: role, request)) }
-            switch try await steps.begin(typed: answers, returningTo: page) {
+            var allAnswers = answers
+            allAnswers[returnPath] = returnAddress
+            guard
+                !request.setup.isPending(role, of: name, on: network, allAnswers, now: request.now)
+            else { return .seeOther(stepAddress(of: role, request)) }
+            switch try await steps.begin(typed: answers, returningTo: returnAddress) {
             case .asksForCode(let pending):
                 request.setup.keep(
-                    .code(pending), of: role, in: name, on: network, given, now: request.now)
-                return .seeOther(place(of: role, request))
+                    .code(pending), of: role, in: name, on: network, allAnswers, now: request.now)
+                return .seeOther(stepAddress(of: role, request))
             case .granted(let login):
                 return try await keep(login, request)
             }
@@ -136,13 +137,13 @@ enum SetupPage: MirrorPage {
         try await attempt(request) {
             let role = try role(request)
             let name = request.mirror.name
-            guard let found = request.setup.login(of: role, in: name, now: request.now),
-                case .code(let pending) = found.login
-            else { throw isOver }
+            guard let waiting = request.setup.login(of: role, in: name, now: request.now),
+                case .code(let pending) = waiting.login
+            else { throw noLoginWaits }
             guard let code = request.form.typed("code") else {
                 throw ChangeRefusal(.unusable, "copy the \(pending.codeName) from the other page")
             }
-            let steps = LoginSteps(for: role, on: found.network, of: request.mirror)
+            let steps = LoginSteps(for: role, on: waiting.network, of: request.mirror)
             let login: GrantedLogin
             do {
                 login = try await steps.finish(pending, code: code)
@@ -155,7 +156,7 @@ enum SetupPage: MirrorPage {
         }
     }
 
-    private static let isOver = ChangeRefusal(
+    private static let noLoginWaits = ChangeRefusal(
         .changed, "that login waits for nothing any more; begin it again")
 
     /// The address to which the page of a network redirects the browser; `nil` if the browser did
@@ -173,21 +174,22 @@ enum SetupPage: MirrorPage {
         let name = request.mirror.name
         guard let state = request.query["state"],
             let claimed = request.setup.claimLogin(state: state, in: name, now: request.now)
-        else { return next(request, saying: sentence(isOver)) }
-        let place = place(of: claimed.role, request)
+        else { return next(request, saying: sentence(noLoginWaits)) }
+        let stepAddress = stepAddress(of: claimed.role, request)
         guard request.query["error"] == nil, let code = request.query.typed("code") else {
             request.setup.putBack(claimed, in: name)
             let reason =
                 request.query["error"] == "access_denied"
                 ? "Access was not allowed at the server." : "The server gave no access."
             return .seeOther(
-                place, saying: Said("\(reason) Open its page again, or begin this login again."))
+                stepAddress,
+                saying: Said("\(reason) Open its page again, or begin this login again."))
         }
         do {
             return try await keep(try await finished(claimed, code: code, request), request)
         } catch {
             guard let refusal = refusal(of: error) else { throw error }
-            return .seeOther(place, saying: Said(sentence(refusal)))
+            return .seeOther(stepAddress, saying: Said(sentence(refusal)))
         }
     }
 
@@ -220,7 +222,7 @@ enum SetupPage: MirrorPage {
                 request.setup.keep(
                     .replacement(opened), of: role, in: request.mirror.name, on: opened.network,
                     now: request.now)
-                return .seeOther(place(of: role, request))
+                return .seeOther(stepAddress(of: role, request))
             }
             return try await keep(opened, request)
         } catch {
@@ -245,15 +247,15 @@ enum SetupPage: MirrorPage {
         try await attempt(request) {
             let role = try role(request)
             let name = request.mirror.name
-            let found = request.setup.login(of: role, in: name, now: request.now)
+            let waiting = request.setup.login(of: role, in: name, now: request.now)
             request.setup.forgetLogin(of: role, in: name)
-            guard case .replacement(let opened)? = found?.login else {
-                return .seeOther(place(of: role, request))
+            guard case .replacement(let opened)? = waiting?.login else {
+                return .seeOther(stepAddress(of: role, request))
             }
             guard request.form["do"] == "replace" else {
                 _ = await opened.granted.withdraw()
                 return .seeOther(
-                    place(of: role, request), saying: Said("The account stays as it was."))
+                    stepAddress(of: role, request), saying: Said("The account stays as it was."))
             }
             do {
                 return try await keep(opened, request)
@@ -265,7 +267,7 @@ enum SetupPage: MirrorPage {
     }
 
     /// The address of the step of an account.
-    private static func place(of role: AccountRole, _ request: MirrorRequest) -> String {
+    private static func stepAddress(of role: AccountRole, _ request: MirrorRequest) -> String {
         let kind: SetupStep.Kind = role == .human ? .human : .bot
         return address(of: kind, request)
     }
@@ -367,7 +369,7 @@ enum SetupPage: MirrorPage {
         }
     }
 
-    // MARK: What they share
+    // MARK: Shared by the steps
 
     /// Redirects to the first open step.
     private static func next(_ request: MirrorRequest, saying text: String? = nil) -> WebReply {

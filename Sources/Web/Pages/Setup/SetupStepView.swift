@@ -5,12 +5,12 @@ import Networks
 import Posts
 import Settings
 
-/// The present step of a set-up: its question, and the forms that answer it.
+/// The present step of a set-up: its question, and the forms for the answer.
 struct SetupStepView {
     /// The tab for an archive, beside the tabs for the networks of an account.
-    private static let onArchive = "archive"
+    private static let archiveTab = "archive"
     /// The most posts of tomorrow that are shown.
-    private static let shown = 12
+    private static let maximumPreviewed = 12
 
     private let step: SetupStep
     private let position: SetupPosition
@@ -40,7 +40,7 @@ struct SetupStepView {
             "base": .text(request.base), "kind": .text(step.kind.rawValue),
             "token": .markup(request.hidden()),
         ]
-        let more: PageContext =
+        let stepContext: PageContext =
             switch step.kind {
             case .human: try await account(.human)
             case .bot: try await account(.bot)
@@ -53,7 +53,7 @@ struct SetupStepView {
             case .profile: try await profile()
             case .start: try await start()
             }
-        context.merge(more) { $1 }
+        context.merge(stepContext) { $1 }
         return context
     }
 
@@ -76,16 +76,16 @@ struct SetupStepView {
             case .replacement(let opened): return replacement(opened, role)
             }
         }
-        let asked = request.form.typed("network") ?? request.query.typed("on")
+        let requestedTab = request.form.typed("network") ?? request.query.typed("on")
         let isArchive =
-            role == .human && (asked == Self.onArchive || request.form["archive"] != nil)
+            role == .human && (requestedTab == Self.archiveTab || request.form["archive"] != nil)
         let network =
-            asked.flatMap(NetworkName.init(rawValue:)) ?? position.networks[role] ?? .usual
+            requestedTab.flatMap(NetworkName.init(rawValue:)) ?? position.networks[role] ?? .usual
         var tabs = NetworkName.known.map { known in
             tab(known.displayName, known.rawValue, isCurrent: !isArchive && known == network)
         }
         if role == .human {
-            tabs.append(tab("A downloaded archive", Self.onArchive, isCurrent: isArchive))
+            tabs.append(tab("A downloaded archive", Self.archiveTab, isCurrent: isArchive))
         }
         var context: PageContext = [
             "lead": .text(
@@ -102,12 +102,12 @@ struct SetupStepView {
         return context
     }
 
-    private func tab(_ name: String, _ on: String, isCurrent: Bool) -> PageContext {
+    private func tab(_ name: String, _ value: String, isCurrent: Bool) -> PageContext {
         [
             "name": .text(name), "isCurrent": .flag(isCurrent),
             "href": .text(
                 request.base + SetupPage.path
-                    + WebFields.query([("step", step.kind.rawValue), ("on", on)])),
+                    + WebFields.query([("step", step.kind.rawValue), ("on", value)])),
         ]
     }
 
@@ -159,12 +159,13 @@ struct SetupStepView {
     }
 
     private func replacement(_ opened: OpenedLogin, _ role: AccountRole) -> PageContext {
-        let before = opened.replacement?.before ?? ""
-        let after = opened.replacement?.after ?? ""
+        let oldAccount = opened.replacement?.before ?? ""
+        let newAccount = opened.replacement?.after ?? ""
         return [
-            "lead": .text("Nothing was learned of \(before) yet, and nothing was sent."),
+            "lead": .text("Nothing was learned of \(oldAccount) yet, and nothing was sent."),
             "question": .fields([
-                "text": .text("Take \(after) as the \(role.rawValue) in the place of \(before)?"),
+                "text": .text(
+                    "Take \(newAccount) as the \(role.rawValue) in the place of \(oldAccount)?"),
                 "role": .text(role.rawValue),
             ]),
         ]
@@ -230,14 +231,14 @@ struct SetupStepView {
 
     private func zone() async throws -> PageContext {
         let proposed = try await request.mirror.proposedTimeZone()
-        let known = request.mirror.configuration.timeZone?.identifier ?? proposed?.name
+        let zoneName = request.mirror.configuration.timeZone?.identifier ?? proposed?.name
         return [
             "lead": .text(
                 "The bot lives by the human's clock."
                     + (proposed.map { " A guess: \($0.reason)." } ?? "")),
             "zone": .fields([
                 "name": .text(Setting.timeZone.name),
-                "value": .text(request.typed(Setting.timeZone.name, or: known)),
+                "value": .text(request.typed(Setting.timeZone.name, or: zoneName)),
                 "isWrong": .flag(request.refusal?.isMisuse == true),
             ]),
         ]
@@ -296,7 +297,7 @@ struct SetupStepView {
         var isWrong = false
         switch training {
         case .running: sentences = []
-        case .done(let read): sentences = read
+        case .done(let outcome): sentences = outcome
         case .failed(let sentence):
             sentences = [sentence]
             isWrong = true
@@ -372,12 +373,12 @@ struct SetupStepView {
     // MARK: The start
 
     private func start() async throws -> PageContext {
-        let left = position.open.map { Words.capitalized($0.text) + "." }
+        let openSteps = position.open.map { Words.capitalized($0.text) + "." }
         var context: PageContext = [
             "start": .fields([
                 "canBegin": .flag(position.isReady && request.setup.begin != nil),
-                "isReady": .flag(position.isReady), "left": .texts(left),
-                "hasLeft": .flag(!left.isEmpty),
+                "isReady": .flag(position.isReady), "left": .texts(openSteps),
+                "hasLeft": .flag(!openSteps.isEmpty),
             ])
         ]
         guard let zone = request.zone, let tomorrow = position.tomorrow else { return context }
@@ -390,7 +391,7 @@ struct SetupStepView {
             "heading": "Tomorrow, as it would be",
             "count": .text(Words.count(slots.count, "post")),
             "slots": .list(
-                slots.prefix(Self.shown).map { slot in
+                slots.prefix(Self.maximumPreviewed).map { slot in
                     [
                         "at": .markup(words.time(slot.due, words.clock(slot.due))),
                         "text": .text(

@@ -6,10 +6,10 @@ import Posts
 import Settings
 import Synchronization
 
-/// The parts of set-ups that are in the memory of this process: logins that wait for a person, and
-/// running trainings.
+/// The parts of set-ups that exist only in the memory of this process: logins that wait for a
+/// person, and running trainings.
 ///
-/// They end with the process; then a person begins such a step anew.
+/// They end with the process; after a restart a person repeats such a step.
 package final class SetupWork: Sendable {
     /// The state of a login between two requests.
     enum Login: Sendable {
@@ -41,7 +41,7 @@ package final class SetupWork: Sendable {
         }
     }
 
-    /// A login whose code has arrived, and that is being finished.
+    /// A login whose code has arrived, and which is being finished.
     struct ClaimedLogin: Sendable {
         let role: AccountRole
         let network: NetworkName
@@ -57,7 +57,8 @@ package final class SetupWork: Sendable {
 
     private struct WaitingLogin {
         let network: NetworkName
-        /// A digest of the answers; these contain secrets.
+        /// A digest of the typed answers, which are not stored themselves because they contain
+        /// secrets.
         let answers: Seen
         let since: Date
         var login: Login
@@ -72,7 +73,7 @@ package final class SetupWork: Sendable {
     /// The most waiting logins; beyond this number the oldest is dropped.
     private static let mostLogins = 100
     /// Seconds after which a login no longer waits for its code.
-    private static let patience: TimeInterval = 3_600
+    private static let loginTimeout: TimeInterval = 3_600
 
     private let state = Mutex(State())
     /// Starts the work for a mirror in a worker of this process, and returns whether there is one;
@@ -89,27 +90,29 @@ package final class SetupWork: Sendable {
     func login(of role: AccountRole, in mirror: String, now: Date) -> (
         network: NetworkName, login: Login
     )? {
-        waiting(role, mirror, now).map { ($0.network, $0.login) }
+        waitingLogin(role, mirror, now).map { ($0.network, $0.login) }
     }
 
-    /// Whether a login with the same answers waits for its code, so that the network is not asked
-    /// again.
+    /// Whether a login with the same answers already waits for its code, so that no second one need
+    /// be begun at the network.
     func isPending(
         _ role: AccountRole, of mirror: String, on network: NetworkName,
         _ answers: [String: String], now: Date
     ) -> Bool {
-        guard let found = waiting(role, mirror, now), case .code = found.login else { return false }
-        return found.network == network && found.answers == Self.digest(answers)
+        guard let waiting = waitingLogin(role, mirror, now), case .code = waiting.login else {
+            return false
+        }
+        return waiting.network == network && waiting.answers == Self.digest(answers)
     }
 
-    private func waiting(_ role: AccountRole, _ mirror: String, _ now: Date) -> WaitingLogin? {
+    private func waitingLogin(_ role: AccountRole, _ mirror: String, _ now: Date) -> WaitingLogin? {
         state.withLock { state in
             let key = LoginKey(mirror: mirror, role: role)
-            guard let found = state.logins[key], now < found.since + Self.patience else {
+            guard let waiting = state.logins[key], now < waiting.since + Self.loginTimeout else {
                 state.logins[key] = nil
                 return nil
             }
-            return found
+            return waiting
         }
     }
 
@@ -142,13 +145,14 @@ package final class SetupWork: Sendable {
         state.withLock { state in
             for role in AccountRole.allCases {
                 let key = LoginKey(mirror: mirror, role: role)
-                guard let found = state.logins[key], now < found.since + Self.patience,
-                    case .code(let pending) = found.login, pending.hasState(text)
+                guard let waiting = state.logins[key], now < waiting.since + Self.loginTimeout,
+                    case .code(let pending) = waiting.login, pending.hasState(text)
                 else { continue }
                 state.logins[key] = nil
                 return ClaimedLogin(
-                    role: role, network: found.network, pending: pending, answers: found.answers,
-                    since: found.since)
+                    role: role, network: waiting.network, pending: pending,
+                    answers: waiting.answers,
+                    since: waiting.since)
             }
             return nil
         }
@@ -265,8 +269,9 @@ extension String {
     /// through the steps.
     var withoutCommands: String {
         let clauses = components(separatedBy: "; ")
-        let kept = clauses.prefix(1) + clauses.dropFirst().filter { !$0.contains("mirror-bot ") }
-        return kept.joined(separator: "; ")
+        let keptClauses =
+            clauses.prefix(1) + clauses.dropFirst().filter { !$0.contains("mirror-bot ") }
+        return keptClauses.joined(separator: "; ")
     }
 }
 

@@ -37,12 +37,13 @@ struct UploadFolder: Sendable {
                 .hexadecimal
         }
 
-        /// The name of the file on this machine: its own name, as far as that is valid, because the
-        /// extension decides how the file is read.
-        fileprivate var place: String {
-            let plain = name.suffix(80).map { sign -> Character in
-                sign.isASCII && (sign.isLetter || sign.isNumber || "-_.".contains(sign))
-                    ? sign : "_"
+        /// The name of the file on this machine: its own name with other characters replaced by
+        /// `_`. The extension is kept, because it decides how the file is read.
+        fileprivate var storedName: String {
+            let plain = name.suffix(80).map { character -> Character in
+                character.isASCII
+                    && (character.isLetter || character.isNumber || "-_.".contains(character))
+                    ? character : "_"
             }
             return "archive-" + String(plain)
         }
@@ -65,13 +66,13 @@ struct UploadFolder: Sendable {
     /// The number of bytes of the disk that an upload leaves free.
     private static let reserve: Int64 = 256 << 20
     /// Seconds without a new piece after which an upload is removed.
-    private static let patience: TimeInterval = 86_400
+    private static let leftoverAge: TimeInterval = 86_400
 
     private let path: String
     private let executor = ThreadExecutor(name: "web-uploads")
 
-    /// - Parameter location: The database, beside whose file the archives are kept; with one on a
-    ///   server they are temporary files of this process.
+    /// - Parameter location: The database. The archives are kept beside its file; if the database
+    ///   is on a server, they are temporary files of this process.
     init(_ location: StorageLocation) {
         switch location {
         case .sqlite(let path):
@@ -85,7 +86,7 @@ struct UploadFolder: Sendable {
 
     /// Returns the number of received bytes of a file.
     func received(_ file: File) async throws -> Int64 {
-        try await executor.run { [self] in size(of: place(of: file)) }
+        try await executor.run { [self] in size(of: filePath(of: file)) }
     }
 
     /// Adds a piece to a file, if it begins where the file ends.
@@ -93,42 +94,40 @@ struct UploadFolder: Sendable {
     /// - Throws: A file error.
     func add(_ bytes: [UInt8], at offset: Int64, to file: File, now: Date) async throws -> Outcome {
         try await executor.run { [self] in
-            let place = place(of: file)
+            let filePath = filePath(of: file)
             if offset == 0 {
                 removeLeftovers(now)
                 try FileManager.default.createDirectory(
                     atPath: folder(of: file), withIntermediateDirectories: true,
                     attributes: [.posixPermissions: 0o700])
             }
-            let received = size(of: place)
+            let received = size(of: filePath)
             guard offset == received, received + Int64(bytes.count) <= file.size else {
-                return received == file.size ? .whole(path: place) : .partial(received)
+                return received == file.size ? .whole(path: filePath) : .partial(received)
             }
-            guard free() > file.size - received + Self.reserve else { return .full }
-            let descriptor = open(place, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600)
-            guard descriptor >= 0 else { throw FileFault(errno, at: place) }
+            guard freeBytes() > file.size - received + Self.reserve else { return .full }
+            let descriptor = open(filePath, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else { throw FileFault(errno, at: filePath) }
             let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
             try handle.write(contentsOf: bytes)
             try handle.close()
             let newSize = received + Int64(bytes.count)
-            return newSize == file.size ? .whole(path: place) : .partial(newSize)
+            return newSize == file.size ? .whole(path: filePath) : .partial(newSize)
         }
     }
 
     /// Removes a file that was read.
     func remove(_ file: File) async {
-        // A file that cannot be removed is left to the next upload.
+        // If the file cannot be removed, a later upload removes it.
         try? await executor.run { [self] in
             try FileManager.default.removeItem(atPath: folder(of: file))
         }
     }
 
-    /// The path of a received file.
-    func path(of file: File) -> String { place(of: file) }
-
     private func folder(of file: File) -> String { "\(path)/\(file.folder)" }
 
-    private func place(of file: File) -> String { "\(folder(of: file))/\(file.place)" }
+    /// The path of a received file.
+    func filePath(of file: File) -> String { "\(folder(of: file))/\(file.storedName)" }
 
     /// The bytes of a file; 0 for none.
     private func size(of path: String) -> Int64 {
@@ -138,7 +137,7 @@ struct UploadFolder: Sendable {
     }
 
     /// The number of free bytes of the disk; if it is unknown, a number that is large enough.
-    private func free() -> Int64 {
+    private func freeBytes() -> Int64 {
         // If the disk does not report its free space, an error of a write will show that it is
         // full.
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: path)
@@ -149,14 +148,14 @@ struct UploadFolder: Sendable {
         let files = FileManager.default
         // A folder that cannot be read has no files to remove.
         for name in (try? files.contentsOfDirectory(atPath: path)) ?? [] {
-            let place = "\(path)/\(name)"
+            let leftoverPath = "\(path)/\(name)"
             // A file that cannot be examined or removed stays.
-            guard let attributes = try? files.attributesOfItem(atPath: place),
+            guard let attributes = try? files.attributesOfItem(atPath: leftoverPath),
                 let changed = attributes[.modificationDate] as? Date,
-                changed < now - Self.patience
+                changed < now - Self.leftoverAge
             else { continue }
             // A folder that cannot be removed stays.
-            try? files.removeItem(atPath: place)
+            try? files.removeItem(atPath: leftoverPath)
         }
     }
 }

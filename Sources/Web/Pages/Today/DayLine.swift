@@ -3,7 +3,8 @@ import Foundation
 import Outbox
 import Posts
 
-/// The drawing of a day: above the line the human's posts on such days, below it the bot's.
+/// The drawing of a day: above the line the human's posts on days of the same weekday, below it the
+/// bot's posts of the day.
 struct DayLine {
     let report: DayReport
     let words: Words
@@ -11,12 +12,10 @@ struct DayLine {
     let next: String?
 
     private static let minutes = Double(MinuteOfDay.count)
-    /// The height of the human's highest bar, of the line and of the lanes below it, in pixels.
-    private static let highest = 52.0
+    /// The height of the human's highest bar, in pixels.
+    private static let highestBar = 52.0
+    /// The vertical position of the line, in pixels.
     private static let axis = 64.0
-    private static let slots = 86.0
-    private static let others = 116.0
-    private static let bottom = 134.0
 
     private var isToday: Bool { report.day == words.today }
 
@@ -25,7 +24,7 @@ struct DayLine {
         <svg class="draw" height="164" role="img" aria-labelledby="day-t day-d"><title id="day-t">The day as a line</title>\
         <desc id="day-d">\(description)</desc>
         \(spans + ticks)\(bars)<line class="axis" x1="0" x2="100%" y1="64.5" y2="64.5"/>\
-        \(marks + deeds)\(now)</svg>
+        \(marks + actionsForOthers)\(now)</svg>
         """
     }
 
@@ -70,11 +69,11 @@ struct DayLine {
 
     /// The human's half hours, as strokes of one path.
     private var bars: Markup {
-        let most = report.humanHalfHours.max() ?? 0
-        guard most > 0 else { return "" }
+        let highestShare = report.humanHalfHours.max() ?? 0
+        guard highestShare > 0 else { return "" }
         let strokes = report.humanHalfHours.enumerated().compactMap { index, share -> Markup? in
             guard share > 0 else { return nil }
-            let top = Self.axis - max(1, share / most * Self.highest)
+            let top = Self.axis - max(1, share / highestShare * Self.highestBar)
             return "M\(Double(index) + 0.5) 64V\(top.rounded())"
         }
         return """
@@ -112,7 +111,7 @@ struct DayLine {
         }
     }
 
-    private var deeds: [Markup] {
+    private var actionsForOthers: [Markup] {
         report.toOthers.filter { $0.state == .done }.map { action in
             let x = Self.percent(minute(of: action.due ?? action.at))
             let symbol: Markup = action.kind == .favorite ? "a-favorite" : "a-reply"
@@ -128,8 +127,8 @@ struct DayLine {
     private var description: String {
         var sentences = ["From midnight to midnight."]
         let weekday = Words.weekday(of: report.day) + "s"
-        if let most = report.humanHalfHours.max(), most > 0,
-            let index = report.humanHalfHours.firstIndex(of: most)
+        if let highestShare = report.humanHalfHours.max(), highestShare > 0,
+            let index = report.humanHalfHours.firstIndex(of: highestShare)
         {
             let from = MinuteOfDay(hour: 0, minute: index * 30)
             sentences.append("Above, when the human posts on \(weekday), mostly around \(from).")
@@ -179,8 +178,8 @@ struct DayLine {
 /// The state of a slot on pages, with one shape and one word each.
 enum SlotState: String, Sendable {
     case planned, pinned, preview, suggested, sending, done, skipped, expired, failed, undone
-    /// A slot that a person moved or kept, without a text: nothing is sent unless a person chooses
-    /// one.
+    /// A slot that a person moved or kept and that has no text: nothing is sent unless a person
+    /// chooses a text.
     case textless
 
     init(_ slot: PlanReport.Slot) {
@@ -243,8 +242,8 @@ enum SlotState: String, Sendable {
         }
     }
 
-    /// Whether its state allows that it is still sent.
+    /// Whether a slot in this state may still be sent.
     var isAhead: Bool { [.planned, .pinned, .preview, .suggested, .sending].contains(self) }
-    /// Whether a person can change it.
+    /// Whether a person can change a slot in this state.
     var canChange: Bool { [.planned, .pinned, .preview, .textless].contains(self) }
 }

@@ -7,9 +7,10 @@ struct SlotView {
     let context: PageContext
 
     /// - Parameters:
-    ///   - isNext: Whether it is the next one to be sent.
-    ///   - isUnpaid: Whether the budget does not cover it.
-    ///   - hasControls: Whether its form to change it is here, and not on a page of its own.
+    ///   - isNext: Whether the slot is the next one to be sent.
+    ///   - isUnpaid: Whether the budget does not suffice for the slot.
+    ///   - hasControls: Whether the form to change the slot is shown in the list, rather than on a
+    ///     page of its own.
     ///   - isOpen: Whether this is the slot's own page.
     init(
         _ slot: PlanReport.Slot, day: LocalDay, _ request: MirrorRequest, isNext: Bool,
@@ -30,7 +31,7 @@ struct SlotView {
             } else {
                 nil
             }
-        let coming = isNext ? words.relative(slot.due) : nil
+        let timeUntil = isNext ? words.relative(slot.due) : nil
         context = [
             "id": .text(slot.id), "isNext": .flag(isNext), "class": .text(styleClass),
             "at": .markup(words.time(slot.due, slot.time)), "time": .text(slot.time),
@@ -38,7 +39,7 @@ struct SlotView {
             "state": .sentence(
                 isUnpaid && state.canChange
                     ? "Planned, no money"
-                    : Self.words(slot, state, coming)),
+                    : Self.words(slot, state, timeUntil)),
             "text": .text(
                 slot.text.map { Words.cut($0, to: canChange && !hasControls ? 240 : 600) }),
             "language": .text(slot.language.flatMap(LanguageTag.naming)),
@@ -70,10 +71,12 @@ struct SlotView {
     }
 
     /// The state in words, or its reason if it has one.
-    private static func words(_ slot: PlanReport.Slot, _ state: SlotState, _ coming: String?)
+    private static func words(_ slot: PlanReport.Slot, _ state: SlotState, _ timeUntil: String?)
         -> String
     {
-        if let coming { return "Comes next, \(coming)" + (state == .pinned ? ", kept by you" : "") }
+        if let timeUntil {
+            return "Comes next, \(timeUntil)" + (state == .pinned ? ", kept by you" : "")
+        }
         let reason = slot.reasonText.map { ": \($0)" } ?? ""
         return switch state {
         case .planned: "Planned" + reason
@@ -100,10 +103,14 @@ struct SlotView {
         if let why = slot.why, state != .skipped, state != .expired {
             sentences.append(Words.capitalized(why) + (why.hasSuffix(".") ? "" : "."))
         }
-        var with: [String] = []
-        if let pictures = slot.pictures { with.append("with \(Words.count(pictures, "picture"))") }
-        if let parts = slot.parts { with.append("first of \(parts) parts") }
-        if !with.isEmpty { sentences.append(Words.capitalized(with.joined(separator: ", ")) + ".") }
+        var contents: [String] = []
+        if let pictures = slot.pictures {
+            contents.append("with \(Words.count(pictures, "picture"))")
+        }
+        if let parts = slot.parts { contents.append("first of \(parts) parts") }
+        if !contents.isEmpty {
+            sentences.append(Words.capitalized(contents.joined(separator: ", ")) + ".")
+        }
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 }

@@ -32,11 +32,11 @@ package enum TodayPage: MirrorPage {
             "reroll": confirmReroll, "pause": confirmPause,
         ]
 
-    /// The most slots that have a form to change them in the list; the form of each other slot is
-    /// on a page of its own.
-    private static let withControls = 8
+    /// The most slots in the list with a form to change them; for each further slot the form is on
+    /// a page of its own.
+    private static let slotsWithControls = 8
     /// The most slots in the list.
-    private static let listed = 40
+    private static let maximumListed = 40
 
     // MARK: The page
 
@@ -45,10 +45,10 @@ package enum TodayPage: MirrorPage {
         let now = request.now
         let day: LocalDay
         if let text = request.query["day"] {
-            guard let named = LocalDay(text) else {
+            guard let namedDay = LocalDay(text) else {
                 return .missing("There is no day \(text.prefix(40)).")
             }
-            day = named
+            day = namedDay
         } else {
             day = words.today
         }
@@ -80,7 +80,8 @@ package enum TodayPage: MirrorPage {
         let day = report.day
         let isToday = day == words.today
         let slots = report.plan?.slots ?? []
-        // The slots are divided by time alone; skipped slots are marked on either side.
+        // The slots are divided into past and future by their time alone; both parts may have
+        // skipped slots.
         let ahead = slots.filter { $0.due > request.now || SlotState($0) == .sending }
         let past = slots.filter { slot in !ahead.contains { $0.id == slot.id } }.reversed()
         let next =
@@ -89,14 +90,14 @@ package enum TodayPage: MirrorPage {
             status.obstacles?.contains { $0.code == .budgetSpent && $0.stops.contains(.sending) }
             ?? false
         let paidFrom = isSpent ? status.spending?.renews : nil
-        let coming = ahead.prefix(listed).enumerated().map { index, slot in
+        let coming = ahead.prefix(maximumListed).enumerated().map { index, slot in
             SlotView(
                 slot, day: day, request, isNext: slot.id == next?.id,
                 isUnpaid: paidFrom.map { slot.due < $0 } ?? false,
-                hasControls: index < withControls
+                hasControls: index < slotsWithControls
             ).context
         }
-        let earlier = past.prefix(listed).map { slot in
+        let earlier = past.prefix(maximumListed).map { slot in
             SlotView(slot, day: day, request, isNext: false, hasControls: false).context
         }
         let sentCount = past.count { SlotState($0) == .done }
@@ -151,10 +152,10 @@ package enum TodayPage: MirrorPage {
     // MARK: A post for a day without one
 
     /// The most texts that a person may be offered.
-    private static let offersAtMost = 20
+    private static let maximumOffers = 20
 
-    /// A text that could be sent now, offered if nothing was posted today, and nothing is planned,
-    /// though the mirror works.
+    /// A text that could be sent now; it is offered if the mirror works, but nothing was posted
+    /// today and nothing more is planned.
     private static func offer(
         _ report: DayReport, _ status: StatusReport, _ request: MirrorRequest
     ) async throws -> PageContext? {
@@ -165,10 +166,10 @@ package enum TodayPage: MirrorPage {
             [.healthy, .hindered].contains(status.verdict?.state)
         else { return nil }
         let number =
-            request.query["other"].flatMap { Int($0) }.map { min(max($0, 0), offersAtMost) } ?? 0
+            request.query["other"].flatMap { Int($0) }.map { min(max($0, 0), maximumOffers) } ?? 0
         guard let offer = try await PublishForecast.proposal(at: request.desk, number: number)
         else { return nil }
-        let others = WebFields.query([("other", "\(number + 1)")]) + "#coming-list"
+        let nextOffer = WebFields.query([("other", "\(number + 1)")]) + "#coming-list"
         return [
             "text": .text(Words.cut(offer.says.joined(separator: "\n"), to: 600)),
             "language": .text(offer.post.language),
@@ -176,7 +177,7 @@ package enum TodayPage: MirrorPage {
             "cost": .text(offer.cost.map { "Costs \(Words.dollars($0)) at most." }),
             "action": .text(request.base + "/first-post"), "post": .text(offer.post.post),
             "token": .markup(request.hidden(seen: offer.post.seen)),
-            "other": number < offersAtMost ? .text(request.base + others) : .none,
+            "other": number < maximumOffers ? .text(request.base + nextOffer) : .none,
         ]
     }
 
@@ -212,7 +213,7 @@ package enum TodayPage: MirrorPage {
         let posts = report.count(of: .post)
         let replies = report.count(of: .reply)
         let favorites = report.count(of: .favorite)
-        let left = report.counts.reduce(0) { $0 + $1.leftAlone }
+        let leftAlone = report.counts.reduce(0) { $0 + $1.leftAlone }
         let day = report.day.description
         return [
             "waiting": .number(status.suggestions), "waitingHref": .text(request.base + "/waiting"),
@@ -226,7 +227,7 @@ package enum TodayPage: MirrorPage {
                     (replies?.done ?? 0, "reply", "replies"),
                     (favorites?.done ?? 0, "favorite", "favorites"),
                 ])),
-            "left": .number(left),
+            "left": .number(leftAlone),
             "leftHref": .text(
                 request.base + "/actions" + WebFields.query([("state", "skipped"), ("day", day)])),
             "leftMore": .text(
@@ -293,9 +294,9 @@ package enum TodayPage: MirrorPage {
     )? {
         guard let zone = request.zone else { return nil }
         let reporter = PlanReporter(mirror: request.mirror, zone: zone)
-        let stored = try await request.mirror.outbox(lease: nil).actions(withIDs: [id])[id]
+        let storedAction = try await request.mirror.outbox(lease: nil).actions(withIDs: [id])[id]
         var days = searchedDays.map { request.words.today.advanced(by: $0) }
-        if case .post(let name, _)? = stored?.payload { days = [name.day] }
+        if case .post(let name, _)? = storedAction?.payload { days = [name.day] }
         for day in days {
             let report = try await reporter.report(on: day, now: request.now, dates: true)
             if let slot = report?.slots.first(where: { $0.id == id }) { return (slot, day) }
@@ -389,18 +390,18 @@ package enum TodayPage: MirrorPage {
     @Sendable private static func confirmReroll(_ request: MirrorRequest) async throws
         -> Confirmation
     {
-        let named = request.parameters["day"] ?? request.query["day"]
-        guard let day = named.map({ LocalDay($0) }) ?? request.words.today else {
+        let dayText = request.parameters["day"] ?? request.query["day"]
+        guard let day = dayText.map({ LocalDay($0) }) ?? request.words.today else {
             throw ChangeRefusal(.unusable, "the day is no date such as 2026-11-24")
         }
         guard let zone = request.zone else { throw try await request.mirror.missingTimeZone() }
         let report = try await PlanReporter(mirror: request.mirror, zone: zone).report(
             on: day, now: request.now)
         let slots = report?.slots ?? []
-        let drawn = slots.filter {
+        let replacedSlots = slots.filter {
             [.planned, .preview].contains(SlotState($0)) && $0.due > request.now
         }
-        let kept = slots.count {
+        let keptCount = slots.count {
             [.pinned, .textless].contains(SlotState($0)) && $0.due > request.now
         }
         let isToday = day == request.words.today
@@ -410,18 +411,18 @@ package enum TodayPage: MirrorPage {
             action: "/days/\(day)/reroll", verb: "Draw anew", otherWay: "Keep it",
             back: isToday ? "" : WebFields.query([("day", day.description)]))
         confirmation.lead =
-            drawn.isEmpty
+            replacedSlots.isEmpty
             ? "Nothing of it is left to replace."
-            : "\(Words.count(drawn.count, "post")) will be replaced:"
-        confirmation.things = drawn.map { slot in
+            : "\(Words.count(replacedSlots.count, "post")) will be replaced:"
+        confirmation.things = replacedSlots.map { slot in
             Confirmation.Thing(
                 at: slot.due, symbol: SlotState(slot).symbol, "Planned", text: slot.text,
                 language: slot.language)
         }
         confirmation.notes = ["The texts that leave may come on another day."]
-        if kept > 0 {
+        if keptCount > 0 {
             confirmation.notes.append(
-                "\(Words.count(kept, "post")) that you moved or kept \(kept == 1 ? "stays" : "stay")."
+                "\(Words.count(keptCount, "post")) that you moved or kept \(keptCount == 1 ? "stays" : "stay")."
             )
         }
         confirmation.seen = report?.seen
@@ -433,7 +434,8 @@ package enum TodayPage: MirrorPage {
         guard let day = request.parameters["day"].flatMap({ LocalDay($0) }) else {
             return .missing("There is no such day.")
         }
-        // A second press of the button has the same `seen`, and so draws the same.
+        // A button that is pressed twice in the same second draws the same slots, because the seed
+        // is the same.
         let seed = "page \(request.form["seen"] ?? "") \(Int(request.now.timeIntervalSince1970))"
         return try await request.perform(
             RerollDay(day: day, seed: seed),
@@ -476,12 +478,12 @@ package enum TodayPage: MirrorPage {
             refusedBy: { .confirm(try await confirmPause($0)) },
             saying: { change in
                 guard change.wasPaused == nil else { return Said("It pauses already.") }
-                let left =
+                let underWay =
                     change.left.isEmpty
                     ? "" : " \(Words.count(change.left.count, "request")) was under way."
                 return Said(
-                    change.until.map { "Paused until \(request.words.moment($0)).\(left)" }
-                        ?? "Paused until you go on.\(left)",
+                    change.until.map { "Paused until \(request.words.moment($0)).\(underWay)" }
+                        ?? "Paused until you go on.\(underWay)",
                     wayBack: request.button("Go on now", change.wayBack))
             })
     }

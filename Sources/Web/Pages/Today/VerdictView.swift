@@ -4,7 +4,8 @@ import Mirroring
 import Posts
 import Settings
 
-/// The verdict of a mirror on the page Today: one word, one sentence, since when, what to do.
+/// The verdict on a mirror for the page Today: a word, a sentence, the time since when it holds,
+/// and the remedy.
 struct VerdictView {
     let context: PageContext
 
@@ -12,18 +13,18 @@ struct VerdictView {
         let words = request.words
         let verdict = status.verdict
         let state = verdict?.state ?? .healthy
-        let leading = status.obstacles?.first { $0.code == verdict?.code }
+        let mainObstacle = status.obstacles?.first { $0.code == verdict?.code }
         let pause = request.record.pause(at: request.now)
-        let (word, rest) = Self.title(state, status, leading, pause, words)
+        let (word, rest) = Self.title(state, status, mainObstacle, pause, words)
         let isHeld = request.record.standing?.isHold == true
         let canPause = state != .paused && state != .unset && pause == nil
         context = [
             "state": .text(state.rawValue), "word": .text(word), "rest": .sentence(rest),
-            "lines": .sentences(Self.lines(state, status, leading, pause, request)),
-            "command": .text(Self.command(state, status, leading, request)),
+            "lines": .sentences(Self.lines(state, status, mainObstacle, pause, request)),
+            "command": .text(Self.command(state, status, mainObstacle, request)),
             "setup": state == .unset && !request.access.isReadOnly
                 ? .text(SetupPage.address(of: nil, request)) : .none,
-            "remedy": .sentence(Self.remedy(leading)),
+            "remedy": .sentence(Self.remedy(mainObstacle)),
             "canChange": .flag(!request.access.isReadOnly && (canPause || pause != nil || isHeld)),
             "isHeld": .flag(isHeld),
             "canPause": .flag(canPause), "token": .markup(request.hidden(seen: status.pauseSeen)),
@@ -38,26 +39,26 @@ struct VerdictView {
     }
 
     private static func command(
-        _ state: Health.Verdict.State, _ status: StatusReport, _ leading: Obstacle?,
+        _ state: Health.Verdict.State, _ status: StatusReport, _ mainObstacle: Obstacle?,
         _ request: MirrorRequest
     ) -> String? {
         switch state {
         case .paused: nil
         case .unset where !request.access.isReadOnly: nil
-        case .unset: status.setupCommand ?? leading?.remedy?.command ?? "mirror-bot setup"
-        case .healthy, .hindered, .failing: leading?.remedy?.command
+        case .unset: status.setupCommand ?? mainObstacle?.remedy?.command ?? "mirror-bot setup"
+        case .healthy, .hindered, .failing: mainObstacle?.remedy?.command
         }
     }
 
     private static func title(
-        _ state: Health.Verdict.State, _ status: StatusReport, _ leading: Obstacle?,
+        _ state: Health.Verdict.State, _ status: StatusReport, _ mainObstacle: Obstacle?,
         _ pause: Pause?, _ words: Words
     ) -> (String, String) {
         let next = status.nextSlot.map { "Next post at \(words.moment($0)), \(words.relative($0))" }
         switch state {
         case .healthy:
             return ("Healthy.", next ?? "No post is planned")
-        case .paused where leading?.code == .retired:
+        case .paused where mainObstacle?.code == .retired:
             return ("Retired.", "It says nothing any more")
         case .paused:
             if let until = pause?.until { return ("Paused", "until \(words.moment(until))") }
@@ -65,34 +66,35 @@ struct VerdictView {
         case .hindered:
             return (
                 "Works, but",
-                (leading?.code.consequence ?? "not all of it") + (next.map { ". \($0)" } ?? "")
+                (mainObstacle?.code.consequence ?? "not all of it") + (next.map { ". \($0)" } ?? "")
             )
         case .unset:
             return ("Not set up yet.", SetupPage.progress(status.setup ?? []))
         case .failing:
-            let word = leading?.stops.contains(.sending) == false ? "Not hearing." : "Not sending."
-            return (word, Words.capitalized(leading?.cause ?? status.verdict?.text ?? ""))
+            let word =
+                mainObstacle?.stops.contains(.sending) == false ? "Not hearing." : "Not sending."
+            return (word, Words.capitalized(mainObstacle?.cause ?? status.verdict?.text ?? ""))
         }
     }
 
     private static func lines(
-        _ state: Health.Verdict.State, _ status: StatusReport, _ leading: Obstacle?,
+        _ state: Health.Verdict.State, _ status: StatusReport, _ mainObstacle: Obstacle?,
         _ pause: Pause?,
         _ request: MirrorRequest
     ) -> [String] {
         let words = request.words
         var lines: [String] = []
         if let pause {
-            let by = pause.code == nil ? "By you" : "By itself"
+            let cause = pause.code == nil ? "By you" : "By itself"
             lines.append(
-                "\(by), since \(words.moment(pause.since))"
+                "\(cause), since \(words.moment(pause.since))"
                     + (pause.reason.map { ": “\($0)”" } ?? "") + ".")
             lines.append(
                 "Nothing is read, decided or sent. Afterwards mentions of the last 24 hours are answered; posts that "
                     + "were planned meanwhile are left out.")
-        } else if let leading, state != .unset {
-            var line = state == .failing ? "" : Words.capitalized(leading.cause) + "."
-            if let since = leading.since {
+        } else if let mainObstacle, state != .unset {
+            var line = state == .failing ? "" : Words.capitalized(mainObstacle.cause) + "."
+            if let since = mainObstacle.since {
                 line +=
                     (line.isEmpty ? "" : " ")
                     + "Since \(words.moment(since)), \(words.relative(since))."
@@ -105,13 +107,13 @@ struct VerdictView {
                     ? "A command leads through them, in a terminal in the folder of this mirror."
                     : "This page leads through the others.")
         } else {
-            lines.append(worker(status, leading, request))
+            lines.append(worker(status, mainObstacle, request))
         }
         return lines
     }
 
     private static func worker(
-        _ status: StatusReport, _ leading: Obstacle?, _ request: MirrorRequest
+        _ status: StatusReport, _ mainObstacle: Obstacle?, _ request: MirrorRequest
     ) -> String {
         let words = request.words
         var parts: [String] = []
@@ -122,7 +124,7 @@ struct VerdictView {
                 "A worker runs again and again, for one pass each"
                     + (status.worker?.lastPass.map { ", last \(words.relative($0))" } ?? ""))
         case .late?, .absent?, nil:
-            if leading?.code != .noWorker { parts.append("No worker runs") }
+            if mainObstacle?.code != .noWorker { parts.append("No worker runs") }
             if let beat = status.worker?.beat {
                 parts.append("The last one beat \(words.relative(beat))")
             }
@@ -136,8 +138,8 @@ struct VerdictView {
         return parts.joined(separator: ". ") + "."
     }
 
-    private static func remedy(_ leading: Obstacle?) -> String? {
-        guard let remedy = leading?.remedy, remedy.command == nil else { return nil }
+    private static func remedy(_ mainObstacle: Obstacle?) -> String? {
+        guard let remedy = mainObstacle?.remedy, remedy.command == nil else { return nil }
         return (remedy.text ?? remedy.setting.map { "set \($0)" }).map {
             Words.capitalized($0) + "."
         }

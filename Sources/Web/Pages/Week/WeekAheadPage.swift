@@ -16,13 +16,13 @@ enum WeekAheadPage: MirrorPage {
     static let liveParts = ["ahead"]
     static let routes: [MirrorRoute] = [.get(path, page), .post("/week/move", move)]
 
-    /// The most slots in the form.
-    static let offered = 30
+    /// The most slots that the form offers to move.
+    static let maximumOffered = 30
     /// The most bytes of a text in the list.
     private static let textSize = 70
 
-    /// Returns the most slots of a day in the list: few if there are many, so that the page stays
-    /// small.
+    /// Returns the number of slots of a day that are listed: fewer if the week has many, so that
+    /// the page stays small.
     static func listed(of days: [PlanReport]) -> Int {
         days.reduce(0) { $0 + $1.slots.count } <= 4 * WeekAhead.length ? 6 : 2
     }
@@ -45,7 +45,7 @@ enum WeekAheadPage: MirrorPage {
     static func context(_ week: WeekAhead?, of request: MirrorRequest) -> PageContext {
         let words = request.words
         let days = week?.days ?? []
-        let open = request.access.isReadOnly ? [] : days.map { movable($0, request.now) }
+        let movableSlots = request.access.isReadOnly ? [] : days.map { movable($0, request.now) }
         return [
             "base": .text(request.base), "isAhead": true,
             "hasDays": .flag(!days.isEmpty),
@@ -57,9 +57,9 @@ enum WeekAheadPage: MirrorPage {
             "top": .number(WeekStrip.top), "lane": .number(WeekStrip.laneHeight),
             "left": .text(Drawing.short(WeekStrip.left)), "below": .number(WeekStrip.postDepth),
             "hasQuiet": .flag(week?.quiet.isEmpty == false),
-            "canMove": .flag(open.contains { !$0.isEmpty }),
+            "canMove": .flag(movableSlots.contains { !$0.isEmpty }),
             "token": .markup(request.hidden()),
-            "options": .markup("\(options(days, open, request))"),
+            "options": .markup("\(options(days, movableSlots, request))"),
             "time": .text(request.typed("time") ?? ""),
             "isWrong": .flag(request.refusal?.isMisuse == true),
             "days": .list(days.map { day($0, listed: listed(of: days), request) }),
@@ -77,45 +77,45 @@ enum WeekAheadPage: MirrorPage {
     /// The value of each is the slot's name with its digest, because the slot is chosen only when
     /// the form is sent.
     private static func options(
-        _ days: [PlanReport], _ open: [[PlanReport.Slot]], _ request: MirrorRequest
+        _ days: [PlanReport], _ movableSlots: [[PlanReport.Slot]], _ request: MirrorRequest
     ) -> [Markup] {
         let words = request.words
         let chosen = request.typed("slot")
-        let options = zip(days, open).enumerated().flatMap { lane, day -> [Markup] in
+        let options = zip(days, movableSlots).enumerated().flatMap { lane, day -> [Markup] in
             let (plan, slots) = day
             let name = "\(StatsReport.weekdays[plan.day.weekday - 1]), \(words.shortDay(plan.day))"
             let now = LocalTime(request.now, in: words.zone).minute.value
-            let least: Markup =
+            let earliestMinute: Markup =
                 plan.day == words.today ? " data-least=\"\(now + 1)\"" : ""
             return slots.map { slot in
                 let value = "\(slot.subject) \(slot.seen?.description ?? "")"
                 let isChosen: Markup = value == chosen ? " selected" : ""
                 let minute = LocalTime(slot.due, in: words.zone).minute.value
                 return """
-                    <option value="\(value)"\(isChosen) data-lane="\(lane)" data-minute="\(minute)"\(least)>\
+                    <option value="\(value)"\(isChosen) data-lane="\(lane)" data-minute="\(minute)"\(earliestMinute)>\
                     \(name), \(slot.time)</option>
                     """
             }
         }
-        return Array(options.prefix(offered))
+        return Array(options.prefix(maximumOffered))
     }
 
     private static func day(_ plan: PlanReport, listed: Int, _ request: MirrorRequest)
         -> PageContext
     {
         let words = request.words
-        let rest = plan.slots.count - listed
+        let furtherSlots = plan.slots.count - listed
         return [
             "weekday": .text(StatsReport.weekdays[plan.day.weekday - 1]),
             "date": .text(words.shortDay(plan.day)), "heading": .text(words.heading(plan.day)),
             "href": .text(request.base + WebFields.query([("day", plan.day.description)])),
             "standing": .text(standing(plan)),
             "slots": .list(plan.slots.prefix(listed).map { slot($0, request) }),
-            "rest": .text(rest > 0 ? "and \(Words.number(rest)) more" : nil),
+            "rest": .text(furtherSlots > 0 ? "and \(Words.number(furtherSlots)) more" : nil),
         ]
     }
 
-    /// Whether the day is fixed or expected, and how many posts it has.
+    /// Says whether the day is planned or only expected, and how many posts it has.
     private static func standing(_ plan: PlanReport) -> String {
         let count = plan.slots.count { SlotState($0).isAhead || SlotState($0) == .done }
         let posts = count == 0 ? "no post" : Words.count(count, "post")

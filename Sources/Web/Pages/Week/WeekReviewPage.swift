@@ -7,8 +7,8 @@ extension PageTemplate {
     fileprivate static let pastWeek = PageTemplate("past-week")
 }
 
-/// The last seven days: what the bot said, how alike its days were, its most answered reply, and
-/// the post that stands out.
+/// The page about the last seven days: the bot's posts, the likeness of its hours to the human's,
+/// its most answered reply, and the post that stands out.
 enum WeekReviewPage: MirrorPage {
     static let section = PageSection.today
     static let path = "/week/review"
@@ -17,7 +17,7 @@ enum WeekReviewPage: MirrorPage {
     static let routes: [MirrorRoute] = [.get(path, page)]
 
     /// The most posts in the list.
-    private static let listed = 25
+    private static let maximumListed = 25
     /// The most bytes of a text.
     private static let textSize = 240
 
@@ -36,18 +36,19 @@ enum WeekReviewPage: MirrorPage {
 
     static func context(_ review: WeekReview?, of request: MirrorRequest) -> PageContext {
         let posts = review?.posts ?? []
-        let rest = posts.count - listed
+        let furtherPosts = posts.count - maximumListed
         return [
             "base": .text(request.base), "isAhead": false,
             "lead": .text(review.map(lead) ?? "Nobody knows yet by which clock the human lives."),
-            "alike": .text(review.flatMap(alike)),
+            "alike": .text(review.flatMap(likenessSentence)),
             "days": .list((review?.days ?? []).map { day($0, request.words) }),
             "hasDays": .flag(review != nil),
             "best": .fields(review?.mostAnswered.map { best($0, request) }),
             "odd": .fields(review?.odd.map { odd($0, request) }),
-            "posts": .list(posts.reversed().prefix(listed).map { post($0, request) }),
+            "posts": .list(posts.reversed().prefix(maximumListed).map { post($0, request) }),
             "hasPosts": .flag(!posts.isEmpty),
-            "rest": .text(rest > 0 ? "and \(Words.count(rest, "older post"))" : nil),
+            "rest": .text(
+                furtherPosts > 0 ? "and \(Words.count(furtherPosts, "older post"))" : nil),
             "actions": .text(request.link("/actions", [("kind", "post"), ("state", "done")])),
         ]
     }
@@ -66,7 +67,7 @@ enum WeekReviewPage: MirrorPage {
         return "In the last seven days: \(list)."
     }
 
-    private static func alike(_ review: WeekReview) -> String? {
+    private static func likenessSentence(_ review: WeekReview) -> String? {
         guard let share = review.likeness.share else { return nil }
         let sentence =
             "\(Words.percent(share)) of the posts fall into hours in which the human posts as often."
