@@ -33,19 +33,21 @@ extension BlueskyNetwork {
         case .newest:
             let slice = try await fullSlice(feed, nil, size)
             var page = try await page(of: slice, feed)
-            page.older = slice.place
-            page.newer = try cursor(feed, slice.entries.map(\.itemKey), isWhole: slice.place == nil)
-                .text()
+            page.older = slice.serverCursor
+            page.newer = try cursor(
+                feed, slice.entries.map(\.itemKey), isWhole: slice.serverCursor == nil
+            )
+            .text()
             return page
-        case .older(let place):
-            guard (1...BlueskyCursor.maximumPlace).contains(place.utf8.count) else {
+        case .older(let serverCursor):
+            guard (1...BlueskyCursor.maximumServerCursor).contains(serverCursor.utf8.count) else {
                 throw failure(
                     feed.operation, .rejected, "the place in the feed cannot be one",
                     outcome: .notSent)
             }
-            let slice = try await fullSlice(feed, place, size)
+            let slice = try await fullSlice(feed, serverCursor, size)
             var page = try await page(of: slice, feed)
-            page.older = slice.place == place ? nil : slice.place
+            page.older = slice.serverCursor == serverCursor ? nil : slice.serverCursor
             return page
         case .newer(let text):
             guard let cursor = BlueskyCursor(text) else {
@@ -62,9 +64,9 @@ extension BlueskyNetwork {
         var foundPosts: [ObservedPost] = []
         var seenKeys: Set<BlueskyItemKey> = []
         var foundIDs: Set<PostID> = []
-        var place: String?
+        var serverCursor: String?
         for _ in 0..<Self.maximumOwnPages {
-            let slice = try await slice(.ownPosts, place, Self.pageSize)
+            let slice = try await slice(.ownPosts, serverCursor, Self.pageSize)
             let page = try await page(of: slice, .ownPosts)
             guard page.unreadable.isEmpty else {
                 throw incomplete("a post of the account cannot be read")
@@ -74,7 +76,7 @@ extension BlueskyNetwork {
                 foundIDs.insert($0.post.id).inserted && isPossiblySince(earliestTime, $0)
             }
             if newEntries.isEmpty, !slice.entries.isEmpty { break }
-            guard let next = slice.place, next != place else { return foundPosts }
+            guard let next = slice.serverCursor, next != serverCursor else { return foundPosts }
             // The feed is sorted by key, and the keys of this program's records contain their
             // times. So no later page has a record of this program since `since`.
             if let last = newEntries.last.flatMap({ TimestampID($0.itemKey.order) }),
@@ -82,7 +84,7 @@ extension BlueskyNetwork {
             {
                 return foundPosts
             }
-            place = next
+            serverCursor = next
         }
         throw incomplete("the server's pages do not reach back far enough")
     }
@@ -106,7 +108,7 @@ extension BlueskyNetwork {
         var look = BlueskyLook(from: cursor)
         for _ in 0..<Self.maximumPages where !look.isDone {
             do {
-                look.take(try await slice(feed, look.place, size))
+                look.take(try await slice(feed, look.serverCursor, size))
             } catch let error as NetworkError {
                 // The items of the pages before the error are returned; if the problem persists,
                 // the next call reports it.
@@ -124,8 +126,8 @@ extension BlueskyNetwork {
             next = self.cursor(feed, look.itemKeys, isWhole: look.isWhole)
         }
         next.rest = nil
-        if !look.isDone, let place = look.place {
-            next.rest = BlueskyCursor.Rest(place: place, window: look.window)
+        if !look.isDone, let serverCursor = look.serverCursor {
+            next.rest = BlueskyCursor.Rest(place: serverCursor, window: look.window)
         }
         var page = try await page(of: look.newItems, feed)
         // A page without received items would count as the end of the feed, which an unfinished
@@ -146,18 +148,22 @@ extension BlueskyNetwork {
     private func fullSlice(_ feed: Feed, _ start: String?, _ size: Int) async throws -> BlueskySlice
     {
         var slice = try await slice(feed, start, size)
-        var place = start
+        var serverCursor = start
         for _ in 0..<Self.maximumEmptyPages {
-            guard slice.entries.isEmpty, let next = slice.place, next != place else { break }
-            place = next
+            guard slice.entries.isEmpty, let next = slice.serverCursor, next != serverCursor else {
+                break
+            }
+            serverCursor = next
             slice = try await self.slice(feed, next, size)
         }
         return slice
     }
 
-    private func slice(_ feed: Feed, _ place: String?, _ size: Int) async throws -> BlueskySlice {
+    private func slice(_ feed: Feed, _ serverCursor: String?, _ size: Int) async throws
+        -> BlueskySlice
+    {
         let ownDID = try await ownDID()
-        let call = call(for: feed, ownDID, place, size)
+        let call = call(for: feed, ownDID, serverCursor, size)
         let answer = try await answer(to: call)
         let response = try answer.response()
         let rateLimit = client.pacing(of: response).rateLimit
@@ -189,7 +195,7 @@ extension BlueskyNetwork {
         }
     }
 
-    private func call(for feed: Feed, _ ownDID: String, _ place: String?, _ size: Int)
+    private func call(for feed: Feed, _ ownDID: String, _ serverCursor: String?, _ size: Int)
         -> NetworkCall
     {
         var query: [(name: String, value: String)] = []
@@ -203,7 +209,7 @@ extension BlueskyNetwork {
             query = [("reasons", "mention"), ("reasons", "reply")]
         }
         query.append((name: "limit", value: String(size)))
-        if let place { query.append((name: "cursor", value: place)) }
+        if let serverCursor { query.append((name: "cursor", value: serverCursor)) }
         var call = NetworkCall(feed.operation, name, query)
         call.acceptsTruncatedBody = size == 1
         return call
@@ -215,7 +221,7 @@ private struct BlueskyLook {
     /// The items that were known when the look began.
     let window: BlueskyCursor.Window
     /// The cursor of the page with which the look continues; nil for the newest items.
-    private(set) var place: String?
+    private(set) var serverCursor: String?
     private(set) var itemKeys: [BlueskyItemKey] = []
     /// The items that have arrived since the cursor.
     private(set) var newItems = BlueskySlice(entries: [])
@@ -230,7 +236,7 @@ private struct BlueskyLook {
 
     init(from cursor: BlueskyCursor) {
         window = cursor.rest?.window ?? cursor.window
-        place = cursor.rest?.place
+        serverCursor = cursor.rest?.place
     }
 
     mutating func take(_ slice: BlueskySlice) {
@@ -244,9 +250,9 @@ private struct BlueskyLook {
         let hasOnlyKnown = newEntries.isEmpty && !slice.entries.isEmpty
         knownPages = hasOnlyKnown ? knownPages + 1 : 0
         knownItems = hasOnlyKnown ? knownItems + slice.entries.count : 0
-        isWhole = slice.place == nil || slice.place == place
+        isWhole = slice.serverCursor == nil || slice.serverCursor == serverCursor
         isDone = isWhole || reachesFloor
-        place = slice.place
+        serverCursor = slice.serverCursor
     }
 
     /// Whether the last three items are below all known ones; fewer than three may be out of order.
@@ -283,7 +289,7 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
     /// with the new ones.
     static let window = 64
     /// The longest cursor of a server, in bytes.
-    static let maximumPlace = 4_096
+    static let maximumServerCursor = 4_096
     /// The age, in seconds, from which on an item of a feed of many authors never counts as new,
     /// because following somebody adds all of their old posts to the feed.
     private static let horizon: TimeInterval = 86_400
@@ -343,7 +349,8 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
     init?(_ text: String) {
         guard text.utf8.count <= 1 << 20,
             let cursor = JSONBody.decoded(BlueskyCursor.self, Array(text.utf8)),
-            cursor.rest.map({ (1...Self.maximumPlace).contains($0.place.utf8.count) }) ?? true
+            cursor.rest.map({ (1...Self.maximumServerCursor).contains($0.place.utf8.count) })
+                ?? true
         else { return nil }
         self = cursor
     }
@@ -386,7 +393,7 @@ struct BlueskySlice: Sendable {
 
     var entries: [Entry]
     /// The server's cursor to the next page; nil at the end.
-    var place: String?
+    var serverCursor: String?
     var rateLimit: RateLimit?
 }
 
@@ -468,7 +475,7 @@ extension BlueskySlice {
         _ makeEntry: (Element) -> Entry?
     ) {
         let readEntries = list.elements.map { $0.value.flatMap(makeEntry) }
-        self.init(entries: [], place: list.cursor, rateLimit: rateLimit)
+        self.init(entries: [], serverCursor: list.cursor, rateLimit: rateLimit)
         let isWhole = readEntries.allSatisfy { $0?.isReadable == true }
         let digests = isWhole ? [] : JSONBody.digests(of: body, under: list.name)
         // An item without an order gets the order of the item before it.
@@ -499,16 +506,17 @@ extension BlueskySlice {
             .first
         let record = values[["records", "0", "uri"]].flatMap { RecordAddress($0) }
         // In a list of records, the cursor to the page after a record is the record's key.
-        guard let place = values[["cursor"]] ?? record?.key,
-            (1...BlueskyCursor.maximumPlace).contains(place.utf8.count)
+        guard let serverCursor = values[["cursor"]] ?? record?.key,
+            (1...BlueskyCursor.maximumServerCursor).contains(serverCursor.utf8.count)
         else { return nil }
         var entry = Entry(
-            itemKey: BlueskyItemKey(reference?.address.uri ?? place, order: record?.key ?? ""),
+            itemKey: BlueskyItemKey(
+                reference?.address.uri ?? serverCursor, order: record?.key ?? ""),
             content: .unreadable(
                 address: reference?.address.isPost == true ? reference?.text : nil,
                 cause: "it is larger than an answer may be"))
-        entry.digest = JSONBody.digest((reference?.text ?? place).utf8)
-        self.init(entries: [entry], place: place, rateLimit: rateLimit)
+        entry.digest = JSONBody.digest((reference?.text ?? serverCursor).utf8)
+        self.init(entries: [entry], serverCursor: serverCursor, rateLimit: rateLimit)
     }
 }
 
@@ -554,7 +562,7 @@ struct BlueskyList<Element: Decodable & Sendable>: Decodable {
         elements = try wire.required([Item].self, name)
         self.name = name
         cursor = wire.text("cursor").flatMap {
-            (1...BlueskyCursor.maximumPlace).contains($0.utf8.count) ? $0 : nil
+            (1...BlueskyCursor.maximumServerCursor).contains($0.utf8.count) ? $0 : nil
         }
     }
 }

@@ -211,9 +211,13 @@ extension XNetwork {
 
 /// The part of a feed to request.
 struct XBounds {
+    /// The id above which items are requested.
     var since: String?
+    /// The id below which items are requested.
     var until: String?
+    /// X's cursor of the page to request.
     var token: String?
+    /// The earliest time of the requested items.
     var start: Date?
 
     var query: [(name: String, value: String)] {
@@ -337,8 +341,8 @@ extension XNetwork {
 /// asked for the favorites since a point. So the feed is read from the newest favorite down until
 /// it shows known ones. Several of these are remembered, because some may have been taken back.
 struct XFavoriteCursor: Equatable {
-    /// The number of known favorites that are remembered.
-    static let count = 10
+    /// The most known favorites that are remembered.
+    static let maximumKnown = 10
 
     /// A scan of the pages from the newest favorite down, which has not reached the known favorites
     /// yet.
@@ -384,7 +388,8 @@ struct XFavoriteCursor: Equatable {
     /// Returns the known favorites after reading the newest ones, whose ids are `ids`.
     func updated(with ids: [String]) -> [String] {
         var included: Set<String> = []
-        return Array((ids + known).filter { included.insert($0).inserted }.prefix(Self.count))
+        return Array(
+            (ids + known).filter { included.insert($0).inserted }.prefix(Self.maximumKnown))
     }
 
     /// The number of items of a page, newest first, up to the last known one; nil if the page does

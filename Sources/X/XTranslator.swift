@@ -7,7 +7,7 @@ import Posts
 /// Translates posts and accounts of X into the common model.
 struct XTranslator {
     /// The account of the credentials.
-    let own: Account
+    let ownAccount: Account
     /// Whether only followers see that account's posts; nil if unknown.
     let isOwnProtected: Bool?
     /// The accounts that came with the posts, by id.
@@ -18,7 +18,7 @@ struct XTranslator {
     ///   - own: The account of the credentials.
     ///   - isOwnProtected: Whether only followers see that account's posts; nil if unknown.
     init(own: Account, isOwnProtected: Bool?, users: [XUser], now: @escaping @Sendable () -> Date) {
-        self.own = own
+        ownAccount = own
         self.isOwnProtected = isOwnProtected
         self.users = Dictionary(users.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         self.now = now
@@ -68,9 +68,11 @@ struct XTranslator {
         account: Account, isProtected: Bool?
     )? {
         // In the newer spelling an own post has no field with its author's id.
-        guard let id = wire.authorID ?? (reader == .own ? own.address : nil) else { return nil }
+        guard let id = wire.authorID ?? (reader == .own ? ownAccount.address : nil) else {
+            return nil
+        }
         if let user = users[id] { return (Self.account(user), user.isProtected) }
-        if id == own.address { return (own, isOwnProtected) }
+        if id == ownAccount.address { return (ownAccount, isOwnProtected) }
         guard reader == .learned else { return nil }
         // Only the id of a favorite's author is bought, so whether the account is protected is
         // unknown; it counts as public.
@@ -128,10 +130,10 @@ struct XTranslator {
     /// one of them.
     private func refusesReplies(_ wire: XPost) -> Bool {
         guard let settings = wire.replySettings, settings != "everyone",
-            wire.authorID != own.address
+            wire.authorID != ownAccount.address
         else {
             return false
         }
-        return !mentions(of: wire).contains(own.id)
+        return !mentions(of: wire).contains(ownAccount.id)
     }
 }

@@ -87,21 +87,21 @@ final class ConnectionBook: @unchecked Sendable {
     /// Adds a new connection, unless there is no room for it.
     func admit(_ channel: any Channel) -> Bool {
         let share = share(channel.remoteAddress?.ipAddress ?? "")
-        let (isAdmitted, pushedOut) = lock.withLock { () -> (Bool, (any Channel)?) in
+        let (isAdmitted, replacedChannel) = lock.withLock { () -> (Bool, (any Channel)?) in
             let now = uptime()
-            var pushedOut: ObjectIdentifier?
+            var replacedID: ObjectIdentifier?
             if let scope = fullScope(share) {
-                pushedOut = longestWaiting(scope, at: now)
-                guard pushedOut != nil else { return (false, nil) }
+                replacedID = longestWaiting(scope, at: now)
+                guard replacedID != nil else { return (false, nil) }
             }
-            let replacedChannel = pushedOut.flatMap { connections.removeValue(forKey: $0)?.channel }
+            let channelToClose = replacedID.flatMap { connections.removeValue(forKey: $0)?.channel }
             lastNumber += 1
             connections[ObjectIdentifier(channel)] = Connection(
                 channel: channel, share: share, number: lastNumber, turn: ClientTurn(at: now))
-            return (true, replacedChannel)
+            return (true, channelToClose)
         }
         // The connection is closed outside the lock, because closing calls the book.
-        pushedOut?.close(promise: nil)
+        replacedChannel?.close(promise: nil)
         guard isAdmitted else { return false }
         channel.closeFuture.whenComplete { [self] _ in
             lock.withLock { _ = connections.removeValue(forKey: ObjectIdentifier(channel)) }
@@ -133,12 +133,11 @@ final class ConnectionBook: @unchecked Sendable {
     {
         connections.filter { !$0.value.turn.isServersTurn && isInScope($0.value) }
             .max { first, second in
-                let waited = (
-                    first.value.turn.waited(until: now), second.value.turn.waited(until: now)
-                )
+                let firstWait = first.value.turn.waited(until: now)
+                let secondWait = second.value.turn.waited(until: now)
                 // Among equal waits, the older connection is closed.
-                return waited.0 == waited.1
-                    ? first.value.number > second.value.number : waited.0 < waited.1
+                return firstWait == secondWait
+                    ? first.value.number > second.value.number : firstWait < secondWait
             }?.key
     }
 

@@ -8,6 +8,9 @@ import Settings
 /// The frame of every page of a mirror: its owner, the links to the nine pages, the verdict, the
 /// result of the last operation, and the time.
 struct Frame {
+    /// The number of sections that a narrow screen shows; the others are in a menu.
+    private static let mainSections = 4
+
     let context: PageContext
 
     /// - Parameters:
@@ -55,9 +58,10 @@ struct Frame {
             "bot": .account(
                 request.record.botHandle.map { "@\($0)" } ?? Self.withoutAccount(mirror, .bot)),
             "hasIndex": .flag(request.access.hasIndex),
-            "pages": .list(items), "more": .list(Array(items.dropFirst(4))),
+            "pages": .list(items), "more": .list(Array(items.dropFirst(Self.mainSections))),
             "isMoreCurrent": .flag(
-                PageSection.allCases.firstIndex(of: content.section).map { $0 >= 4 } ?? false),
+                PageSection.allCases.firstIndex(of: content.section).map { $0 >= Self.mainSections }
+                    ?? false),
             "events": isGet
                 ? .text("\(request.base)/events" + WebFields.query([("since", stamp)])) : .none,
             "again": .text(again),

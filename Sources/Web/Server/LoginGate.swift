@@ -35,11 +35,11 @@ actor LoginGate {
     /// The pause between attempts after these, in seconds.
     static let pause: TimeInterval = 60
     /// Limit of wrong passwords from all addresses within ``pause``.
-    static let wrongOfAll = 2_000
+    static let wrongLimitForAll = 2_000
     /// Seconds without an attempt after which the count of an address is reset.
     private static let resetTime: TimeInterval = 600
     /// The limit of addresses whose attempts are remembered; beyond it the older half is dropped.
-    static let addresses = 10_000
+    static let maximumAddresses = 10_000
     /// The limit of addresses that are remembered for a right password.
     private static let maximumKnown = 1_000
     private static let salt = "mirror-bot web page 1"
@@ -100,7 +100,8 @@ actor LoginGate {
     /// The time when unknown addresses may try again; nil if they may now.
     private func endOfFlood(_ now: Date) -> Date? {
         let end = wrongInPeriod.since + Self.pause
-        guard wrongInPeriod.count >= Self.wrongOfAll, now >= wrongInPeriod.since, now < end else {
+        guard wrongInPeriod.count >= Self.wrongLimitForAll, now >= wrongInPeriod.since, now < end
+        else {
             return nil
         }
         return end
@@ -125,8 +126,9 @@ actor LoginGate {
             wrongInPeriod = (since: now, count: 0)
         }
         wrongInPeriod.count += 1
-        if tries.count >= Self.addresses, tries[share] == nil {
-            let newest = tries.sorted { $0.value.last > $1.value.last }.prefix(Self.addresses / 2)
+        if tries.count >= Self.maximumAddresses, tries[share] == nil {
+            let newest = tries.sorted { $0.value.last > $1.value.last }.prefix(
+                Self.maximumAddresses / 2)
             tries = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
         }
         tries[share] = newTries

@@ -4,10 +4,10 @@ import Settings
 /// Limits the concurrent requests without a session, so that they do not delay those with one.
 final class RequestShares: @unchecked Sendable {
     /// The limit for one address.
-    static let ofAddress = 10
+    static let limitPerAddress = 10
     /// The limit for all addresses of other machines together; this machine has a separate limit of
     /// the same size.
-    static let ofAll = 60
+    static let limitForAll = 60
 
     // Sendable because the counts are only touched under `lock`.
     private let lock = NSLock()
@@ -21,12 +21,14 @@ final class RequestShares: @unchecked Sendable {
     func enter(_ share: NetworkRange?) -> Bool {
         lock.withLock {
             guard let share else {
-                guard fromThisMachine < Self.ofAll else { return false }
+                guard fromThisMachine < Self.limitForAll else { return false }
                 fromThisMachine += 1
                 return true
             }
             let count = counts[share] ?? 0
-            guard count < Self.ofAddress, fromElsewhere < Self.ofAll else { return false }
+            guard count < Self.limitPerAddress, fromElsewhere < Self.limitForAll else {
+                return false
+            }
             counts[share] = count + 1
             fromElsewhere += 1
             return true
@@ -53,12 +55,12 @@ final class RequestShares: @unchecked Sendable {
 /// This machine is exempt, because its users cannot be distinguished.
 final class ProofShares: @unchecked Sendable {
     /// The limit of proofs for one address.
-    static let ofAddress = 10
+    static let limitPerAddress = 10
     /// The limit of proofs of one address for one account, so that it does not use up another
     /// person's.
-    static let ofAccount = 2
+    static let limitPerAccount = 2
     /// The limit of remembered addresses.
-    static let addresses = 10_000
+    static let maximumAddresses = 10_000
 
     private struct RequestedProof {
         let subject: String
@@ -80,15 +82,17 @@ final class ProofShares: @unchecked Sendable {
     ) -> Bool {
         guard let share else { return true }
         return lock.withLock {
-            if proofsByAddress.count >= Self.addresses, proofsByAddress[share] == nil {
+            if proofsByAddress.count >= Self.maximumAddresses, proofsByAddress[share] == nil {
                 proofsByAddress = proofsByAddress.filter {
                     $0.value.contains { now < $0.requestedAt + lasts }
                 }
-                guard proofsByAddress.count < Self.addresses else { return false }
+                guard proofsByAddress.count < Self.maximumAddresses else { return false }
             }
             var proofs = (proofsByAddress[share] ?? []).filter { now < $0.requestedAt + lasts }
-            let ofAccount = proofs.count { $0.subject == subject }
-            guard proofs.count < Self.ofAddress, ofAccount < Self.ofAccount else { return false }
+            let countForSubject = proofs.count { $0.subject == subject }
+            guard proofs.count < Self.limitPerAddress, countForSubject < Self.limitPerAccount else {
+                return false
+            }
             proofs.append(RequestedProof(subject: subject, requestedAt: now))
             proofsByAddress[share] = proofs
             return true

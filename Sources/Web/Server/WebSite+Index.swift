@@ -35,9 +35,10 @@ extension WebSite {
             var search = MirrorsStatus.Query(words: query.typed("q"))
             search.size = Self.mirrorsPerPage
             search.after = query["after"]
-            (search.areAsking, search.state) =
-                query["state"] == Self.asking
-                ? (true, nil) : (false, query["state"].flatMap(Health.Verdict.State.init))
+            search.areAsking = query["state"] == Self.asking
+            if !search.areAsking {
+                search.state = query["state"].flatMap(Health.Verdict.State.init)
+            }
             let status = try await MirrorsStatus(of: installation, search, now: now)
             context = list(status, search)
         }

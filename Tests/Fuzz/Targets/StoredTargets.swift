@@ -40,7 +40,7 @@ extension FuzzTarget {
         if let cursor = XFavoriteCursor(text) {
             try hold(XFavoriteCursor(cursor.text) == cursor, "favorites survive being stored")
             try hold(
-                cursor.updated(with: ["9"]).count <= XFavoriteCursor.count,
+                cursor.updated(with: ["9"]).count <= XFavoriteCursor.maximumKnown,
                 "few favorites are remembered")
             _ = cursor.reach(in: cursor.known.map(Optional.some) + [nil])
         }

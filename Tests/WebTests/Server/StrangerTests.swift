@@ -293,7 +293,7 @@ import Testing
             "POST /login HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n\(header)"
             + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nx"
         var slow: [WebConnection] = []
-        for _ in 0...RequestShares.ofAddress {
+        for _ in 0...RequestShares.limitPerAddress {
             let connection = try await WebConnection.opened(to: stand.client.port)
             try connection.send(Array(head.utf8))
             slow.append(connection)
@@ -355,11 +355,11 @@ import Testing
 
     @Test func allStrangersTogetherHaveABound() {
         let shares = RequestShares()
-        let addresses = (0..<RequestShares.ofAll).map { NetworkRange("192.0.2.\($0)") }
+        let addresses = (0..<RequestShares.limitForAll).map { NetworkRange("192.0.2.\($0)") }
         for address in addresses { #expect(shares.enter(address)) }
         #expect(!shares.enter(NetworkRange("198.51.100.1")))
         // Those of this machine are counted apart.
-        for _ in 0..<RequestShares.ofAll { #expect(shares.enter(nil)) }
+        for _ in 0..<RequestShares.limitForAll { #expect(shares.enter(nil)) }
         #expect(!shares.enter(nil))
         shares.leave(nil)
         #expect(shares.enter(nil))
@@ -395,7 +395,7 @@ import Testing
         let now = WebStand.now
         let known = NetworkRange("198.51.100.1")
         #expect(await gate.attempt(WebStand.password, from: known, now: now) == .right)
-        for number in 0..<LoginGate.wrongOfAll {
+        for number in 0..<LoginGate.wrongLimitForAll {
             let outcome = await gate.attempt(
                 "guess", from: NetworkRange("10.\(number / 250).\(number % 250).1"), now: now + 1)
             #expect(outcome == .wrong(left: 4))
@@ -417,12 +417,12 @@ import Testing
         func address(_ number: Int) -> NetworkRange? {
             NetworkRange("10.\(number / 62_500).\(number / 250 % 250).\(number % 250)")
         }
-        for number in 0..<LoginGate.addresses + 10 {
-            if number % LoginGate.wrongOfAll == 0 { now += LoginGate.pause }
+        for number in 0..<LoginGate.maximumAddresses + 10 {
+            if number % LoginGate.wrongLimitForAll == 0 { now += LoginGate.pause }
             #expect(await gate.attempt("guess", from: address(number), now: now) == .wrong(left: 4))
         }
         // The older half was forgotten, and nothing of the newer one.
-        for number in [LoginGate.addresses - 5, LoginGate.addresses + 9] {
+        for number in [LoginGate.maximumAddresses - 5, LoginGate.maximumAddresses + 9] {
             #expect(await gate.attempt("guess", from: address(number), now: now) == .wrong(left: 3))
         }
     }
@@ -581,17 +581,17 @@ import Testing
                 #expect(answer.status == (number < 5 ? 303 : 429))
             }
             // One that is a new visitor each time.
-            for number in 0...ProofShares.ofAddress {
+            for number in 0...ProofShares.limitPerAddress {
                 let client = WebClient(port: stand.client.port)
                 let status = try await ask(
                     client, for: "@n\(number)@home.example", from: "192.0.2.1")
-                #expect(status == (number < ProofShares.ofAddress ? 303 : 429))
+                #expect(status == (number < ProofShares.limitPerAddress ? 303 : 429))
             }
             // One that wants to keep somebody from proving an account.
             for number in 0..<5 {
                 let client = WebClient(port: stand.client.port)
                 let status = try await ask(client, for: "@pal@home.example", from: "192.0.2.2")
-                #expect(status == (number < ProofShares.ofAccount ? 303 : 429))
+                #expect(status == (number < ProofShares.limitPerAccount ? 303 : 429))
             }
             let pal = WebClient(port: stand.client.port)
             try await #expect(ask(pal, for: "@pal@home.example", from: "192.0.2.3") == 303)
@@ -604,10 +604,10 @@ import Testing
         func ask(_ subject: String, _ seconds: TimeInterval) -> Bool {
             shares.enter(address, for: subject, lasts: 600, now: WebStand.now + seconds)
         }
-        for number in 0..<ProofShares.ofAddress { #expect(ask("\(number)", 0)) }
+        for number in 0..<ProofShares.limitPerAddress { #expect(ask("\(number)", 0)) }
         #expect(!ask("more", 599))
         #expect(ask("more", 600))
-        for number in 0..<ProofShares.addresses {
+        for number in 0..<ProofShares.maximumAddresses {
             _ = shares.enter(
                 NetworkRange("10.\(number / 250).\(number % 250).1"), for: "a", lasts: 600,
                 now: WebStand.now + 600)

@@ -246,8 +246,14 @@ enum PeoplePage: MirrorPage {
         return .page(PageContent(.person, title: ListWords.name(name), in: section, context))
     }
 
+    /// Adds the rows of a part, a flag whether there are any, and the words for their number.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the rows.
+    ///   - singular: The key of the words for the number, without `Count`.
+    ///   - count: The number of all rows, listed or not.
     private static func add(
-        _ key: String, _ one: String, of count: Int, _ rows: [PageContext],
+        _ key: String, _ singular: String, of count: Int, _ rows: [PageContext],
         to context: inout PageContext
     ) {
         context[key] = .list(rows)
@@ -255,7 +261,7 @@ enum PeoplePage: MirrorPage {
         let text =
             count > rows.count
             ? "the newest \(rows.count) of \(Words.number(count))" : Words.number(count)
-        context["\(one)Count"] = .text(count == 0 ? "" : text)
+        context["\(singular)Count"] = .text(count == 0 ? "" : text)
     }
 
     private static func accountRow(
