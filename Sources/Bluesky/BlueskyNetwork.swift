@@ -258,6 +258,7 @@ extension BlueskyNetwork {
         return BlueskyRefusal(name: sessionRefusal.name ?? "ExpiredToken", error: error)
     }
 
+    /// Sends a call to the server of a session, with the session's access token.
     private func ask(
         _ call: NetworkCall, in session: BlueskySession, _ sessions: BlueskySessions
     ) async throws -> BlueskyAnswer {

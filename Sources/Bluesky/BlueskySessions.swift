@@ -86,13 +86,13 @@ actor BlueskySessions {
         }
     }
 
-    /// Obtains a session for all waiting callers.
+    /// Obtains a session, once for all callers that wait for one.
     private func obtain(
         insteadOf old: (session: BlueskySession, refusal: BlueskyRefusal)?
     ) async throws -> BlueskySession {
         if let session, !isSaved { try await save(session, .refreshSession) }
-        if let session, old.map({ !session.isSame(as: $0.session) }) ?? true { return session }
-        if let saved = try await saved(), old.map({ !saved.isSame(as: $0.session) }) ?? true {
+        if let session, Self.differs(session, from: old) { return session }
+        if let saved = try await saved(), Self.differs(saved, from: old) {
             session = saved
             return saved
         }
@@ -102,6 +102,15 @@ actor BlueskySessions {
             return renewed
         }
         return try await logIn()
+    }
+
+    /// Whether a session is not the refused one; true if none was refused.
+    private static func differs(
+        _ session: BlueskySession,
+        from refused: (session: BlueskySession, refusal: BlueskyRefusal)?
+    ) -> Bool {
+        guard let refused else { return true }
+        return !session.isSame(as: refused.session)
     }
 
     /// Renews a session with its refresh token; nil if the server no longer accepts that token.
@@ -166,6 +175,7 @@ actor BlueskySessions {
             ? nil : tokens.document?.server(of: tokens.did, hosts: resolver.hosts)
     }
 
+    /// Stores the tokens of a login or a refresh as the new session.
     private func adopt(
         _ tokens: BlueskyTokens, at server: ServerAddress, _ call: NetworkCall
     ) async throws -> BlueskySession {
@@ -179,6 +189,7 @@ actor BlueskySessions {
         return newSession
     }
 
+    /// Reads the session in the store; nil if it has none for this account and these servers.
     private func saved() async throws -> BlueskySession? {
         do {
             let sealed = try await store.load()
@@ -317,8 +328,11 @@ struct LoginBrake {
 
     /// The account that logs in; the spread of the waits follows from its name.
     let account: String
+    /// The last refusal that a person has to resolve, and how long no login is tried after it.
     private var permanentRefusal: (error: NetworkError, pause: Cooldown)?
+    /// The last other failure, and how long no login is tried after it.
     private var lastFailure: (error: NetworkError, pause: Cooldown)?
+    /// The number of failures in a row.
     private var failures = 0
     /// The pause after the last log-in that succeeded.
     private var lastLogin: Cooldown?

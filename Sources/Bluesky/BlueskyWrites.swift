@@ -255,6 +255,7 @@ extension BlueskyNetwork {
         }
     }
 
+    /// The address of the record for a draft, whose key follows from the draft's time and key.
     private static func address(
         _ collection: String, _ createdAt: Date, _ key: String, _ ownDID: String
     ) -> RecordAddress {

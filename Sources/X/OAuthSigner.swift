@@ -13,10 +13,10 @@ struct OAuthSigner: Sendable {
 
     var consumerKey: String
     var consumerSecret: Secret
-    /// The account's token, or a temporary one; nil before there is one.
+    /// The account's token, or the temporary token of a login; nil before a login has one.
     var token: Secret?
     var tokenSecret: Secret?
-    /// X sends `oauth_version`; the protocol makes it optional.
+    /// Whether `oauth_version` is sent, which the protocol makes optional.
     var sendsVersion = true
 
     /// The signed parts of a request.

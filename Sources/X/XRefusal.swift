@@ -11,7 +11,9 @@ struct XPacing {
     /// anew, because they do not do so exactly at midnight.
     private static let dayMargin: TimeInterval = 300
 
+    /// The limit in windows of fifteen minutes.
     let short: ServerPacing
+    /// The limits in windows of a day, of the application and of the account.
     private let days: [ServerPacing]
     private let receivedAt: Date
 
@@ -67,7 +69,7 @@ struct XRefusal {
     let isVerifying: Bool
     let pacing: XPacing
 
-    // The error codes of version 1.1 that X still sends.
+    // The error codes of version 1.1 of the API that X still sends.
     private enum Legacy {
         static let credentials: Set<Int> = [32, 89, 99, 135, 215]
         static let account: Set<Int> = [64, 326]

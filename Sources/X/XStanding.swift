@@ -2,8 +2,8 @@ import NetworkNames
 package import Networks
 package import Posts
 
-/// The state of the credentials' own account, as X reports it in answers to other calls, because
-/// requesting it costs money.
+/// The state of the credentials' own account, as X has reported it in answers to other calls; it is
+/// not requested, because that would cost money.
 extension XNetwork {
     package func standing(of account: AccountID) async throws -> AccountStanding? {
         guard account.network == .x else { return nil }

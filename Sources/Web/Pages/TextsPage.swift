@@ -31,10 +31,12 @@ enum TextsPage: MirrorPage {
     private static let mutedSize = 99
     /// The longest text of a search field, in Unicode scalars.
     private static let longestWords = 100
+    /// The most slots that are offered for a text.
     private static let slotsShown = 8
-    /// The most bytes of markup of one excerpt, and of all excerpts of a page.
+    /// The most bytes of markup of one excerpt.
     private static let excerptSize = 1_100
-    private static let excerptsSize = 3_500
+    /// The most bytes of markup of all excerpts of a page.
+    private static let totalExcerptSize = 3_500
 
     // MARK: Looking
 
@@ -137,7 +139,7 @@ enum TextsPage: MirrorPage {
         let totalSize = shown.list.texts.reduce(0) {
             $0 + Markup.escaped(excerpt($1.text)).utf8.count
         }
-        let mostBytes = totalSize > excerptsSize ? excerptsSize / maximumRows : excerptSize
+        let mostBytes = totalSize > totalExcerptSize ? totalExcerptSize / maximumRows : excerptSize
         return [
             "base": .text(request.base), "head": .text(head(shown.archive, words)),
             "shares": .fields(texts.flatMap { shares($0) }),

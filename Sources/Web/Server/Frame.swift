@@ -5,8 +5,8 @@ import Outbox
 import Posts
 import Settings
 
-/// The frame of every page of a mirror: its owner, the links to the nine pages, the verdict, the
-/// result of the last operation, and the time.
+/// The frame of every page of a mirror: its owner, the links to the nine main pages, the verdict,
+/// the result of the last operation, and the time.
 struct Frame {
     /// The number of sections that a narrow screen shows; the others are in a menu.
     private static let mainSections = 4
@@ -54,9 +54,10 @@ struct Frame {
             "theme": .text(request.access.theme?.rawValue), "style": .text(WebAsset.style.address),
             "script": .text(WebAsset.script.address),
             "human": .account(
-                request.record.humanHandle.map { "@\($0)" } ?? Self.withoutAccount(mirror, .human)),
+                request.record.humanHandle.map { "@\($0)" }
+                    ?? Self.wordsWithoutAccount(mirror, .human)),
             "bot": .account(
-                request.record.botHandle.map { "@\($0)" } ?? Self.withoutAccount(mirror, .bot)),
+                request.record.botHandle.map { "@\($0)" } ?? Self.wordsWithoutAccount(mirror, .bot)),
             "hasIndex": .flag(request.access.hasIndex),
             "pages": .list(items), "more": .list(Array(items.dropFirst(Self.mainSections))),
             "isMoreCurrent": .flag(
@@ -76,7 +77,7 @@ struct Frame {
         ]
     }
 
-    private static func withoutAccount(_ mirror: HumanMirror, _ role: AccountRole) -> String {
+    private static func wordsWithoutAccount(_ mirror: HumanMirror, _ role: AccountRole) -> String {
         role == .human ? "a human without an account" : "no bot yet"
     }
 

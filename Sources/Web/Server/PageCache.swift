@@ -118,9 +118,9 @@ struct CachedPage: Sendable {
 
     /// - Parameters:
     ///   - markup: The page.
-    ///   - place: The placeholder for the token.
-    init(_ markup: Markup, tokenAt place: String) {
-        parts = markup.text.components(separatedBy: place)
+    ///   - placeholder: The placeholder for the token.
+    init(_ markup: Markup, tokenAt placeholder: String) {
+        parts = markup.text.components(separatedBy: placeholder)
     }
 
     /// The page as a response for the session with this token.

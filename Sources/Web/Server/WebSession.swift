@@ -43,7 +43,7 @@ struct WebSessions: Sendable {
     private static let secureVisitorName = "__Host-mirror-bot-visitor"
     private static let plainVisitorName = "mirror-bot-visitor"
 
-    /// The key of the codes; nil without a password.
+    /// The key of the codes in cookies; nil if no password is set.
     let key: [UInt8]?
     /// The most cookies of a request that are checked.
     private static let maximumCookies = 4

@@ -84,9 +84,9 @@ extension WebSite {
             (.hindered, "works, but for a part", "work, but for a part"),
             (.paused, "pauses", "pause"),
             (.unset, "is not set up", "are not set up"),
-        ].compactMap { state, one, many -> String? in
+        ].compactMap { state, singular, plural -> String? in
             let count = status.count(state)
-            return count == 0 ? nil : "\(Words.number(count)) \(count == 1 ? one : many)"
+            return count == 0 ? nil : "\(Words.number(count)) \(count == 1 ? singular : plural)"
         }
         let next = status.nextSlot.map {
             "The next post comes \(Words(zone: .gmt, now: now).relative($0))."
@@ -96,7 +96,7 @@ extension WebSite {
         let currentFilter = search.areAsking ? Self.asking : search.state?.rawValue
         let tabs: [PageContext] =
             [tab("All", nil, mirrorCount, currentFilter, search)]
-            + Health.Verdict.State.byNeed.compactMap { state in
+            + Health.Verdict.State.byUrgency.compactMap { state in
                 let count = status.count(state)
                 return count == 0
                     ? nil : tab(state.words, state.rawValue, count, currentFilter, search, state)
@@ -126,20 +126,22 @@ extension WebSite {
     }
 
     /// The sentence above the list, which reports the same state as ``MirrorsStatus/Check``.
-    private static func title(_ status: MirrorsStatus, of all: Int) -> String {
-        func part(_ count: Int, _ one: String, _ many: String) -> String {
-            "\(Words.number(count)) of \(Words.number(all)) \(count == 1 ? one : many)."
+    private static func title(_ status: MirrorsStatus, of mirrorCount: Int) -> String {
+        func part(_ count: Int, _ singular: String, _ plural: String) -> String {
+            "\(Words.number(count)) of \(Words.number(mirrorCount)) \(count == 1 ? singular : plural)."
         }
         let idle = status.count(.failing) + status.count(.unset)
         guard idle == 0 else { return part(idle, "needs you", "need you") }
         let hindered = status.count(.hindered)
         guard hindered == 0 else { return part(hindered, "works in part", "work in part") }
         let paused = status.count(.paused)
-        if all == 1 { return paused == 1 ? "It pauses, as it was told." : "It does its work." }
+        if mirrorCount == 1 {
+            return paused == 1 ? "It pauses, as it was told." : "It does its work."
+        }
         let pausing = paused > 0 ? ", or pause as they were told" : ""
-        return paused == all
-            ? "All \(Words.number(all)) pause, as they were told."
-            : "All \(Words.number(all)) do their work\(pausing)."
+        return paused == mirrorCount
+            ? "All \(Words.number(mirrorCount)) pause, as they were told."
+            : "All \(Words.number(mirrorCount)) do their work\(pausing)."
     }
 
     private func tab(
@@ -177,7 +179,7 @@ extension WebSite {
 
     /// - Parameter isGrouped: Whether the verdict is in a heading above the mirror.
     private func line(_ mirror: MirrorsStatus.Line, isGrouped: Bool) -> PageContext {
-        let when =
+        let nextPost =
             switch mirror.state {
             case .failing, .unset: nil as String?
             case .paused: "paused"
@@ -189,7 +191,7 @@ extension WebSite {
             "state": .text(mirror.state.rawValue), "stateWords": .text(mirror.state.words),
             "human": .account(mirror.human.map { "@\($0)" } ?? "no account"),
             "bot": .account(mirror.bot.map { "@\($0)" } ?? "not logged in"),
-            "when": .text(when ?? "–"),
+            "when": .text(nextPost ?? "–"),
             "text": .sentence(isGrouped ? nil : Words.cut(mirror.text, to: 300)),
             "badge": mirror.suggestions > 0 ? .number(mirror.suggestions) : .none,
             "badgeWords": .text(mirror.suggestions == 1 ? "waits for you" : "wait for you"),
@@ -203,7 +205,7 @@ extension MirrorsStatus {
 
 extension Health.Verdict.State {
     /// All states, the most urgent first.
-    fileprivate static let byNeed: [Health.Verdict.State] = [
+    fileprivate static let byUrgency: [Health.Verdict.State] = [
         .failing, .unset, .hindered, .paused, .healthy,
     ]
 

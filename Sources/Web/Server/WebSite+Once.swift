@@ -8,15 +8,15 @@ import Outbox
 /// The one-time addresses of notices, which need no log-in and no session.
 ///
 /// A GET only shows the effect of the address, because programs that check links request it too; a
-/// POST carries it out. Neither is logged, and no line of the log contains an address.
+/// POST carries it out. The requests are not logged, so no address is in the log.
 extension WebSite {
     /// Whether a path is a one-time address.
     static func isOnce(_ path: String) -> Bool { path.hasPrefix(OnceAddresses.root) }
 
     func addOnceRoutes(to router: Router<WebContext>) {
         let path = RouterPath(OnceAddresses.root + ":mirror/:address")
-        router.get(path) { request, context in try await self.lookOnce(request, context) }
-        router.post(path) { request, context in try await self.useOnce(request, context) }
+        router.get(path) { request, context in try await self.showOneTimeAddress(request, context) }
+        router.post(path) { request, context in try await self.useOneTimeAddress(request, context) }
     }
 
     /// A request for an address that may still be used.
@@ -56,12 +56,14 @@ extension WebSite {
             zone: mirror.knownTimeZone(record), now: now)
     }
 
-    private func lookOnce(_ request: Request, _ context: WebContext) async throws -> Response {
+    private func showOneTimeAddress(_ request: Request, _ context: WebContext) async throws
+        -> Response
+    {
         let visit = try await visit(context)
         let deed = visit.address.deed
         let action = try await visit.address.action(in: visit.mirror)
-        let seen = deed == .pause ? visit.record.pauseSeen(at: visit.now) : action?.seen
-        guard seen == visit.address.seen else { throw WebProblem.onceChanged }
+        let currentDigest = deed == .pause ? visit.record.pauseSeen(at: visit.now) : action?.seen
+        guard currentDigest == visit.address.seen else { throw WebProblem.onceChanged }
         return page(
             [
                 "title": .text("\(deed.verb) \(visit.subject(action))?"),
@@ -72,7 +74,9 @@ extension WebSite {
             ], of: visit.mirror, request)
     }
 
-    private func useOnce(_ request: Request, _ context: WebContext) async throws -> Response {
+    private func useOneTimeAddress(_ request: Request, _ context: WebContext) async throws
+        -> Response
+    {
         let visit = try await visit(context)
         let desk = Desk(visit.mirror, zone: visit.zone)
         let (address, isNew) = try await throwingProblems {

@@ -73,7 +73,7 @@ enum WaitingPage: MirrorPage {
             "next": .text(list.next.map { request.link("/waiting", [("after", $0)]) }),
             "items": .list(
                 list.suggestions.map { suggestion in
-                    item(suggestion, words, request, isTicked: ticked.contains(suggestion.id))
+                    itemRow(suggestion, words, request, isTicked: ticked.contains(suggestion.id))
                 }),
         ]
         let canApprove = list.suggestions.contains { $0.obstacle == nil }
@@ -94,7 +94,7 @@ enum WaitingPage: MirrorPage {
         context["hasProposed"] = .flag(!proposed.isEmpty)
         context["proposed"] = .list(
             proposed.prefix(proposedShown).map {
-                copy($0, persons[$0.id]?.name, words, isTicked: ticked.contains($0.id))
+                copyRow($0, persons[$0.id]?.name, words, isTicked: ticked.contains($0.id))
             })
         let furtherCopies = proposed.count - proposedShown
         context["proposedRest"] = .text(
@@ -137,7 +137,7 @@ enum WaitingPage: MirrorPage {
             : "What the network or a setting does not let the bot do without you comes here."
     }
 
-    private static func item(
+    private static func itemRow(
         _ row: SuggestionList.Suggestion, _ words: Words, _ request: MirrorRequest, isTicked: Bool
     ) -> PageContext {
         let symbol =
@@ -203,7 +203,7 @@ enum WaitingPage: MirrorPage {
         return parts.joined(separator: " ")
     }
 
-    private static func copy(_ action: Action, _ person: String?, _ words: Words, isTicked: Bool)
+    private static func copyRow(_ action: Action, _ person: String?, _ words: Words, isTicked: Bool)
         -> PageContext
     {
         let marks = ActionMarks(

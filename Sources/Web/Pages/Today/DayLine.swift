@@ -38,7 +38,7 @@ struct DayLine {
 
     private func minute(of date: Date) -> Int { LocalTime(date, in: words.zone).minute.value }
 
-    // MARK: Ground
+    // MARK: Background
 
     /// The quiet hours and a pause, as hatched areas.
     private var spans: [Markup] {

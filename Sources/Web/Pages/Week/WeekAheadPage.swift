@@ -109,14 +109,14 @@ enum WeekAheadPage: MirrorPage {
             "weekday": .text(StatsReport.weekdays[plan.day.weekday - 1]),
             "date": .text(words.shortDay(plan.day)), "heading": .text(words.heading(plan.day)),
             "href": .text(request.base + WebFields.query([("day", plan.day.description)])),
-            "standing": .text(standing(plan)),
+            "standing": .text(dayState(plan)),
             "slots": .list(plan.slots.prefix(listed).map { slot($0, request) }),
             "rest": .text(furtherSlots > 0 ? "and \(Words.number(furtherSlots)) more" : nil),
         ]
     }
 
     /// Says whether the day is planned or only expected, and how many posts it has.
-    private static func standing(_ plan: PlanReport) -> String {
+    private static func dayState(_ plan: PlanReport) -> String {
         let count = plan.slots.count { SlotState($0).isAhead || SlotState($0) == .done }
         let posts = count == 0 ? "no post" : Words.count(count, "post")
         return plan.isStored ? "Planned: \(posts)" : "Expected, as far as one can tell: \(posts)"
