@@ -123,7 +123,7 @@ enum BlueskyFacets {
             ")": "(", "]": "[", "}": "{",
         ]
 
-        /// For each closing bracket, the number of these brackets minus that of their opening ones.
+        /// For each kind of closing bracket, how many more of them there are than opening ones.
         private var surplus: [Unicode.Scalar: Int] = [:]
 
         init(_ link: [Unicode.Scalar]) {

@@ -120,20 +120,20 @@ extension BlueskyNetwork {
                 && look.knownItems >= Self.maximumKnownItems
             look.isDone = look.isDone || hasOnlyKnown
         }
-        var next = cursor
+        var nextCursor = cursor
         if cursor.rest == nil {
             // This first call of a look has read the newest items.
-            next = self.cursor(feed, look.itemKeys, isWhole: look.isWhole)
+            nextCursor = self.cursor(feed, look.itemKeys, isWhole: look.isWhole)
         }
-        next.rest = nil
+        nextCursor.rest = nil
         if !look.isDone, let serverCursor = look.serverCursor {
-            next.rest = BlueskyCursor.Rest(place: serverCursor, window: look.window)
+            nextCursor.rest = BlueskyCursor.Rest(place: serverCursor, window: look.window)
         }
         var page = try await page(of: look.newItems, feed)
         // A page without received items would count as the end of the feed, which an unfinished
         // look has not reached.
-        if next.rest != nil { page.received = max(page.received, 1) }
-        page.newer = next == cursor ? nil : try next.text()
+        if nextCursor.rest != nil { page.received = max(page.received, 1) }
+        page.newer = nextCursor == cursor ? nil : try nextCursor.text()
         return page
     }
 

@@ -117,7 +117,7 @@ struct BlueskyResolver: Sendable {
     private func document(
         of did: String, _ directory: ServerAddress
     ) async throws -> (document: DIDDocument, host: String) {
-        let (server, path) = try place(of: did, directory)
+        let (server, path) = try location(of: did, directory)
         let call = NetworkCall(.resolveIdentity, document: path)
         let answer = try await client.at(server).answer(to: call)
         if [404, 410].contains(answer.refusal?.error.status) {
@@ -131,7 +131,7 @@ struct BlueskyResolver: Sendable {
     }
 
     /// The server and path of a DID's document.
-    private func place(of did: String, _ directory: ServerAddress) throws(NetworkError) -> (
+    private func location(of did: String, _ directory: ServerAddress) throws(NetworkError) -> (
         ServerAddress, String
     ) {
         if did.hasPrefix("did:plc:"), did.dropFirst(8).utf8.allSatisfy(\.isLetterOrDigit) {

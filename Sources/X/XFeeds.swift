@@ -74,12 +74,13 @@ extension XNetwork {
         let (list, reachesLowerBound) = try await list(
             feed, XBounds(since: lowerBound, until: arrivals.gap?.until),
             size: size ?? (arrivals.gap == nil ? Self.firstPage : Self.fullPage))
-        var next = Arrivals(newest: XID.newest(of: list.ids + [arrivals.newest]) ?? arrivals.newest)
+        var nextCursor = Arrivals(
+            newest: XID.newest(of: list.ids + [arrivals.newest]) ?? arrivals.newest)
         if !reachesLowerBound, list.nextToken != nil, let oldest = XID.oldest(of: list.ids) {
-            next.gap = Arrivals.Gap(since: lowerBound, until: oldest)
+            nextCursor.gap = Arrivals.Gap(since: lowerBound, until: oldest)
         }
         var page = try await page(of: list, in: feed)
-        let text = next.text(separator: ";")
+        let text = nextCursor.text(separator: ";")
         page.newer = text == cursor ? nil : text
         return page
     }
@@ -194,17 +195,17 @@ extension XNetwork {
             list = try await self.list(.favorites, XBounds(), size: size ?? Self.firstPage).list
         }
         let newKnown = position.scan?.newKnown ?? position.updated(with: list.ids)
-        var next = XFavoriteCursor(known: newKnown)
+        var nextCursor = XFavoriteCursor(known: newKnown)
         if let reach = position.reach(in: list.entries.map(\.id)) {
             list.keep(first: reach)
         } else if let token = list.nextToken, token != position.scan?.nextPage {
-            next = XFavoriteCursor(
+            nextCursor = XFavoriteCursor(
                 known: position.known,
                 scan: XFavoriteCursor.Scan(newKnown: newKnown, nextPage: token))
         }
         list.remove(Set(position.known))
         var page = try await page(of: list, in: .favorites)
-        page.newer = next.text == cursor ? nil : next.text
+        page.newer = nextCursor.text == cursor ? nil : nextCursor.text
         return page
     }
 }
@@ -262,10 +263,10 @@ extension XNetwork {
                 break
             }
             bounds.token = token
-            var next = try await answer(feed, bounds, size: size, for: purpose)
-            if next.received == 0 { emptyPages += 1 } else { strayPages += 1 }
-            reachesLowerBound = next.keep(since: bounds.since, until: bounds.until)
-            list.append(next)
+            var nextPage = try await answer(feed, bounds, size: size, for: purpose)
+            if nextPage.received == 0 { emptyPages += 1 } else { strayPages += 1 }
+            reachesLowerBound = nextPage.keep(since: bounds.since, until: bounds.until)
+            list.append(nextPage)
         }
         return (list, reachesLowerBound)
     }

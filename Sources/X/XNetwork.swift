@@ -182,11 +182,12 @@ package struct XNetwork: SocialNetwork {
                 throw client.refuse(call, response, problems: answer.problems)
             }
             let translator = translator(own: ownAccount, users: answer.users.compactMap(\.value))
-            let shown = answer.items.compactMap(\.value).compactMap {
+            let shownPosts = answer.items.compactMap(\.value).compactMap {
                 translator.post($0, for: .own)
             }
             return (
-                (requested, shown), memory.buy(bill(of: answer, each: prices.postRead), at: time)
+                (requested, shownPosts),
+                memory.buy(bill(of: answer, each: prices.postRead), at: time)
             )
         }
     }

@@ -51,10 +51,10 @@ struct StepBars: Sendable {
         // A margin on both sides keeps lines at the ends in sight.
         let start = low - (high - low) * 0.02
         let width = max((high - low) * 1.04, .leastNormalMagnitude)
-        func place(_ value: Double) -> Double { (value - start) / width * 100 }
+        func position(_ value: Double) -> Double { (value - start) / width * 100 }
         rows = steps.enumerated().map { index, step in
-            let barStart = place(runningSums[index])
-            let barEnd = place(runningSums[index + 1])
+            let barStart = position(runningSums[index])
+            let barEnd = position(runningSums[index + 1])
             let side =
                 if index == 0 && base != nil {
                     "base"
@@ -63,8 +63,8 @@ struct StepBars: Sendable {
                 } else {
                     "against"
                 }
-            let zero = place(0)
-            let threshold = place(logThreshold)
+            let zero = position(0)
+            let threshold = position(logThreshold)
             return Row(
                 name: step.name, counts: step.counts,
                 bar: """

@@ -58,7 +58,7 @@ enum HealthPage: MirrorPage {
         let limits =
             (status.limits ?? []).map { HealthWords.limit($0) } + HealthWords.money(status.spending)
         let feeds = status.feeds.map { feed($0, words) }
-        let parts = (lastExamination?.findings ?? []).prefix(partsShown).map(part)
+        let parts = (lastExamination?.findings ?? []).prefix(partsShown).map(partRow)
         var context: PageContext = [
             "base": .text(request.base), "canChange": .flag(!request.access.isReadOnly),
             "token": .markup(request.hidden()), "verdict": .fields(view),
@@ -107,7 +107,7 @@ enum HealthPage: MirrorPage {
         ]
     }
 
-    private static func part(_ finding: Finding) -> PageContext {
+    private static func partRow(_ finding: Finding) -> PageContext {
         let (mark, verdict) =
             switch finding.verdict {
             case .ok: ("healthy", "well")
@@ -396,9 +396,9 @@ enum HealthWords {
             return "The bot has not sent anything, as far as this database knows."
         }
         var parts: [String] = []
-        let sent = outlook.posts + outlook.replies
-        if sent > 0 {
-            parts.append("deletes \(Words.count(sent, "post or reply", "posts and replies"))")
+        let sentTexts = outlook.posts + outlook.replies
+        if sentTexts > 0 {
+            parts.append("deletes \(Words.count(sentTexts, "post or reply", "posts and replies"))")
         }
         if outlook.favorites > 0 {
             parts.append("withdraws \(Words.count(outlook.favorites, "favorite"))")

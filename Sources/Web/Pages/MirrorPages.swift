@@ -9,7 +9,7 @@ package enum MirrorPages {
 }
 
 extension TemplateLibrary {
-    /// Shared templates and those of the pages.
+    /// The shared templates, and the templates of all pages.
     package static let standard: TemplateLibrary = {
         do {
             return try TemplateLibrary(

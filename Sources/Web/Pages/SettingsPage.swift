@@ -59,7 +59,7 @@ enum SettingsPage: MirrorPage {
     static func context(_ report: ConfigReport, _ zones: ZonesReport, of request: MirrorRequest)
         -> PageContext
     {
-        let all = report.groups.flatMap(\.settings)
+        let allLines = report.groups.flatMap(\.settings)
         let isRefused = request.refusal != nil
         // After a refusal only the refused form is open, with the typed values.
         let isAboutZones =
@@ -68,7 +68,7 @@ enum SettingsPage: MirrorPage {
             isAboutZones && typed("zone", request).flatMap { TimeZone(identifier: $0) } == nil
         let name = typed("name", request) ?? request.form.typed("unset")
         let tab = request.query["show"].flatMap(Tab.init(rawValue:)) ?? .often
-        var shownLines = all.filter { line in
+        var shownLines = allLines.filter { line in
             if let name { return line.name == name }
             return switch tab {
             case .often: line.isOften
@@ -84,7 +84,7 @@ enum SettingsPage: MirrorPage {
         let hasMore = shownLines.count > maximumRows
         shownLines = Array(shownLines.prefix(maximumRows))
         let canChange = !request.access.isReadOnly
-        let numbers: [Tab: Int] = [.set: all.count(where: \.isSet), .all: all.count]
+        let numbers: [Tab: Int] = [.set: allLines.count(where: \.isSet), .all: allLines.count]
         let groups = report.groups.map { group in
             (
                 group.title,
@@ -92,7 +92,7 @@ enum SettingsPage: MirrorPage {
             )
         }.filter { !$0.1.isEmpty }
         return [
-            "base": .text(request.base), "head": .text(head(all)),
+            "base": .text(request.base), "head": .text(head(allLines)),
             "tabs": .list(
                 Tab.allCases.map { listedTab in
                     [
@@ -164,10 +164,10 @@ enum SettingsPage: MirrorPage {
     }
 
     /// `4 set here, 3 by the process, 41 at their defaults`.
-    private static func head(_ all: [ConfigReport.Line]) -> String {
-        let storedCount = all.count { $0.origin == .stored }
-        let processCount = all.count { $0.isSet && $0.origin != .stored }
-        let defaultCount = all.count - storedCount - processCount
+    private static func head(_ allLines: [ConfigReport.Line]) -> String {
+        let storedCount = allLines.count { $0.origin == .stored }
+        let processCount = allLines.count { $0.isSet && $0.origin != .stored }
+        let defaultCount = allLines.count - storedCount - processCount
         return
             "\(storedCount) set here, \(processCount) by the process, \(defaultCount) at their defaults"
     }
@@ -215,7 +215,7 @@ enum SettingsPage: MirrorPage {
 
     /// The form control for the value of a setting.
     private static func field(_ line: ConfigReport.Line, _ value: String, isWrong: Bool) -> Markup {
-        let wrong: Markup =
+        let errorAttributes: Markup =
             isWrong ? " aria-invalid=\"true\" aria-describedby=\"e-\(line.name)\" autofocus" : ""
         if let choices = line.choices {
             let options = choices.map { choice in
@@ -223,16 +223,16 @@ enum SettingsPage: MirrorPage {
                     as Markup
             }
             return
-                "<select id=\"v-\(line.name)\" name=\"value\"\(wrong)>\(options)</select>"
+                "<select id=\"v-\(line.name)\" name=\"value\"\(errorAttributes)>\(options)</select>"
         }
         if let least = line.least, let most = line.most {
             return """
                 <input class="short" id="v-\(line.name)" name="value" type="number" min="\(least)" max="\(most)" \
-                value="\(value)"\(wrong)>
+                value="\(value)"\(errorAttributes)>
                 """
         }
         return """
-            <input id="v-\(line.name)" name="value" type="text" value="\(value)" spellcheck="false"\(wrong)>
+            <input id="v-\(line.name)" name="value" type="text" value="\(value)" spellcheck="false"\(errorAttributes)>
             """
     }
 

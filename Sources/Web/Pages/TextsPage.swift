@@ -177,7 +177,7 @@ enum TextsPage: MirrorPage {
                         "isChosen": .flag(kind == search.kind),
                     ]
                 }),
-            "found": .text(found(shown)),
+            "found": .text(listDescription(shown)),
             "isFiltered": .flag(
                 search.kind != .all || search.reason != nil || search.words != nil
                     || shown.isForSlot || shown.isReview),
@@ -229,9 +229,10 @@ enum TextsPage: MirrorPage {
     private static func head(_ archive: StatusReport.ArchiveState, _ words: Words) -> String {
         let posts = Words.count(archive.posts, "old post") + " of the human"
         guard let oldest = archive.oldest, let newest = archive.newest else { return posts }
-        let first = words.day(of: oldest).components.year
-        let last = words.day(of: newest).components.year
-        return posts + (first == last ? ", of \(first)" : ", \(first) to \(last)")
+        let firstYear = words.day(of: oldest).components.year
+        let lastYear = words.day(of: newest).components.year
+        return posts
+            + (firstYear == lastYear ? ", of \(firstYear)" : ", \(firstYear) to \(lastYear)")
     }
 
     /// The forecast as a sentence.
@@ -258,7 +259,7 @@ enum TextsPage: MirrorPage {
     }
 
     /// Returns a description of the listed texts, with their number if it is counted.
-    private static func found(_ shown: Shown) -> String {
+    private static func listDescription(_ shown: Shown) -> String {
         let search = shown.search
         guard !shown.list.texts.isEmpty else {
             if shown.isReview { return "No text is left to ask for." }

@@ -58,14 +58,14 @@ actor LoginGate {
     ///
     /// - Throws: `Scrypt.Unavailable`.
     init(password: Secret) async throws {
-        let typed = password.reveal()
+        let passwordText = password.reveal()
         let executor = ThreadExecutor(name: "web-password")
         defer { executor.shutdown() }
         let keys = try await executor.run {
-            try Scrypt.key(from: typed.utf8, salt: Self.salt.utf8, count: 64)
+            try Scrypt.key(from: passwordText.utf8, salt: Self.salt.utf8, count: 64)
         }
         sessionKey = Array(keys.suffix(32))
-        expected = HashFunction.sha256.code(of: typed.utf8, key: processKey)
+        expected = HashFunction.sha256.code(of: passwordText.utf8, key: processKey)
     }
 
     /// Compares a password.

@@ -84,7 +84,7 @@ final class PageCache: @unchecked Sendable {
         }
     }
 
-    /// Caches a page, and drops those of other moments.
+    /// Caches a page, and drops the pages of other moments.
     private func keep(_ page: CachedPage, _ key: String, at now: Moment) {
         lock.withLock {
             if moment != now {

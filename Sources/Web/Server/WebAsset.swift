@@ -11,8 +11,8 @@ struct WebAsset: Sendable {
     static let upload = WebAsset("upload.js", type: "text/javascript; charset=utf-8")
     /// The script that adds this browser to the devices that get notices.
     static let push = WebAsset("push.js", type: "text/javascript; charset=utf-8")
-    /// The service worker that shows notices (W3C Service Workers, Push API); its scope is that of
-    /// its folder, which is the whole page.
+    /// The service worker that shows notices (W3C Service Workers, Push API); its scope is
+    /// its folder, which contains all pages.
     static let worker = WebAsset("worker.js", type: "text/javascript; charset=utf-8")
     static let week = WebAsset("week.js", type: "text/javascript; charset=utf-8")
     static let icon = WebAsset("icon.svg", type: "image/svg+xml")
@@ -26,7 +26,7 @@ struct WebAsset: Sendable {
     /// The files that a browser requests with any page.
     static let ofEveryPage = [style, script, icon, manifest]
     /// The files that need no session; a browser looks for a newer worker without one.
-    static let open = [style, icon, manifest, worker] + appIcons
+    static let withoutSession = [style, icon, manifest, worker] + appIcons
     static let all = ofEveryPage + [upload, week, push, worker] + appIcons
 
     let path: String

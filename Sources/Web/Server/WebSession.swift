@@ -98,7 +98,7 @@ struct WebSessions: Sendable {
     /// - Parameters:
     ///   - isLong: Whether it outlasts the browser's window.
     ///   - isSecure: Whether the request came over https. On plain http the cookie has another
-    ///     name, because not every browser accepts a `__Host-` one there.
+    ///     name, because not every browser accepts the prefix `__Host-` there.
     func cookie(_ session: WebSession, isLong: Bool, isSecure: Bool, now: Date) -> String {
         let duration = isLong ? Self.longDuration : Self.usualDuration
         var value = session.id

@@ -88,7 +88,7 @@ extension WebSite {
             let count = status.count(state)
             return count == 0 ? nil : "\(Words.number(count)) \(count == 1 ? singular : plural)"
         }
-        let next = status.nextSlot.map {
+        let nextPostSentence = status.nextSlot.map {
             "The next post comes \(Words(zone: .gmt, now: now).relative($0))."
         }
         let sentence =
@@ -105,7 +105,7 @@ extension WebSite {
                 ? [] : [tab("wait for you", Self.asking, status.asking, currentFilter, search)])
         return [
             "state": .text(worst.rawValue), "title": .text(title),
-            "summary": .text(sentence + (next ?? "")),
+            "summary": .text(sentence + (nextPostSentence ?? "")),
             "count": .text(Words.count(mirrorCount, "mirror")), "q": .text(search.words),
             "filter": .text(currentFilter), "tabs": .list(tabs),
             "groups": .list(groups(status)),

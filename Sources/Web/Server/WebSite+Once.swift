@@ -83,7 +83,8 @@ extension WebSite {
             try await visit.addresses.use(visit.text, at: desk)
         }
         let action = try await address.action(in: visit.mirror)
-        let doneWords = isNew ? address.deed.done : "\(address.deed.done) already"
+        let doneWords =
+            isNew ? address.deed.pastParticiple : "\(address.deed.pastParticiple) already"
         return page(
             [
                 "title": .text("\(doneWords): \(visit.subject(action))"), "lead": .none,
@@ -126,7 +127,7 @@ extension OnceAddress.Deed {
         }
     }
 
-    fileprivate var done: String {
+    fileprivate var pastParticiple: String {
         switch self {
         case .approve: "Approved"
         case .skip: "Skipped"

@@ -13,7 +13,7 @@ extension WebSite {
     /// The parameter that marks the second request, so that there is no third.
     private static let reloadMark = "again"
 
-    /// Whether a path is that of such a redirect.
+    /// Whether a path is the one to which the page of a network redirects.
     private static func isReturn(_ path: String) -> Bool {
         let parts = path.split(separator: "/")
         return parts.count == 4 && parts[0] == "m"
@@ -31,11 +31,11 @@ extension WebSite {
         let query = WebFields(encoded: request.uri.query ?? "") ?? .none
         guard query[Self.reloadMark] == nil else { return nil }
         let fields = Self.returnFields.map { ($0, query[$0]) } + [(Self.reloadMark, "1")]
-        let next = Self.ownPath(request.uri.path) + WebFields.query(fields)
-        let content = TemplateLibrary.standard.render(.comingBack, ["next": .text(next)])
+        let sameAddress = Self.ownPath(request.uri.path) + WebFields.query(fields)
+        let content = TemplateLibrary.standard.render(.comingBack, ["next": .text(sameAddress)])
         var response = standalonePage(
             content, title: "Back from the server", status: .ok, theme: Self.theme(of: request))
-        response.headers[.refresh] = "0;url=\(next)"
+        response.headers[.refresh] = "0;url=\(sameAddress)"
         return response
     }
 }

@@ -90,7 +90,8 @@ final class WebSite: Sendable {
 
     /// Whether a path needs no session.
     static func isOpen(_ path: String) -> Bool {
-        probes.contains(path) || WebAsset.open.contains { $0.path == path } || path == metricsPath
+        probes.contains(path) || WebAsset.withoutSession.contains { $0.path == path }
+            || path == metricsPath
     }
 
     /// Whether a request is answered whatever host name it has: one of a probe, or of a program
@@ -265,21 +266,21 @@ final class WebSite: Sendable {
 
     private func showLogin(_ request: Request, _ context: WebContext) async throws -> Response {
         let query = WebFields(encoded: request.uri.query ?? "") ?? .none
-        let next = Self.ownPath(query["next"])
-        guard try await session(of: request, context) == nil else { return Self.seeOther(next) }
-        return loginPage(next: next, request, status: .ok)
+        let nextPath = Self.ownPath(query["next"])
+        guard try await session(of: request, context) == nil else { return Self.seeOther(nextPath) }
+        return loginPage(next: nextPath, request, status: .ok)
     }
 
     private func logIn(_ request: Request, _ context: WebContext) async throws -> Response {
-        let next = Self.ownPath(context.form["next"])
-        guard let gate else { return Self.seeOther(next) }
+        let nextPath = Self.ownPath(context.form["next"])
+        guard let gate else { return Self.seeOther(nextPath) }
         let caller = caller(of: request, context)
         let outcome = await gate.attempt(
             context.form["password"] ?? "", from: caller.share, now: now)
         switch outcome {
         case .right:
             let session = WebSession.new()
-            var response = Self.seeOther(next)
+            var response = Self.seeOther(nextPath)
             response.headers.append(cookie(session, isLong: context.form["stay"] == "yes", request))
             return response
         case .wrong(let triesLeft):
@@ -287,13 +288,13 @@ final class WebSite: Sendable {
                 "Wrong password for the web page", metadata: ["address": "\(caller.shownAddress)"])
             let sentence =
                 "That is not the password. \(Self.capitalizedCount(triesLeft)) more, then one a minute."
-            return loginPage(next: next, request, status: .unauthorized, wrong: sentence)
+            return loginPage(next: nextPath, request, status: .unauthorized, wrong: sentence)
         case .tooMany(let seconds):
             logger.notice(
                 "Too many wrong passwords for the web page",
                 metadata: ["address": "\(caller.shownAddress)"])
             var response = loginPage(
-                next: next, request, status: .tooManyRequests,
+                next: nextPath, request, status: .tooManyRequests,
                 wrong:
                     "Too many tries from this address. The next one counts in \(Words.span(TimeInterval(seconds)))."
             )

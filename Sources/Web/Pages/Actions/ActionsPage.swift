@@ -90,7 +90,7 @@ enum ActionsPage: MirrorPage {
                     ? "The bot has not done anything yet." : "Nothing of the kind is stored."),
             "days": .list(days(list.actions, report, opened, request, query)),
             "hasPages": .flag(query.before != nil || list.next != nil),
-            "shown": .text(shown(list)), "totals": .fields(totals(list, request, query)),
+            "shown": .text(countWords(list)), "totals": .fields(totals(list, request, query)),
             "first": .text(
                 query.before.map { _ in request.link("/actions", query.fields(before: nil)) }),
             "next": .text(list.next.map { request.link("/actions", query.fields(before: $0)) }),
@@ -99,7 +99,7 @@ enum ActionsPage: MirrorPage {
     }
 
     /// Returns the number of listed actions, as `25 of 5,512 actions`.
-    private static func shown(_ list: ActionList) -> String {
+    private static func countWords(_ list: ActionList) -> String {
         guard let total = list.totals?.total else {
             return Words.count(list.actions.count, "action")
         }

@@ -45,9 +45,10 @@ struct OpenedAction: Sendable {
             "title": .text(isAlone ? "\(marks.what)\(marks.whom), \(marks.state)" : "Why"),
             "shortID": .text(String(id.prefix(ActionNameError.usualLength))),
             "close": .text(request.link("/actions", query.fields())), "lead": .markup(lead),
-            "asked": .text(isAlone || report.kind == .reply ? asked : nil),
+            "asked": .text(isAlone || report.kind == .reply ? answeredText : nil),
             "text": .text(isAlone ? text : nil),
-            "language": .none, "rest": .texts(rest), "facts": .list(facts), "steps": .fields(steps),
+            "language": .none, "rest": .texts(furtherTexts), "facts": .list(facts),
+            "steps": .fields(steps),
             "now": .sentence(judgedNow), "canChange": .flag(!request.access.isReadOnly),
             "undoPath": .text(undoVerb == nil ? nil : request.link("/confirm/undo", [("id", id)])),
             "undoVerb": .text(undoVerb), "leavePath": .text(denyPath),
@@ -58,14 +59,14 @@ struct OpenedAction: Sendable {
 
     // MARK: Texts
 
-    private var asked: String? {
+    private var answeredText: String? {
         report.kind == .post ? nil : report.target?.text.map { ListWords.cut($0, Self.aboutSize) }
     }
 
     private var text: String? { report.text.map { ListWords.cut($0, Self.textSize) } }
 
     /// The note and the further parts, which are shown below the text.
-    private var rest: [String] {
+    private var furtherTexts: [String] {
         [report.note].compactMap(\.self)
             + (report.rest ?? []).prefix(3).map { ListWords.cut($0, Self.partSize) }
     }
@@ -87,8 +88,8 @@ struct OpenedAction: Sendable {
 
     private var judgedNow: String? {
         guard report.kind == .favorite else { return nil }
-        if let now = report.judgementNow {
-            return "By what is known today the rate would be \(Words.rate(now.rate))."
+        if let judgement = report.judgementNow {
+            return "By what is known today the rate would be \(Words.rate(judgement.rate))."
         }
         return report.judgementProblem.map {
             "It cannot be judged by what is known today: \(ListWords.cut($0, Self.sentenceSize))."
@@ -211,17 +212,20 @@ struct OpenedAction: Sendable {
 
     private var undo: Markup? {
         report.undo.map { undo in
-            let asked: Markup =
+            let requested: Markup =
                 "asked \(words.time(undo.asked, ListWords.shortMoment(undo.asked, words)))"
-            var parts: [Markup] = ["\(ListWords.cut(undo.reason.text, Self.sentenceSize))", asked]
-            if let done = undo.done {
+            var parts: [Markup] = [
+                "\(ListWords.cut(undo.reason.text, Self.sentenceSize))", requested,
+            ]
+            if let deletionTime = undo.done {
                 parts.append(
-                    "\(undo.wasGone ? "gone already" : "deleted") \(words.time(done, ListWords.shortMoment(done, words)))"
+                    "\(undo.wasGone ? "gone already" : "deleted") \(words.time(deletionTime, ListWords.shortMoment(deletionTime, words)))"
                 )
             }
             if undo.isStillShown == true { parts.append("\(ExplainReport.TakingBack.stillShown)") }
-            if let next = undo.next {
-                parts.append("asked next \(words.time(next, ListWords.shortMoment(next, words)))")
+            if let nextTime = undo.next {
+                parts.append(
+                    "asked next \(words.time(nextTime, ListWords.shortMoment(nextTime, words)))")
             }
             if let cause = undo.cause {
                 parts.append("the network answered: \(ListWords.cut(cause, Self.sentenceSize))")

@@ -4,7 +4,7 @@ extension Confirmation {
     /// The page with the question.
     func page(of request: MirrorRequest) -> PageContent {
         let words = request.words
-        let shown = things.map { thing -> PageContext in
+        let thingContexts = things.map { thing -> PageContext in
             [
                 "at": .markup(thing.at.map { words.time($0, words.moment($0)) }),
                 "symbol": .text(thing.symbol),
@@ -24,7 +24,8 @@ extension Confirmation {
         var content = PageContent(
             .confirm, title: question, in: section,
             [
-                "question": .text(question), "lead": .sentence(lead), "things": .list(shown),
+                "question": .text(question), "lead": .sentence(lead),
+                "things": .list(thingContexts),
                 "hasThings": .flag(!things.isEmpty), "notes": .sentences(notes),
                 "hasNotes": .flag(!notes.isEmpty),
                 "action": .text(request.base + action),

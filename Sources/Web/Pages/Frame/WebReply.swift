@@ -3,7 +3,7 @@ package import Posts
 
 /// The answer to a request about one mirror.
 package enum WebReply: Sendable {
-    /// A page in the frame. Its status is 200, or that of the request's refusal.
+    /// A page in the frame. Its status is 200; after a refusal 400 or 409.
     case page(PageContent)
     /// 303 to a path of this server; the next page of this session shows `saying` on top.
     case seeOther(String, saying: Said? = nil)

@@ -68,7 +68,7 @@ enum PeoplePage: MirrorPage {
                 ("after", cursor),
             ]
         }
-        let typed = { (field: String) -> PageValue in .text(request.typed(field) ?? "") }
+        let typedField = { (field: String) -> PageValue in .text(request.typed(field) ?? "") }
         let isInputWrong = request.refusal?.isMisuse == true
         let words = request.words
         var context: PageContext = [
@@ -105,10 +105,10 @@ enum PeoplePage: MirrorPage {
         let furtherServers = list.servers.count - servers.count
         context["serversRest"] = .text(
             furtherServers > 0 ? "\(Words.count(furtherServers, "more server"))." : nil)
-        context["typedAccount"] = typed("account")
+        context["typedAccount"] = typedField("account")
         context["accountWrong"] = .flag(isInputWrong && request.form["account"] != nil)
-        context["typedFirst"] = typed("first")
-        context["typedSecond"] = typed("second")
+        context["typedFirst"] = typedField("first")
+        context["typedSecond"] = typedField("second")
         context["linkWrong"] = .flag(isInputWrong && request.form["first"] != nil)
         return .page(PageContent(.people, in: section, context))
     }
@@ -146,7 +146,7 @@ enum PeoplePage: MirrorPage {
     private static func row(_ line: PeopleList.Line, _ words: Words, _ request: MirrorRequest)
         -> PageContext
     {
-        let stanceWords = PersonWords.said(
+        let stanceWords = PersonWords.stanceWords(
             stance: line.stance, reason: line.reason, onDenied: line.onDenied,
             isForgotten: line.isForgotten)
         let isDenied = line.stance == "deny"
@@ -230,17 +230,17 @@ enum PeoplePage: MirrorPage {
                 firstAccount.isForgotten
                     ? nil : request.link("/confirm/\(ForgetPerson.name)", [("account", account)])),
         ]
-        let deeds = report.deeds.reversed().prefix(partShown).map { deed($0, words) }
+        let deeds = report.deeds.reversed().prefix(partShown).map { deedRow($0, words) }
         add("deeds", "deed", of: report.deeds.count, deeds, to: &context)
         let mentions = report.mentions.sorted { $1.written < $0.written }.prefix(partShown).map {
             mention in
-            part(
+            partRow(
                 mention.written, mention.isReply ? "answer" : "post", mention.text, mention.post,
                 words)
         }
         add("mentions", "mention", of: report.mentions.count, mentions, to: &context)
         let learned = report.learned.sorted { $1.noted < $0.noted }.prefix(partShown).map { post in
-            part(post.noted, PersonWords.learned(post.state), post.text, post.post, words)
+            partRow(post.noted, PersonWords.learned(post.state), post.text, post.post, words)
         }
         add("learned", "learned", of: report.learned.count, learned, to: &context)
         return .page(PageContent(.person, title: ListWords.name(name), in: section, context))
@@ -268,7 +268,7 @@ enum PeoplePage: MirrorPage {
         _ account: PersonReport.KnownAccount, _ words: Words, _ request: MirrorRequest,
         canUnlink: Bool
     ) -> PageContext {
-        let stanceWords = PersonWords.said(
+        let stanceWords = PersonWords.stanceWords(
             stance: account.stance, reason: account.reason, onDenied: account.onDenied,
             isForgotten: account.isForgotten
         )
@@ -285,7 +285,7 @@ enum PeoplePage: MirrorPage {
         ]
     }
 
-    private static func deed(_ deed: PersonReport.Deed, _ words: Words) -> PageContext {
+    private static func deedRow(_ deed: PersonReport.Deed, _ words: Words) -> PageContext {
         let marks = ActionMarks(
             ActionKind(rawValue: deed.kind) ?? .reply, ActionState(rawValue: deed.state) ?? .done,
             whom: nil)
@@ -300,7 +300,7 @@ enum PeoplePage: MirrorPage {
     }
 
     /// - Parameter post: The address of the post, or its identity if it has no web page.
-    private static func part(
+    private static func partRow(
         _ at: Date, _ state: String, _ text: String, _ post: String, _ words: Words
     ) -> PageContext {
         [

@@ -29,7 +29,7 @@ enum PersonWords {
     }
 
     /// Returns the stance in words, with the CSS class and the symbol of its state.
-    static func said(
+    static func stanceWords(
         stance: String?, reason: String?, onDenied: String?, isForgotten: Bool
     ) -> (text: String, mark: String, symbol: String?) {
         if isForgotten { return ("forgotten", "paused", "s-unset") }

@@ -131,8 +131,8 @@ struct PublicPage {
 
     private func stored(_ person: PersonReport) -> PageContext {
         let words = Words(zone: .gmt, now: now)
-        let first = person.accounts.first
-        let isLeftAlone = first.map { $0.isForgotten || $0.stance == "deny" } ?? true
+        let firstAccount = person.accounts.first
+        let isLeftAlone = firstAccount.map { $0.isForgotten || $0.stance == "deny" } ?? true
         var context: PageContext = [
             "accounts": .list(
                 person.accounts.prefix(PeoplePage.accountsShown).map { account -> PageContext in
@@ -149,12 +149,12 @@ struct PublicPage {
             "canStopMirror": .flag(isHuman && !report.isStopped && !isReadOnly),
             "isHuman": .flag(isHuman),
         ]
-        add("deeds", person.deeds.reversed(), to: &context) { deed($0, words) }
+        add("deeds", person.deeds.reversed(), to: &context) { deedRow($0, words) }
         add("mentions", person.mentions.sorted { $1.written < $0.written }, to: &context) {
-            part($0.written, $0.isReply ? "answer" : "post", $0.text, words)
+            partRow($0.written, $0.isReply ? "answer" : "post", $0.text, words)
         }
         add("learned", person.learned.sorted { $1.noted < $0.noted }, to: &context) {
-            part($0.noted, PersonWords.learned($0.state), $0.text, words)
+            partRow($0.noted, PersonWords.learned($0.state), $0.text, words)
         }
         return context
     }
@@ -175,7 +175,7 @@ struct PublicPage {
         context[key] = rows.isEmpty ? PageValue.none : .fields(listedPart)
     }
 
-    private func deed(_ deed: PersonReport.Deed, _ words: Words) -> PageContext {
+    private func deedRow(_ deed: PersonReport.Deed, _ words: Words) -> PageContext {
         let kind = ActionKind(rawValue: deed.kind) ?? .reply
         let state = ActionState(rawValue: deed.state) ?? .done
         let marks = ActionMarks(kind, state, whom: nil)
@@ -189,7 +189,8 @@ struct PublicPage {
         ]
     }
 
-    private func part(_ at: Date, _ state: String, _ text: String, _ words: Words) -> PageContext {
+    private func partRow(_ at: Date, _ state: String, _ text: String, _ words: Words) -> PageContext
+    {
         [
             "at": .markup(words.time(at, ListWords.short(at, words))), "state": .text(state),
             "text": .text(ListWords.cut(text, PeoplePage.textSize)),

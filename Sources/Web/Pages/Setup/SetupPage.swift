@@ -59,8 +59,8 @@ enum SetupPage: MirrorPage {
 
     /// `3 of 9 steps are done`.
     static func progress(_ steps: [SetupStep]) -> String {
-        let done = steps.count(where: \.isDone)
-        return "\(done) of \(steps.count) steps \(done == 1 ? "is" : "are") done"
+        let doneCount = steps.count(where: \.isDone)
+        return "\(doneCount) of \(steps.count) steps \(doneCount == 1 ? "is" : "are") done"
     }
 
     private static func line(
@@ -174,7 +174,7 @@ enum SetupPage: MirrorPage {
         let name = request.mirror.name
         guard let state = request.query["state"],
             let claimed = request.setup.claimLogin(state: state, in: name, now: request.now)
-        else { return next(request, saying: sentence(noLoginWaits)) }
+        else { return redirectToOpenStep(request, saying: sentence(noLoginWaits)) }
         let stepAddress = stepAddress(of: claimed.role, request)
         guard request.query["error"] == nil, let code = request.query.typed("code") else {
             request.setup.putBack(claimed, in: name)
@@ -237,7 +237,8 @@ enum SetupPage: MirrorPage {
     {
         let outcome = try await request.mirror.keep(opened)
         let sentences = ["The \(outcome.role.rawValue) is @\(outcome.handle)"] + outcome.warnings
-        return next(request, saying: sentences.map(Words.capitalized).joined(separator: ". ") + ".")
+        return redirectToOpenStep(
+            request, saying: sentences.map(Words.capitalized).joined(separator: ". ") + ".")
     }
 
     /// Handles the answer to the question whether the login of an account is replaced, or whether a
@@ -302,7 +303,7 @@ enum SetupPage: MirrorPage {
             for name in settings { values[name] = request.form.typed(name) }
             guard !values.isEmpty else { throw ChangeRefusal(.unusable, "nothing was chosen") }
             _ = try await request.desk.perform(PersonRequest(SetValues(values)))
-            return next(request)
+            return redirectToOpenStep(request)
         }
     }
 
@@ -340,7 +341,7 @@ enum SetupPage: MirrorPage {
         try await attempt(request) {
             guard request.form["do"] == "write" else {
                 try await request.mirror.settleProfile()
-                return next(request, saying: "The profile stays as it is.")
+                return redirectToOpenStep(request, saying: "The profile stays as it is.")
             }
             let proposal = try await request.mirror.profileProposal()
             let isAsSeen = try request.seen() == proposal.seen
@@ -348,7 +349,7 @@ enum SetupPage: MirrorPage {
             guard isAsSeen, try await request.mirror.writeProfile(proposal) else {
                 throw ChangeRefusal(.changed, "somebody changed the profile meanwhile; look again")
             }
-            return next(request, saying: "The profile says whose mirror it is.")
+            return redirectToOpenStep(request, saying: "The profile says whose mirror it is.")
         }
     }
 
@@ -372,7 +373,9 @@ enum SetupPage: MirrorPage {
     // MARK: Shared by the steps
 
     /// Redirects to the first open step.
-    private static func next(_ request: MirrorRequest, saying text: String? = nil) -> WebReply {
+    private static func redirectToOpenStep(_ request: MirrorRequest, saying text: String? = nil)
+        -> WebReply
+    {
         .seeOther(request.base + path, saying: text.map { Said($0) })
     }
 

@@ -84,7 +84,7 @@ package enum TodayPage: MirrorPage {
         // skipped slots.
         let ahead = slots.filter { $0.due > request.now || SlotState($0) == .sending }
         let past = slots.filter { slot in !ahead.contains { $0.id == slot.id } }.reversed()
-        let next =
+        let nextSlot =
             isToday ? ahead.first { SlotState($0).canChange && $0.due == status.nextSlot } : nil
         let isSpent =
             status.obstacles?.contains { $0.code == .budgetSpent && $0.stops.contains(.sending) }
@@ -92,7 +92,7 @@ package enum TodayPage: MirrorPage {
         let paidFrom = isSpent ? status.spending?.renews : nil
         let coming = ahead.prefix(maximumListed).enumerated().map { index, slot in
             SlotView(
-                slot, day: day, request, isNext: slot.id == next?.id,
+                slot, day: day, request, isNext: slot.id == nextSlot?.id,
                 isUnpaid: paidFrom.map { slot.due < $0 } ?? false,
                 hasControls: index < slotsWithControls
             ).context
@@ -120,7 +120,7 @@ package enum TodayPage: MirrorPage {
             "previousWords": .text(isToday ? "Yesterday" : words.heading(day.advanced(by: -1))),
             "followingWords": .text(isToday ? "Tomorrow" : words.heading(day.advanced(by: 1))),
             "week": .text(request.base + WeekAheadPage.path),
-            "line": .markup(DayLine(report: report, words: words, next: next?.id).markup),
+            "line": .markup(DayLine(report: report, words: words, next: nextSlot?.id).markup),
             "weekday": .text(Words.weekday(of: day) + "s"),
             "hasQuiet": .flag(!report.quiet.isEmpty),
             "hasPause": .flag(report.pause != nil),

@@ -84,9 +84,9 @@ enum WeekAheadPage: MirrorPage {
         let options = zip(days, movableSlots).enumerated().flatMap { lane, day -> [Markup] in
             let (plan, slots) = day
             let name = "\(StatsReport.weekdays[plan.day.weekday - 1]), \(words.shortDay(plan.day))"
-            let now = LocalTime(request.now, in: words.zone).minute.value
+            let presentMinute = LocalTime(request.now, in: words.zone).minute.value
             let earliestMinute: Markup =
-                plan.day == words.today ? " data-least=\"\(now + 1)\"" : ""
+                plan.day == words.today ? " data-least=\"\(presentMinute + 1)\"" : ""
             return slots.map { slot in
                 let value = "\(slot.subject) \(slot.seen?.description ?? "")"
                 let isChosen: Markup = value == chosen ? " selected" : ""
