@@ -203,9 +203,11 @@ final class XMemory: @unchecked Sendable {
 
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
+    /// The account that the last ``keep(_:isProtected:)`` stored; nil before the first.
     private var verified: (account: Account, isProtected: Bool?)?
     private var lastStanding: AccountStanding?
     private var storedAccessLevel: String?
+    /// The refusals that hold back calls, and how long they do so.
     private var pauses: [Scope: (error: NetworkError, pause: Cooldown)] = [:]
     /// The day in UTC on which the objects in `bought` were bought.
     private var boughtDay = 0

@@ -258,8 +258,9 @@ extension Words {
         return "\(numeral(Int(odds))) of \(numeral(Int(odds) + 1))"
     }
 
-    /// Returns the probability for odds of favorites to other posts as a sentence with a full stop,
-    /// as `Of six such posts they favorite five.`
+    /// Returns the probability for odds of favorites to other posts as a sentence.
+    ///
+    /// For odds of five it is `Of six such posts they favorite five.`
     static func chance(ofOdds odds: Double) -> String {
         guard odds.isFinite, odds > 0 else { return "Of such posts they favorite none." }
         let largestOdds = 1_000_000.0

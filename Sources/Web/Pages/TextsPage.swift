@@ -41,7 +41,7 @@ enum TextsPage: MirrorPage {
     // MARK: Looking
 
     private static func page(_ request: MirrorRequest) async throws -> WebReply {
-        // A refused form does not contain the list's query.
+        // After a refused form the list has no filter, because the form does not contain its query.
         let query = request.refusal == nil ? request.query : .none
         var search = TextList.Search(limit: maximumRows)
         search.reason = query.typed("reason")

@@ -42,9 +42,9 @@ final class ConnectionBook: @unchecked Sendable {
     private let uptime: @Sendable () -> Duration
 
     /// - Parameters:
-    ///   - limits: The limits.
-    ///   - share: The range of an IP address; nil for this machine and for listed proxies, whose
-    ///     connections are those of many clients.
+    ///   - limits: The limits of connections, and the timeouts.
+    ///   - share: Returns the range against whose limit an IP address counts; nil for this machine
+    ///     and for listed proxies, whose connections are those of many clients.
     ///   - uptime: A function that reads the monotonic clock, in seconds.
     init(
         _ limits: ConnectionLimits = ConnectionLimits(),

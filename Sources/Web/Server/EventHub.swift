@@ -25,8 +25,8 @@ actor EventHub {
         let mirror: String
         let owner: StreamOwner?
         let continuation: AsyncStream<String>.Continuation
-        /// The digest of the stamps that the browser knows; `nil` until the first query if it named
-        /// none.
+        /// The digest of the mirror's change stamps that the browser knows; `nil` until the first
+        /// query if the browser named none.
         var known: String?
     }
 
@@ -77,8 +77,8 @@ actor EventHub {
     ///
     /// - Parameters:
     ///   - mirror: The mirror's name.
-    ///   - known: The digest of the stamps that the browser knows: from its page, or from its last
-    ///     event.
+    ///   - known: The digest of the mirror's change stamps that the browser knows from its page, or
+    ///     from its last event.
     ///   - owner: The owner whose limits it counts against.
     ///   - connection: The connection of the stream.
     /// - Throws: ``WebProblem`` with 429 if the owner's limit is reached, with 503 if the total

@@ -18,7 +18,7 @@ struct Frame {
     ///   - request: The request.
     ///   - said: The result of the last operation, with its undo button.
     ///   - isGet: Whether the page can be requested again.
-    ///   - stamp: The digest of the mirror's stamps before the page was read.
+    ///   - stamp: The digest of the mirror's change stamps, read before the data of the page.
     ///   - version: The program's version.
     /// - Throws: The store's error.
     init(

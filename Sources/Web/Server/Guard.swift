@@ -14,7 +14,7 @@ struct Guard: RouterMiddleware {
     /// The largest accepted form, in bytes.
     private static let formLimit = 64 * 1_024
 
-    /// The header fields of every answer.
+    /// The header fields that every response gets.
     private static let policy: HTTPFields = [
         .contentSecurityPolicy:
             "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "

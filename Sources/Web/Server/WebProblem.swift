@@ -45,8 +45,8 @@ struct WebProblem: Error, Sendable {
 
     /// The error for a form that came from another address than the page's.
     ///
-    /// The text names both addresses, because they show whether a proxy passed another Host, or
-    /// somebody attacked.
+    /// The text names both addresses, so that a person can distinguish a proxy that passes another
+    /// Host from an attack.
     ///
     /// - Parameters:
     ///   - origin: The origin that the browser sent.

@@ -130,6 +130,8 @@ struct WebSessions: Sendable {
 struct EndedSessions: Sendable {
     let storage: any StorageEngine
 
+    /// Whether a session was logged out.
+    ///
     /// - Throws: The store's error.
     func has(_ session: WebSession) async throws -> Bool {
         let rows = try await storage.query(

@@ -76,7 +76,7 @@ enum SetupPage: MirrorPage {
         ]
     }
 
-    /// Whether a completed step can be repeated in another way.
+    /// Whether a completed step can be done again with another answer.
     private static func isRepeatable(_ kind: SetupStep.Kind) -> Bool {
         switch kind {
         case .human, .bot, .consent, .timeZone, .posts, .favorites: true

@@ -37,8 +37,10 @@ struct UploadFolder: Sendable {
                 .hexadecimal
         }
 
-        /// The name of the file on this machine: its own name with other characters replaced by
-        /// `_`. The extension is kept, because it decides how the file is read.
+        /// The name of the file on this machine: the end of its own name, in which every character
+        /// but ASCII letters, digits, `-`, `_` and `.` is replaced by `_`.
+        ///
+        /// The extension is kept, because it decides how the file is read.
         fileprivate var storedName: String {
             let plain = name.suffix(80).map { character -> Character in
                 character.isASCII
