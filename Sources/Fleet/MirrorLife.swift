@@ -80,15 +80,15 @@ package actor MirrorLife {
     }
 
     private func begin(
-        _ name: String, _ pass: @escaping @Sendable (MirrorLife) async throws -> Date?
+        _ name: String, _ work: @escaping @Sendable (MirrorLife) async throws -> Date?
     ) {
         let group = rounds.group { [weak self] in await self?.passesEnded(with: $0) }
         self.group = group
-        let repeated = repeated(name) { [weak self] in
+        let pass = Rounds.Pass(name: name, lane: .bot) { [weak self] in
             guard let self else { return nil }
-            return try await pass(self)
+            return try await work(self)
         }
-        rounds.add([Rounds.Pass(name: name, lane: .bot) { try await repeated.run() }], to: group)
+        rounds.add([repeated(pass)], to: group)
     }
 
     private func passesEnded(with error: (any Error)?) async {
@@ -308,34 +308,27 @@ package actor MirrorLife {
             onTexts: { [rounds, clock] in
                 rounds.hurry(Passes.texts, of: group, to: clock.now + Self.judgingWaits)
             })
-        let passes = passes(worker, work)
-        let judging = judging(worker, work)
+        let passes = work.all + [tidying(work, for: worker)]
+        let judging = judging(work, for: worker)
         let changes = changes(worker, bot: parts.bot)
         await worker.faults.begins((passes + [judging, changes]).map(\.name) + [WorkFault.clock])
         logger.info("Worker started", metadata: [LogKeys.mirror: "\(worker.mirror.name)"])
         for warning in worker.mirror.configuration.values.storedWarnings {
             logger.warning("Stored setting ignored", metadata: [LogKeys.reason: "\(warning)"])
         }
-        rounds.add(passes, to: group)
-        rounds.add([judging], to: group, due: clock.now + Self.judgingWaits)
-        rounds.add([changes], to: group, due: clock.now + LifeState.changesLast)
+        rounds.add(passes.map { repeated($0, of: worker) }, to: group)
+        rounds.add(
+            [repeated(judging, of: worker)], to: group, due: clock.now + Self.judgingWaits)
+        rounds.add(
+            [repeated(changes, of: worker)], to: group, due: clock.now + LifeState.changesLast)
     }
 
-    private func passes(_ worker: Worker, _ passes: Passes) -> [Rounds.Pass] {
-        let clock = clock
-        let workPasses = passes.all.map { pass in
-            upkeep(worker, pass.name, pass.lane) {
-                let next = try await pass.run()
-                if pass.sends { worker.pulse.works(uptime: clock.uptime) }
-                return next
-            }
-        }
+    private func tidying(_ passes: Passes, for worker: Worker) -> Rounds.Pass {
         let wait = wait(betweenTidyingsOf: worker)
-        let tidying = upkeep(worker, Worker.tidying, .human) {
+        return Rounds.Pass(name: Worker.tidying, lane: .human) { [clock] in
             try await passes.clean()
             return clock.now + wait
         }
-        return workPasses + [tidying]
     }
 
     private func wait(betweenTidyingsOf worker: Worker) -> TimeInterval {
@@ -343,38 +336,28 @@ package actor MirrorLife {
     }
 
     /// Judges texts without a verdict, in steps, so that other due passes can run in between.
-    private func judging(_ worker: Worker, _ passes: Passes) -> Rounds.Pass {
+    private func judging(_ passes: Passes, for worker: Worker) -> Rounds.Pass {
         let wait = wait(betweenTidyingsOf: worker)
-        return upkeep(worker, Passes.texts, .human) { try await passes.judge(wait: wait) }
+        return Rounds.Pass(name: Passes.texts, lane: .human) {
+            try await passes.judge(wait: wait)
+        }
     }
 
     /// Checks for changes if the process has noticed some, and compares the clocks.
     private func changes(_ worker: Worker, bot: AccountGate) -> Rounds.Pass {
-        upkeep(worker, Self.changesName, .bot) { [weak self, clock] in
+        Rounds.Pass(name: Self.changesName, lane: .bot) { [weak self, clock] in
             if await self?.takeNews() == true { try await self?.lookForChanges() }
             await worker.compareClocks(bot)
             return clock.now + Self.comparisonsLast
         }
     }
 
-    /// A pass whose failures are stored for other processes, and which the service manager watches.
-    private func upkeep(
-        _ worker: Worker, _ name: String, _ lane: Rounds.Lane,
-        _ pass: @escaping @Sendable () async throws -> Date
-    ) -> Rounds.Pass {
-        let repeated = repeated(name) {
-            try await worker.noting(name) {
-                guard let manager = worker.manager else { return try await pass() }
-                return try await manager.watching("\(worker.mirror.name)/\(name)", pass)
-            }
-        }
-        return Rounds.Pass(name: name, lane: lane) { try await repeated.run() }
-    }
-
-    private func repeated(_ name: String, _ pass: @escaping @Sendable () async throws -> Date?)
-        -> RepeatedPass
-    {
-        RepeatedPass(name: name, clock: clock, logger: logger, pass: pass)
+    /// The pass for the rounds: retried after a failure.
+    ///
+    /// - Parameter worker: Stores the failures; nil for a pass of the mirror without a worker.
+    private func repeated(_ pass: Rounds.Pass, of worker: Worker? = nil) -> Rounds.Pass {
+        let repeated = RepeatedPass(pass, of: worker, clock: clock, logger: logger)
+        return Rounds.Pass(name: pass.name, lane: pass.lane) { try await repeated.run() }
     }
 }
 

@@ -57,6 +57,8 @@ final class Passes: Sendable {
     }
 
     /// Makes today's plan if it is missing, and sends due actions.
+    ///
+    /// On success the worker counts as working.
     func publish() async throws -> Date {
         let hasTomorrowsPlan = try await makePlan()
         // If mentions are not read, replies do not wait for them.
@@ -72,6 +74,7 @@ final class Passes: Sendable {
         let delivered = try await parts.courier.deliverDue(
             ActionKind.allCases, heard: heard, knowing: nextWorkTimes)
         let effect = try await recoverEffects(due: nextWorkTimes.effect)
+        parts.pulse.works(uptime: parts.clock.uptime)
         let nextWork = [delivered, effect].compactMap(\.self).min()
         let now = parts.clock.now
         let hasQuestions: Bool =
@@ -404,42 +407,49 @@ final class Passes: Sendable {
     // MARK: All of them
 
     /// The passes that the worker repeats, the publisher first.
-    var all: [Pass] { [publisher] + bot + human }
+    var all: [Rounds.Pass] { [publisher] + bot + human }
 
     /// All passes in the order in which a single run of each leaves no work for a later one.
-    var inOrder: [Pass] { human + bot + [publisher] }
+    var inOrder: [Rounds.Pass] { human + bot + [publisher] }
 
-    private var publisher: Pass {
-        Pass(name: WorkFault.publisher, lane: .bot, sends: true, run: publish)
+    private var publisher: Rounds.Pass {
+        Rounds.Pass(name: WorkFault.publisher, lane: .bot) { [self] in try await publish() }
     }
 
-    private var bot: [Pass] {
+    private var bot: [Rounds.Pass] {
         [
             parts.feeds.mentions.map { feed in
-                Pass(name: FeedName.botMentions, lane: .bot) { [self] in try await mentions(feed) }
+                Rounds.Pass(name: FeedName.botMentions, lane: .bot) { [self] in
+                    try await mentions(feed)
+                }
             },
             parts.feeds.botHome.map { feed in
-                Pass(name: FeedName.botHome, lane: .bot) { [self] in try await botHome(feed) }
+                Rounds.Pass(name: FeedName.botHome, lane: .bot) { [self] in
+                    try await botHome(feed)
+                }
             },
         ].compactMap(\.self)
     }
 
-    private var human: [Pass] {
+    private var human: [Rounds.Pass] {
         [
             parts.feeds.humanPosts.map { feed in
-                Pass(name: FeedName.humanPosts, lane: .human) { [self] in try await humanPosts(feed)
+                Rounds.Pass(name: FeedName.humanPosts, lane: .human) { [self] in
+                    try await humanPosts(feed)
                 }
             },
             parts.feeds.humanFavorites.map { feed in
-                Pass(name: FeedName.humanFavorites, lane: .human) { [self] in
+                Rounds.Pass(name: FeedName.humanFavorites, lane: .human) { [self] in
                     try await humanFavorites(feed)
                 }
             },
             parts.feeds.humanHome.map { feed in
-                Pass(name: FeedName.seen, lane: .human) { [self] in try await humanHome(feed) }
+                Rounds.Pass(name: FeedName.seen, lane: .human) { [self] in
+                    try await humanHome(feed)
+                }
             },
             parts.human.map { _ in
-                Pass(name: Self.originals, lane: .human) { [self] in
+                Rounds.Pass(name: Self.originals, lane: .human) { [self] in
                     // It may request undos.
                     var mayHaveAsked = true
                     defer { if mayHaveAsked { onNews() } }
@@ -450,7 +460,9 @@ final class Passes: Sendable {
                 }
             },
             parts.training.map { training in
-                Pass(name: "training", lane: .human) { [self] in try await train(training) }
+                Rounds.Pass(name: "training", lane: .human) { [self] in
+                    try await train(training)
+                }
             },
         ].compactMap(\.self)
     }
@@ -462,15 +474,4 @@ final class Passes: Sendable {
         let metadata = await parts.people.metadata(of: decision.action)
         parts.logger.info("Decision made", metadata: metadata)
     }
-}
-
-/// A repeated task of a worker.
-struct Pass: Sendable {
-    let name: String
-    /// The lane of the network that it uses.
-    let lane: Rounds.Lane
-    /// Whether it sends due actions: if it succeeds, the worker counts as working.
-    var sends = false
-    /// Runs once and returns when to run again.
-    let run: @Sendable () async throws -> Date
 }

@@ -8,26 +8,27 @@ import Storage
 
 /// A pass that is retried after a failure, with increasing waits.
 ///
-/// It throws only errors that need a person, such as a wrong configuration or refused credentials,
-/// and a lost lease.
+/// A worker's pass is also watched by the service manager, and its failures are stored for other
+/// processes. A repeated pass throws only errors that need a person, such as a wrong configuration
+/// or refused credentials, and a lost lease.
 actor RepeatedPass {
-    private let name: String
+    private let pass: Rounds.Pass
+    private let worker: Worker?
     private let clock: any WallClock
     private let logger: Logger
-    private let pass: @Sendable () async throws -> Date?
     private var patience = WorkPatience()
 
     /// - Parameters:
-    ///   - name: The name of the pass in the log.
-    ///   - pass: Runs once and returns the time of the next call; nil for none.
+    ///   - pass: The pass to repeat; the log contains its name.
+    ///   - worker: The worker that the pass belongs to; nil for the passes of a mirror without a
+    ///     running worker: they store their failures themselves, and are not watched.
     init(
-        name: String, clock: any WallClock, logger: Logger,
-        pass: @escaping @Sendable () async throws -> Date?
+        _ pass: Rounds.Pass, of worker: Worker? = nil, clock: any WallClock, logger: Logger
     ) {
-        self.name = name
+        self.pass = pass
+        self.worker = worker
         self.clock = clock
         self.logger = logger
-        self.pass = pass
     }
 
     /// Runs once and returns the time of the next call, also after a failure; nil if there is none.
@@ -36,29 +37,50 @@ actor RepeatedPass {
     ///   another error that no retry can fix.
     func run() async throws -> Date? {
         do {
-            let next = try await pass()
+            let next: Date?
+            do {
+                beginWatching()
+                defer { endWatching() }
+                next = try await pass.run()
+            }
+            await worker?.faults.works(pass.name)
             if let next {
                 logger.debug(
-                    "Pass ended", metadata: [LogKeys.feed: "\(name)", LogKeys.until: "\(next)"])
+                    "Pass ended",
+                    metadata: [LogKeys.feed: "\(pass.name)", LogKeys.until: "\(next)"])
             }
             patience = WorkPatience()
             return next
-        } catch is CancellationError where Task.isCancelled || Task.isShuttingDownGracefully {
-            return nil
         } catch {
+            await worker?.noteFailure(error, of: pass.name)
+            let isEnding = Task.isCancelled || Task.isShuttingDownGracefully
+            if isEnding, error is CancellationError { return nil }
             return try next(after: error)
         }
     }
 
+    private func beginWatching() {
+        guard let worker else { return }
+        worker.manager?.passBegins(watchedName(of: worker))
+    }
+
+    private func endWatching() {
+        guard let worker else { return }
+        worker.manager?.passEnds(watchedName(of: worker))
+    }
+
+    /// The name of the pass among those of all mirrors of the process.
+    private func watchedName(of worker: Worker) -> String { "\(worker.mirror.name)/\(pass.name)" }
+
     private func next(after error: any Error) throws -> Date {
         let now = clock.now
         let (failures, rule) = try patience.endures(error, at: now)
-        let next = rule.next(after: failures, of: name, error, now: now)
+        let next = rule.next(after: failures, of: pass.name, error, now: now)
         logger.warning(
             "Pass failed, trying again",
             metadata: [
-                LogKeys.feed: "\(name)", LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)",
-                LogKeys.until: "\(next)",
+                LogKeys.feed: "\(pass.name)", LogKeys.error: "\(error)",
+                LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)",
             ])
         return next
     }

@@ -66,13 +66,12 @@ package final class ServiceManager: Sendable {
         }
     }
 
-    /// Runs a pass under supervision: if it takes longer than the manager's timeout, the keepalives
+    /// Records that a pass begins: if it takes longer than the manager's timeout, the keepalives
     /// stop.
-    func watching<Value>(_ name: String, _ pass: () async throws -> Value) async rethrows -> Value {
-        lock.withLock { passes[name] = .now }
-        defer { lock.withLock { passes[name] = nil } }
-        return try await pass()
-    }
+    func passBegins(_ name: String) { lock.withLock { passes[name] = .now } }
+
+    /// Records that a pass has ended, with or without an error.
+    func passEnds(_ name: String) { lock.withLock { passes[name] = nil } }
 
     /// Sends a keepalive, unless a pass has been running for longer than the manager's timeout.
     func giveSign(at now: ContinuousClock.Instant = .now) {

@@ -128,7 +128,7 @@ extension Worker {
         if deliverer == nil { try await label(bot, accounts.botAccount) }
         tellWhatIsLeftOut(bot: bot, feeds)
         return WorkerParts(
-            configuration: configuration, clock: clock, cadence: cadence,
+            configuration: configuration, clock: clock, cadence: cadence, pulse: pulse,
             faultPoints: mirror.rehearsal.faultPoints,
             logger: logger, zone: zone, activated: activated, archive: mirror.archive,
             people: mirror.people,

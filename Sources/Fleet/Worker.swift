@@ -212,17 +212,23 @@ package final class Worker: Sendable {
 
     /// Runs a part of the work and records whether it failed, except for errors that end the
     /// worker.
-    func noting<Value>(_ part: String, _ work: () async throws -> Value) async throws -> Value {
+    private func noting<Value>(_ part: String, _ work: () async throws -> Value) async throws
+        -> Value
+    {
         do {
             let value = try await work()
             await faults.works(part)
             return value
         } catch {
-            let isEnding =
-                Task.isCancelled || Task.isShuttingDownGracefully || Retry.isInVain(error)
-            if !isEnding { await faults.fails(part, error) }
+            await noteFailure(error, of: part)
             throw error
         }
+    }
+
+    /// Records the error of a part of the work, except one that ends the worker.
+    func noteFailure(_ error: any Error, of part: String) async {
+        let isEnding = Task.isCancelled || Task.isShuttingDownGracefully || Retry.isInVain(error)
+        if !isEnding { await faults.fails(part, error) }
     }
 
     /// Runs every pass once; a failed pass does not stop the others.
@@ -231,7 +237,6 @@ package final class Worker: Sendable {
         for pass in Passes(parts: parts).inOrder {
             do {
                 _ = try await noting(pass.name, pass.run)
-                if pass.sends { pulse.works(uptime: clock.uptime) }
                 logger.debug("Pass ended", metadata: [LogKeys.feed: "\(pass.name)"])
             } catch {
                 if Retry.isInVain(error) { throw error }

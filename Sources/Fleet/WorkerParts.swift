@@ -15,6 +15,8 @@ package struct WorkerParts: Sendable {
     let configuration: MirrorSettings
     let clock: any WallClock
     let cadence: Cadence
+    /// The worker's live status, which the publisher updates.
+    let pulse: WorkerPulse
     let faultPoints: FaultPoints
     let logger: Logger
     let zone: TimeZone

@@ -27,10 +27,7 @@ import Testing
         let calls = Recorder<Date>()
         let errors = Recorder<any Error>()
         let rounds = Rounds(limit: 1, clock: clock)
-        let repeated = RepeatedPass(
-            name: "test", clock: clock,
-            logger: Logger(label: "test") { _ in LogRecorder(lines: log) }
-        ) {
+        let single = Rounds.Pass(name: "test", lane: .bot) {
             let now = clock.now
             calls.add(now)
             // A pass without a wish ends the run.
@@ -40,6 +37,9 @@ import Testing
             }
             return next
         }
+        let repeated = RepeatedPass(
+            single, clock: clock,
+            logger: Logger(label: "test") { _ in LogRecorder(lines: log) })
         let group = rounds.group { error in
             if let error { errors.add(error) }
             rounds.stop()
