@@ -27,8 +27,6 @@ package struct FavoriteEvaluation: Sendable {
 
     private let extractor: FeatureExtractor
     private let configuration: FavoriteConfiguration
-    /// The logarithm of the favorite rate that must be exceeded.
-    private let threshold: Double
 
     /// - Parameters:
     ///   - extractor: The extractor of a post's features.
@@ -37,7 +35,6 @@ package struct FavoriteEvaluation: Sendable {
     package init(extractor: FeatureExtractor, configuration: FavoriteConfiguration) {
         self.extractor = extractor
         self.configuration = configuration
-        threshold = log(configuration.threshold)
     }
 
     /// Learns some posts, then predicts others without learning from them.
@@ -141,7 +138,8 @@ package struct FavoriteEvaluation: Sendable {
             Prediction(
                 id: post.id, logRate: logRate,
                 probability: Assessment.probability(ofLogRate: logRate),
-                isFired: mayFavorite && logRate > threshold, isFavorite: post.isFavorite)
+                isFired: mayFavorite && configuration.isAbove(logRate: logRate),
+                isFavorite: post.isFavorite)
         }
         predictions.add(
             plain: prediction(assessment.plainLogRate), weighted: prediction(assessment.logRate),

@@ -62,12 +62,12 @@ package final class FavoriteSession: @unchecked Sendable {
         let model = FavoriteModel(
             snapshot.categories, weights: weights?.weights ?? .plain(of: extractor.wordSelection))
         let weighed = zip(snapshot.asked, snapshot.counts).map(model.weigh)
-        let threshold = log(configuration.threshold)
         return zip(posts, features).map { post, places in
             let assessment = model.assess(places, of: weighed)
             return Classification(
                 id: post.id, assessment: assessment,
-                isFavorite: waiting == nil && assessment.logRate > threshold,
+                isFavorite: waiting == nil
+                    && configuration.isAbove(logRate: assessment.logRate),
                 waiting: waiting, learned: snapshot.categories, weights: weights)
         }
     }

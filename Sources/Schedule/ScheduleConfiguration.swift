@@ -15,6 +15,9 @@ package enum ScheduleModel: String, CaseIterable, Sendable {
 
 /// An operator's settings for the plan of a day.
 package struct ScheduleConfiguration: Equatable, Sendable {
+    /// The most slots of a day unless another number is set.
+    package static let defaultMaximumPerDay = 50
+
     package var model: ScheduleModel
     /// Whether posts may follow one another as closely as the human's; if not, no day is copied.
     package var bursts: Bool
@@ -33,7 +36,7 @@ package struct ScheduleConfiguration: Equatable, Sendable {
 
     package init(
         model: ScheduleModel = .days, bursts: Bool = true, minimumGapMinutes: Int = 1,
-        maximumPerDay: Int = 50,
+        maximumPerDay: Int = Self.defaultMaximumPerDay,
         weekend: Set<Int> = [6, 7], quiet: Set<MinuteOfDay> = [], graceMinutes: Int = 15
     ) {
         self.model = model

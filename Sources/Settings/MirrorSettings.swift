@@ -156,7 +156,7 @@ package struct MirrorSettings: Sendable {
         favorites = try FavoriteConfiguration(
             threshold: values[.favoriteRateThreshold],
             exampleLimit: values[.exampleLimit],
-            maximumAgeDays: Self.exampleDays(on: [humanNetwork, botNetwork]),
+            maximumAgeDays: Self.exampleDays(on: humanNetwork, botNetwork),
             weighting: values[.oldBot] ? .plain : .learned)
         featureWords = values[.features]
         favoriteMode = values[.favoriteMode]
@@ -251,7 +251,7 @@ package struct MirrorSettings: Sendable {
         botNetwork = values.network(of: .bot)
         links = values[.links]
         favoriteMode = values[.favoriteMode]
-        favorites.maximumAgeDays = Self.exampleDays(on: [humanNetwork, botNetwork])
+        favorites.maximumAgeDays = Self.exampleDays(on: humanNetwork, botNetwork)
         if networks[.bot] != nil { try requireAudience() }
     }
 
@@ -414,8 +414,8 @@ package struct MirrorSettings: Sendable {
 
 extension MirrorSettings {
     /// The number of days for which labelled posts are kept.
-    private static func exampleDays(on networks: [NetworkName]) -> Int {
-        networks.map(\.traits.learningDays).min() ?? 180
+    private static func exampleDays(on human: NetworkName, _ bot: NetworkName) -> Int {
+        min(human.traits.learningDays, bot.traits.learningDays)
     }
 
     private static func pictures(_ values: SettingValues) -> PictureRule {

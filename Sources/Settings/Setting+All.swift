@@ -5,6 +5,7 @@ package import Logging
 package import Networks
 package import Outbox
 package import Posts
+import Schedule
 import Storage
 import X
 
@@ -391,7 +392,8 @@ extension Setting where Value == Int {
         Setting(
             "MAX_PER_DAY", title: "Posts a day, at most", .schedule,
             "posts a day at most; with `0` the bot only answers and favorites",
-            form: .integer(0...1_000), fallback: 50, uptake: .nextDecision,
+            form: .integer(0...1_000), fallback: ScheduleConfiguration.defaultMaximumPerDay,
+            uptake: .nextDecision,
             effect:
                 "The stored plan of today stays as it is; but with `0` none of its posts is sent unless it is pinned."
         )
@@ -643,7 +645,8 @@ extension Setting where Value == Double {
         Setting(
             "FAVORITE_RATE_THRESHOLD", title: "How likely a favorite must be", .favorites,
             "favorite when a post is more than this many times as likely to be a favorite as not",
-            form: .positive, fallback: 2, uptake: .nextDecision,
+            form: .threshold, fallback: FavoriteConfiguration.defaultThreshold,
+            uptake: .nextDecision,
             details: "at 2, two of three are meant to be right",
             prompt: .prefilled)
     }
@@ -666,7 +669,8 @@ extension Setting where Value == Int {
         Setting(
             "EXAMPLE_LIMIT", title: "Posts of others kept", .favorites,
             "posts of others that are kept to learn from",
-            form: .integer(100...10_000_000), fallback: 50_000,
+            form: .integer(100...10_000_000),
+            fallback: FavoriteConfiguration.defaultExampleLimit,
             effect: "Of a smaller number the oldest are unlearned.",
             details: "for at most 180 days (30 where an account is on X)")
     }

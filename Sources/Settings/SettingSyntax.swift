@@ -1,3 +1,4 @@
+import Favorites
 import Networks
 import Posts
 
@@ -149,10 +150,10 @@ extension SettingSyntax where Value == Int? {
 }
 
 extension SettingSyntax where Value == Double {
-    /// A finite number above zero.
-    static var positive: SettingSyntax {
+    /// A favorite rate that can be a threshold: a number above 0.
+    static var threshold: SettingSyntax {
         SettingSyntax(.positive) { text, name in
-            guard let number = Double(text), number.isFinite, number > 0 else {
+            guard let number = Double(text), FavoriteConfiguration.isThreshold(number) else {
                 throw problem(name, text, expected: "a number above 0")
             }
             return number

@@ -838,10 +838,11 @@ extension HealthFacts {
         if !learned.isEnough {
             found.append(tooLittle)
         } else if learned.seen >= Self.seenEnough, !learned.hasDecided {
+            let threshold = deliberateLimits.threshold.formatted(.number.grouping(.never))
             found.append(
                 make(
                     .thresholdUnreached, .hinders, of: [.favorites],
-                    "none of \(learned.seen) posts reached \(Setting.favoriteRateThreshold.name), which is \(deliberateLimits.threshold)",
+                    "none of \(learned.seen) posts reached \(Setting.favoriteRateThreshold.name), which is \(threshold)",
                     .set(
                         Setting.favoriteRateThreshold.name,
                         "mirror-bot explain --text TEXT shows the rate of a post")))

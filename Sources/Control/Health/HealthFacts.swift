@@ -227,7 +227,7 @@ package struct MoneyFact: Equatable, Sendable {
 package struct DeliberateLimits: Equatable, Sendable {
     /// Whether `FAVORITE_MODE` is not `off`.
     package var wantsFavorites = true
-    package var favoritesPerDay = 10
+    package var favoritesPerDay = Setting.favoritesPerDay.fallback
     /// Whether `MAX_PER_DAY` is 0.
     package var onlyAnswers = false
     /// The setting that leaves no reply; nil if none does.
@@ -238,8 +238,8 @@ package struct DeliberateLimits: Equatable, Sendable {
     package var quietUntil: String?
     /// That `HOLD_WHILE_ACTIVE` has no effect, and why; nil if it has one.
     package var uselessHold: String?
-    /// `FAVORITE_RATE_THRESHOLD`, as it is written.
-    package var threshold = "2"
+    /// The favorite rate above which a post is a favorite (`FAVORITE_RATE_THRESHOLD`).
+    package var threshold = Setting.favoriteRateThreshold.fallback
 
     package init() {}
 }

@@ -530,7 +530,7 @@ struct HealthReader {
             }
         }
         limits.uselessHold = configuration.uselessHold(accounts)
-        limits.threshold = configuration.favorites.threshold.formatted(.number.grouping(.never))
+        limits.threshold = configuration.favorites.threshold
         return limits
     }
 }

@@ -74,6 +74,11 @@ package struct ExplainReport: Codable, Sendable {
         package var features: [Explanation.Feature]
         /// The reason why nothing is a favorite yet; nil if enough was learned.
         package var waiting: String?
+
+        /// Whether the rate is above the threshold.
+        package var isAboveThreshold: Bool {
+            FavoriteConfiguration.isAbove(rate: rate, threshold: threshold)
+        }
     }
 
     /// The choice of an old reply for a mention.

@@ -86,7 +86,7 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
             throw ValidationError(
                 "standard input can be only one of --train, --test and --base-rate-from")
         }
-        if let threshold, !(threshold.isFinite && threshold > 0) {
+        if let threshold, !FavoriteConfiguration.isThreshold(threshold) {
             throw ValidationError("--threshold is \(threshold); expected a number above 0")
         }
         if let baseRateTail, baseRateTail < 1 {

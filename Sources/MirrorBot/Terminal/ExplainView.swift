@@ -154,9 +154,9 @@ struct ExplainView {
 
     private func judgement(_ judgement: ExplainReport.Judgement?, _ title: String) -> [String] {
         guard let judgement else { return [] }
-        let isAbove = judgement.rate > judgement.threshold
+        let comparison = judgement.isAboveThreshold ? "above" : "not above"
         var rate =
-            "rate \(short(judgement.rate)), \(isAbove ? "above" : "not above") the threshold of "
+            "rate \(short(judgement.rate)), \(comparison) the threshold of "
             + short(judgement.threshold)
         if let favorites = judgement.favorites, let normals = judgement.normals {
             rate += "; \(favorites) favorites and \(normals) other posts learned"

@@ -79,7 +79,7 @@ struct OpenedAction: Sendable {
         }
         let rate = Words.rate(judgement.rate)
         let threshold = Words.rate(judgement.threshold)
-        let isFavorite = judgement.rate > judgement.threshold
+        let isFavorite = judgement.isAboveThreshold
         return """
             The human would \(isFavorite ? "" : "not ")favorite it: <b>rate \(rate)</b>, \
             \(isFavorite ? "above" : "not above") your threshold of \(threshold). \(Words.chance(ofOdds: judgement.rate))
