@@ -26,6 +26,19 @@ import Testing
             "\(document.path) is not as the table; run make settings: \(lines.prefix(6))")
     }
 
+    /// A declared setting that is missing in the table is never read, and always has its default.
+    @Test func theTableHasEveryDeclaredSetting() throws {
+        let source = try Repository.text(of: "Sources/Settings/Setting+All.swift")
+        let declared = source.matches(of: /Setting(?:<[^>]+>)?\(\s*"([A-Z][A-Z0-9_]*)"/).map {
+            String($0.1)
+        }
+        #expect(declared.count > 50)
+        let listed = Set(AnySetting.all.map(\.name))
+        for name in declared {
+            #expect(listed.contains(name), "\(name) is declared, but not in AnySetting.all")
+        }
+    }
+
     @Test func everyGroupHasItsTable() throws {
         let text = try Repository.text(of: "docs/settings.md")
         for group in AnySetting.Group.allCases {
