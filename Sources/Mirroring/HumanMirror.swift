@@ -382,11 +382,11 @@ package struct HumanMirror: Sendable {
         }
     }
 
-    /// Returns the note that removes the label of an action's text if it is one of these.
-    package func labelRemover(_ which: PersonLabel...) -> OutboxStore.Note {
+    /// Returns the note that removes the label of an action's text if it is one of `removed`.
+    package func labelRemover(_ removed: PersonLabel...) -> OutboxStore.Note {
         { [labels] action, connection in
             guard let id = action.labelled else { return }
-            for label in which { try labels.takeBack(label, of: id, on: connection) }
+            for label in removed { try labels.takeBack(label, of: id, on: connection) }
         }
     }
 
@@ -425,7 +425,7 @@ package struct HumanMirror: Sendable {
         try await recordedTimeZone(try await table.record(), now: now)
     }
 
-    /// The same, from a record that was already read.
+    /// As ``recordedTimeZone(now:)``, from a record that was already read.
     package func recordedTimeZone(_ record: MirrorRecord, now: Date) async throws -> TimeZone? {
         guard let zone = record.zone, !overrulesAdoptedZone(record) else {
             return try await settleTimeZone(record, now: now)
@@ -452,13 +452,14 @@ package struct HumanMirror: Sendable {
         knownTimeZone(try await table.record())
     }
 
-    /// The same, from a record that was already read.
+    /// As ``knownTimeZone()``, from a record that was already read.
     package func knownTimeZone(_ record: MirrorRecord) -> TimeZone? {
         overrulesAdoptedZone(record)
             ? configuration.timeZone : record.zone ?? configuration.timeZone
     }
 
-    /// The name of that zone; the stored name if this machine does not know the zone.
+    /// The name of the zone that ``knownTimeZone(_:)`` returns; the stored name if this machine does
+    /// not know the zone.
     package func timeZoneName(_ record: MirrorRecord) -> String? {
         overrulesAdoptedZone(record)
             ? configuration.timeZoneName : record.timeZone ?? configuration.timeZoneName
@@ -484,8 +485,7 @@ package struct HumanMirror: Sendable {
     /// Returns the host in the human's verified name, which completes local names and may differ
     /// from the server's host.
     ///
-    /// The host of the human's server; nil before the account is verified, or if names have no
-    /// hosts.
+    /// Nil before the account is verified, or if names have no hosts.
     package func humanHost() async throws -> String? { try await table.record().human?.addressHost }
 
     /// Returns the host of local names at the bot's server; nil if names have no hosts.
@@ -598,13 +598,13 @@ package struct HumanMirror: Sendable {
     }
 }
 
-/// Getting credentials in the first place.
+/// The login of an account that has no credentials yet.
 extension HumanMirror {
     /// The account to log in to, for the steps of its network's login.
     ///
     /// - Parameters:
     ///   - role: The role of the account.
-    ///   - apiBaseURL: The address for requests instead of the network's own; nil for that one.
+    ///   - apiBaseURL: The address for requests instead of the network's own; nil for the network's own.
     ///   - hasToken: Whether the person has a token that was made in the settings of the account.
     ///   - other: The credentials of the mirror's other account, where the network asks for them.
     package func loginRequest(

@@ -60,9 +60,9 @@ package struct FavoriteDecider: Sendable {
         let undecided = items.filter {
             !decided.contains($0.post.id.value) && $0.post.createdAt >= activated
         }
-        var today = count
+        var favoritesToday = count
         var candidates = undecided.filter {
-            refusal(for: $0, stances, today: today, now: now) == nil
+            refusal(for: $0, stances, today: favoritesToday, now: now) == nil
         }
         guard !candidates.isEmpty else { return ([], stances) }
         candidates.sort { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
@@ -70,13 +70,13 @@ package struct FavoriteDecider: Sendable {
             \.result.isFavorite)
         let consenting = try await consenting(among: liked.map(\.item.author.id), stances)
         var actions: [Action] = []
-        for (item, result) in liked where today < configuration.favoritesPerDay {
+        for (item, result) in liked where favoritesToday < configuration.favoritesPerDay {
             let isAutomatic = isAutomatic(item.author.id, consenting)
             let proposed = try await store.propose(
                 intent(for: item, result, isAutomatic: isAutomatic, now: now), now: now)
             if proposed.isNew {
                 actions.append(proposed.action)
-                today += 1
+                favoritesToday += 1
             }
         }
         return (actions, stances)
@@ -95,14 +95,14 @@ package struct FavoriteDecider: Sendable {
         of item: ObservedPost, with classifier: FavoriteSession, now: Date
     ) async throws -> FavoriteProspect? {
         let author = item.author.id
-        let (_, today, stances) = try await store.decisionFacts(
+        let (_, favoritesToday, stances) = try await store.decisionFacts(
             .favorite, among: [item.post.id.value], since: LocalMidnight.before(now, in: zone)
         ) { [mirror = configuration.mirror] in try People.stances(of: [author], in: mirror, on: $0)
         }
         guard let result = try await classifier.classify([item.example]).first else { return nil }
         let isAutomatic = isAutomatic(author, try await consenting(among: [author], stances))
         return FavoriteProspect(
-            refusal: refusal(for: item, stances, today: today, now: now), result: result,
+            refusal: refusal(for: item, stances, today: favoritesToday, now: now), result: result,
             isAutomatic: isAutomatic,
             condition: condition(isAutomatic))
     }
@@ -136,11 +136,11 @@ package struct FavoriteDecider: Sendable {
     }
 
     private func isAutomatic(_ author: AccountID, _ consenting: Set<AccountID>) -> Bool {
-        asksNobody && mayFavorite(author, consenting)
+        needsNoApproval && mayFavorite(author, consenting)
     }
 
-    /// Whether the settings leave favorites to the bot, as far as the network does.
-    private var asksNobody: Bool {
+    /// Whether the settings let the bot favorite without a person's approval.
+    private var needsNoApproval: Bool {
         configuration.favoriteMode == .auto && !configuration.review.contains(.favorite)
     }
 
@@ -196,7 +196,7 @@ package struct FavoriteDecider: Sendable {
         if !capabilities.canFavorite {
             return "; the network does not let software give favorites, so do it by hand"
         }
-        guard asksNobody else { return "" }
+        guard needsNoApproval else { return "" }
         return capabilities.automaticFavorites == .consenting
             ? "; the author has not asked for the bot's attention" : ""
     }

@@ -48,10 +48,10 @@ final class KeptHabits: @unchecked Sendable {
 
     private func cached(_ replies: [Archive.PastReply], in mirror: String) -> ReplyHabits? {
         lock.withLock {
-            guard let found = kept[mirror], found.replies == replies else { return nil }
+            guard let entry = kept[mirror], entry.replies == replies else { return nil }
             uses += 1
             kept[mirror]?.use = uses
-            return found.habits
+            return entry.habits
         }
     }
 

@@ -145,8 +145,8 @@ package struct MentionDecider: Sendable {
             case .failure(let postponed): all.postpone(postponed.item, of: mention, threads)
             }
         }
-        let asked = all.open.filter { answers[$0.address] != nil }
-        for part in asked.portions(of: Self.portion) {
+        let withThread = all.open.filter { answers[$0.address] != nil }
+        for part in withThread.portions(of: Self.portion) {
             all.add(try await settle(part, threads: answers, now: now))
         }
         return (all.decided, all.postponed)
@@ -201,7 +201,8 @@ package struct MentionDecider: Sendable {
                 of: mention, &facts, thread: answers[mention.address], now: now)
             {
             case .open:
-                // A person has no more threads read than mentions that would be answered.
+                // A waiting mention counts for the cap of its author, so that no more of their
+                // threads are read than mentions may be answered.
                 threads.postpone(mention.address, of: mention.author.id)
                 outcomes.open.append(mention)
             case .postponed(let item): outcomes.postpone(item, of: mention, threads)
@@ -292,7 +293,7 @@ package struct MentionDecider: Sendable {
         var words: [String: AccountWord] = [:]
         /// People who have asked the bot to stop since the facts were read.
         var denied: Set<AccountID> = []
-        /// The confirmations decided since.
+        /// The number of confirmations that were decided since the facts were read.
         var confirmations = 0
 
         func accounts(of person: AccountID) -> [AccountID] { people[person]?.accounts ?? [person] }
@@ -627,8 +628,10 @@ private final class ThreadQuestions: @unchecked Sendable {
 
     private let uptime: @Sendable () -> TimeInterval
     private let lock = NSLock()
-    private var began: TimeInterval?
-    private var spent: TimeInterval = 0
+    /// When the current period began; nil before the first query.
+    private var periodStart: TimeInterval?
+    /// Seconds that queries have taken in the current period.
+    private var secondsSpent: TimeInterval = 0
     private var waiting: [String: (author: AccountID, since: TimeInterval)] = [:]
 
     /// - Parameter uptime: Reads the monotonic clock, in seconds.
@@ -638,11 +641,11 @@ private final class ThreadQuestions: @unchecked Sendable {
     var hasTime: Bool {
         let now = uptime()
         return lock.withLock {
-            if began.map({ now - $0 >= Self.period }) ?? true {
-                began = now
-                spent = 0
+            if periodStart.map({ now - $0 >= Self.period }) ?? true {
+                periodStart = now
+                secondsSpent = 0
             }
-            return spent < Self.budget
+            return secondsSpent < Self.budget
         }
     }
 
@@ -652,8 +655,8 @@ private final class ThreadQuestions: @unchecked Sendable {
     func timing<Answer>(_ question: () async throws -> Answer) async throws -> Answer {
         let start = uptime()
         defer {
-            let taken = uptime() - start
-            lock.withLock { spent += taken }
+            let duration = uptime() - start
+            lock.withLock { secondsSpent += duration }
         }
         return try await question()
     }

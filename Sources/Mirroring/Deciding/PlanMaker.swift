@@ -171,12 +171,12 @@ package struct PlanMaker: Sendable {
         var texts = try await TextPool(maker: self, planned: planned, now: now)
         var slots: [Intent] = []
         let pattern = drawn.pattern.map { Explanation.Pattern(day: $0.day, posts: $0.posts) }
-        let sharing = Dictionary(grouping: drawn.slots, by: \.minute)
+        let slotsByMinute = Dictionary(grouping: drawn.slots, by: \.minute)
         for slot in drawn.slots {
             var choice = try await texts.next(at: slot.minute, of: drawn.day)
             choice.why.pattern = pattern
-            let together = sharing[slot.minute, default: [slot]]
-            let intent = intent(for: slot, second: second(of: slot, among: together), choice)
+            let slotsOfMinute = slotsByMinute[slot.minute, default: [slot]]
+            let intent = intent(for: slot, second: second(of: slot, among: slotsOfMinute), choice)
             slots.append(intent)
             if isEnough(intent) { break }
         }
@@ -201,10 +201,10 @@ package struct PlanMaker: Sendable {
     /// The seconds within a slot's minute, so that not every bot posts at the full minute.
     ///
     /// Slots in the same minute share it in equal parts.
-    private func second(of slot: Slot, among together: [Slot]) -> Int {
+    private func second(of slot: Slot, among slotsOfMinute: [Slot]) -> Int {
         let seed = PlanSeed.text(mirror: mirror, day: slot.name.day, minute: slot.minute)
-        let part = max(1, 60 / together.count)
-        let place = together.firstIndex { $0.name == slot.name } ?? 0
+        let part = max(1, 60 / slotsOfMinute.count)
+        let place = slotsOfMinute.firstIndex { $0.name == slot.name } ?? 0
         return min(59, place * part + Int(seed % UInt64(part)))
     }
 
@@ -439,8 +439,8 @@ private final class KnownPlans: @unchecked Sendable {
 /// The archive is queried, not loaded: the texts of a narrow window are listed, and from a wide
 /// window texts are drawn until one may be used.
 struct TextPool {
-    /// Posts in a window above which texts are drawn instead of listed.
-    private static let listed = 2_000
+    /// The most posts of a window whose texts are listed; from more posts, texts are drawn.
+    private static let mostListed = 2_000
     /// Draws from a window before all of its texts are listed; nearly always the first draw
     /// succeeds.
     private static let draws = 40
@@ -458,8 +458,8 @@ struct TextPool {
     private let now: Date
     /// Selects the texts that are old enough, whatever their fitness.
     private let filter: Archive.TextFilter
-    /// Keys of texts that were used too recently.
-    private let used: [String: Date]
+    /// The last use of each text that was used too recently, by text key.
+    private let recentUses: [String: Date]
     /// How often each text was used; empty if uses do not count.
     private let uses: [String: Int]
     /// The number of posts of each minute that are old enough.
@@ -475,7 +475,7 @@ struct TextPool {
     /// Whether younger posts may be used if there are no others.
     private let mayRelaxAge: Bool
     /// When the human posted the text that this pool chose last; `nil` before the first choice.
-    private var before: Date?
+    private var lastTextDate: Date?
 
     /// - Parameters:
     ///   - maker: The plan maker with the archive and the rules.
@@ -501,7 +501,8 @@ struct TextPool {
         unwanted = try await maker.archive.unwanted(in: maker.zone)
         session = unwanted.labels < TextTaste.fewest ? nil : try await maker.taste?.session()
         counts = try await Self.counts(filter, maker, unwanted)
-        used = try await maker.archive.usedTexts(since: now - Double(chooser.noRepeatDays) * 86_400)
+        recentUses = try await maker.archive.usedTexts(
+            since: now - Double(chooser.noRepeatDays) * 86_400)
         uses = configuration.maximumUses == nil ? [:] : try await maker.archive.uses()
         if let maximumUses = configuration.maximumUses {
             takenKeys.formUnion(uses.filter { $0.value >= maximumUses }.keys)
@@ -559,12 +560,12 @@ struct TextPool {
                 takenKeys.remove(choice.textKey)
                 break
             }
-            return used(found)
+            return settle(on: found)
         }
         guard !demoted.isEmpty else {
             return (nil, Explanation("no archived post may be used at this time"))
         }
-        return used(demoted.removeFirst())
+        return settle(on: demoted.removeFirst())
     }
 
     /// A text that may be used for a slot.
@@ -589,15 +590,17 @@ struct TextPool {
         }
     }
 
-    /// Settles on a text.
-    private mutating func used(_ found: Found) -> (wording: Action.Wording?, why: Explanation) {
-        before = found.post.createdAt
+    /// Notes that a text was chosen, and returns it with the reason.
+    private mutating func settle(on found: Found) -> (
+        wording: Action.Wording?, why: Explanation
+    ) {
+        lastTextDate = found.post.createdAt
         let why = found.choice.explanation
         let description = found.shelf.isPlain ? "plain, \(why)" : "\(why)"
-        let want = found.opinion.flatMap {
+        let shortage = found.opinion.flatMap {
             $0.isDemoted ? "used for want of others: \($0.sentence)" : nil
         }
-        let sentence = [description, found.shelf.concession, want].compactMap(\.self).joined(
+        let sentence = [description, found.shelf.concession, shortage].compactMap(\.self).joined(
             separator: "; ")
         return (
             found.wording,
@@ -623,15 +626,15 @@ struct TextPool {
     /// When the human posted the text before a slot: the text that this pool chose last, or else
     /// the one that was last planned or sent before the slot.
     private func era(at minute: MinuteOfDay, of day: LocalDay) async throws -> Date? {
-        if let before { return before }
+        if let lastTextDate { return lastTextDate }
         guard let due = LocalDayMinutes(day, in: maker.zone).date(of: minute) else { return nil }
         return try await maker.archive.dateOfText(usedBefore: due)
     }
 
     /// The wording of a chosen text, and its post; nil if it may not be sent after all.
     ///
-    /// Only here the limits of the bot's server are read, and a verdict of other rules, such as
-    /// those of an earlier version, is judged again.
+    /// Checks the limits of the bot's server, which nothing before this does, and judges a text again
+    /// that was judged by other rules, such as those of an earlier version.
     private func wording(
         of choice: TextChoice, from shelf: Shelf, at minute: MinuteOfDay, of day: LocalDay
     ) async throws -> (Action.Wording, Post)? {
@@ -673,13 +676,13 @@ struct TextPool {
         let number = minutes.reduce(0, +)
         let shelf = Shelf(filter: filter, counts: minutes, isPlain: true)
         // With so many texts, at least one must be free, whichever the taken ones are.
-        if number > Self.listed, number >= used.count + takenKeys.count + TextJudge.fewest {
+        if number > Self.mostListed, number >= recentUses.count + takenKeys.count + TextJudge.fewest {
             return shelf
         }
         guard number >= TextJudge.fewest, let windows = filter.windows else { return nil }
         if unusedPlain[windows] == nil {
             let texts = try await maker.archive.texts(in: minute.ranges(within: 720), filter)
-            unusedPlain[windows] = Set(texts.map(\.textKey)).filter { used[$0] == nil }
+            unusedPlain[windows] = Set(texts.map(\.textKey)).filter { recentUses[$0] == nil }
         }
         return (unusedPlain[windows] ?? []).subtracting(takenKeys).count >= TextJudge.fewest
             ? shelf : nil
@@ -699,10 +702,11 @@ struct TextPool {
         var grade = mode.grade
         if mode != .off { filter.windows = windows(on: day, at: minute) }
         var minutes = sum(grade, filter.windows)
-        for next in [Fitness.Grade.ofItsTime, FitnessMode.loose.grade] where next > grade {
-            let widerMinutes = sum(next, filter.windows)
+        for lowerGrade in [Fitness.Grade.ofItsTime, FitnessMode.loose.grade]
+        where lowerGrade > grade {
+            let widerMinutes = sum(lowerGrade, filter.windows)
             guard minutes.reduce(0, +) < TextJudge.fewest, widerMinutes != minutes else { continue }
-            grade = next
+            grade = lowerGrade
             minutes = widerMinutes
         }
         filter.grade = grade.rawValue
@@ -743,7 +747,7 @@ struct TextPool {
         for window in TextChooser.windows {
             let minutes = minute.ranges(within: window)
             let number = minutes.map { shelf.counts[$0].reduce(0, +) }.reduce(0, +)
-            if number > Self.listed {
+            if number > Self.mostListed {
                 if let drawn = try await draw(from: shelf, minutes, at: minute, window, &generator)
                 {
                     return drawn
@@ -802,8 +806,8 @@ struct TextPool {
             let text = try await maker.archive.text(at: place, number: offset, shelf.filter)
             // Draws again if the text is taken, or was used lately or, under a limit of uses,
             // ever. Few of so many texts are; if every draw fails, the caller lists the texts.
-            guard let text, !takenKeys.contains(text.textKey), used[text.textKey] == nil,
-                uses[text.textKey] == nil
+            guard let text, !takenKeys.contains(text.textKey),
+                recentUses[text.textKey] == nil, uses[text.textKey] == nil
             else { continue }
             // A text that was posted more than once is counted for one post only.
             guard try await maker.archive.isFirst(text, in: minutes, shelf.filter) else { continue }
@@ -818,8 +822,8 @@ struct TextPool {
     private func candidates(_ texts: [Archive.StoredText]) -> [TextCandidate] {
         texts.map {
             TextCandidate(
-                id: $0.id, minute: $0.minute, textKey: $0.textKey, lastUsed: used[$0.textKey],
-                createdAt: $0.createdAt, uses: uses[$0.textKey] ?? 0)
+                id: $0.id, minute: $0.minute, textKey: $0.textKey,
+                lastUsed: recentUses[$0.textKey], createdAt: $0.createdAt, uses: uses[$0.textKey] ?? 0)
         }
     }
 }

@@ -218,22 +218,22 @@ package struct ReplyFinder: Sendable {
         of usable: [Usable], among past: [Archive.PastReply], for mention: ObservedPost,
         _ facts: Facts
     ) async -> [PostID: ReplyScorer.Scored] {
-        let scored = Set(usable.map(\.post.id))
+        let idsToScore = Set(usable.map(\.post.id))
         func counted(_ text: String) -> WordLikeness.Words { words?.words(of: text) ?? [:] }
         var replies: [ReplyScorer.Reply] = []
         for (index, reply) in past.enumerated() {
             if index % Self.portion == Self.portion - 1 { await Task.yield() }
             let post = reply.post
-            let isScored = scored.contains(post.id)
+            let isScored = idsToScore.contains(post.id)
             let text = ReplyScorer.Text(
                 post.text, language: post.language, words: counted(post.text))
             let answered = isScored && words != nil ? reply.answered.map(counted) : nil
             replies.append(ReplyScorer.Reply(post.id, text, answered: answered, isScored: isScored))
         }
-        let asked = ReplyScorer.Text(
+        let mentionText = ReplyScorer.Text(
             mention.post.text, language: mention.post.language, words: counted(mention.post.text))
-        let computed = habits.habits(of: facts.newest, in: configuration.mirror, words)
-        return await ReplyScorer(habits: computed).scores(of: replies, for: asked)
+        let humanHabits = habits.habits(of: facts.newest, in: configuration.mirror, words)
+        return await ReplyScorer(habits: humanHabits).scores(of: replies, for: mentionText)
     }
 }
 

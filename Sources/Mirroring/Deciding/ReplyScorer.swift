@@ -63,21 +63,21 @@ package struct ReplyScorer: Sendable {
     package func scores(of replies: [Reply], for mention: Text) async -> [PostID: Scored] {
         let likeness = WordLikeness(replies.map(\.reply.words))
         var telling = TellingWords(habits: habits)
-        let asked = likeness.vector(telling.of(mention.words))
+        let mentionVector = likeness.vector(telling.of(mention.words))
         let kind = habits.kind(ofMention: mention.text, language: mention.language)
         var scores: [PostID: Scored] = [:]
         for (index, reply) in replies.enumerated() where reply.isScored {
             if index % Self.portion == Self.portion - 1 { await Task.yield() }
-            let compared = likeness.vector(telling.of(reply.answered ?? reply.reply.words))
+            let replyVector = likeness.vector(telling.of(reply.answered ?? reply.reply.words))
             var scored = Scored()
-            (scored.score.words, scored.common) = WordLikeness.compare(asked, compared)
+            (scored.score.words, scored.common) = WordLikeness.compare(mentionVector, replyVector)
             scored.isByAnswered = reply.answered != nil
             scored.score.centre = habits.centre(of: reply.id, reply.reply.words)
-            if let found = habits.kinds(
+            if let scoredKinds = habits.kinds(
                 of: reply.reply.text, language: reply.reply.language, after: kind)
             {
-                scored.score.kinds = found.kinds
-                scored.score.kind = found.logOdds
+                scored.score.kinds = scoredKinds.kinds
+                scored.score.kind = scoredKinds.logOdds
             }
             scores[reply.id] = scored
         }

@@ -86,7 +86,7 @@ package struct SlotHold: Sendable {
         configuration.schedule.quiet.contains(LocalTime(now, in: zone).minute)
     }
 
-    /// The time at which the human will have been silent for long enough; nil if they are already.
+    /// The time at which the human will have been silent for long enough; nil if they already are.
     private func silence(since last: Date?, after now: Date) -> Date? {
         guard let hold = configuration.holdWhileActive, let last, last <= now + Self.clockMargin,
             last + hold > now

@@ -14,7 +14,7 @@ package struct TextJudge: Sendable {
 
     /// The rules by which a text is cleaned, or refused.
     package var rules: TextRules
-    /// The human's, in which days and years are counted.
+    /// The human's time zone, in which days and years are counted.
     let zone: TimeZone
     /// Cuts texts into words; nil without a dictionary.
     package let tokenizer: Tokenizer?
@@ -73,11 +73,11 @@ package struct TextJudge: Sendable {
     }
 
     /// The name of the rules, except for the habits of the archive.
-    func version(_ unwanted: Unwanted) -> String { rules.version + unwanted.version + ofFitness }
+    func version(_ unwanted: Unwanted) -> String { rules.version + unwanted.version + fitnessVersion }
 
     /// The name of the rules of fitness; another one with a dictionary, because they find more
     /// without it.
-    private var ofFitness: String { " fit\(Fitness.version)\(tokenizer == nil ? "" : " words")" }
+    private var fitnessVersion: String { " fit\(Fitness.version)\(tokenizer == nil ? "" : " words")" }
 
     /// Whether a text was judged by these rules, whatever the habits were.
     ///
@@ -89,7 +89,7 @@ package struct TextJudge: Sendable {
     /// The version of the habits in the name of rules; nil if the name is of other rules of
     /// fitness.
     private func habits(in name: String) -> Substring? {
-        guard let range = name.range(of: ofFitness, options: .backwards) else { return nil }
+        guard let range = name.range(of: fitnessVersion, options: .backwards) else { return nil }
         let habits = name[range.upperBound...]
         return (habits.isEmpty || habits.hasPrefix(" ")) && !habits.hasPrefix(" words")
             ? habits : nil

@@ -11,7 +11,7 @@ package struct Unwanted: Sendable {
     let muted: Muted
     /// The number of labelled texts, from which it may be learned which other texts are not wanted.
     let labels: Int
-    /// The human's clocks, on which days are counted.
+    /// The human's time zones, in which days are counted.
     let zones: ZoneHistory
     /// Changes with the muted words and days; empty if nothing is muted.
     let version: String
@@ -21,10 +21,10 @@ package struct Unwanted: Sendable {
         let zones = circumstances.zones
         let names = notes.map { "\($0.kind) \($0.value)" }.sorted()
         // The zone decides which posts belong to a muted day.
-        let clocks =
+        let zoneNames =
             [zones.home.identifier] + zones.spans.map { "\($0.days) \($0.zone.identifier)" }
         version =
-            names.isEmpty ? "" : " " + StableHash.digest(of: names + clocks).prefix(8).hexadecimal
+            names.isEmpty ? "" : " " + StableHash.digest(of: names + zoneNames).prefix(8).hexadecimal
         never = circumstances.never
         muted = Muted(notes)
         labels = circumstances.labels
