@@ -390,8 +390,8 @@ package struct HumanMirror: Sendable {
         }
     }
 
-    /// Returns the zone in which minutes are recorded, after converting them if that zone or the
-    /// noted ones changed.
+    /// Returns the zone in which minutes are recorded, after converting them if the zone or the
+    /// rules of time zones have changed.
     ///
     /// - Parameter now: The time recorded with the change.
     /// - Returns: The configured zone, else the stored one, else nil.
@@ -458,8 +458,8 @@ package struct HumanMirror: Sendable {
             ? configuration.timeZone : record.zone ?? configuration.timeZone
     }
 
-    /// The name of the zone that ``knownTimeZone(_:)`` returns; the stored name if this machine does
-    /// not know the zone.
+    /// The name of the zone that ``knownTimeZone(_:)`` returns; the stored name if this machine
+    /// does not know the zone.
     package func timeZoneName(_ record: MirrorRecord) -> String? {
         overrulesAdoptedZone(record)
             ? configuration.timeZoneName : record.timeZone ?? configuration.timeZoneName
@@ -604,7 +604,7 @@ extension HumanMirror {
     ///
     /// - Parameters:
     ///   - role: The role of the account.
-    ///   - apiBaseURL: The address for requests instead of the network's own; nil for the network's own.
+    ///   - apiBaseURL: The address for requests; nil for the network's own.
     ///   - hasToken: Whether the person has a token that was made in the settings of the account.
     ///   - other: The credentials of the mirror's other account, where the network asks for them.
     package func loginRequest(

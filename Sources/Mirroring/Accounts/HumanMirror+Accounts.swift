@@ -71,15 +71,15 @@ extension HumanMirror {
     /// - Throws: `ConfigurationError` if human and bot are one account, or if this mirror is bound
     ///   to other accounts; the error names the setting or the login.
     package func bind(human: Account?, bot: Account?, now: Date) async throws {
-        var used: [AccountRole: AccountConfiguration] = [:]
+        var usedAccounts: [AccountRole: AccountConfiguration] = [:]
         for (role, account) in [(AccountRole.human, human), (.bot, bot)] where account != nil {
-            used[role] = try await self.account(role)
+            usedAccounts[role] = try await self.account(role)
         }
         try await table.bind(
-            human: human, bot: bot, settings: used.mapValues(\.settingName),
-            credentials: used.mapValues(\.credentials.fingerprint),
-            login: OwnerLogin(of: used[.human]), now: now)
-        for role in used.keys { await refusals.clear(role) }
+            human: human, bot: bot, settings: usedAccounts.mapValues(\.settingName),
+            credentials: usedAccounts.mapValues(\.credentials.fingerprint),
+            login: OwnerLogin(of: usedAccounts[.human]), now: now)
+        for role in usedAccounts.keys { await refusals.clear(role) }
     }
 
     /// Stores the account that a new login opens; refuses another account as

@@ -118,16 +118,19 @@ extension HumanMirror {
             timing: rehearsal.leaseTiming, logger: logger)
         let done: Void? = try await keeper.holdingNow { _ in
             let accounts = Dictionary(rebindings.map { ($0.role, $0.found) }) { first, _ in first }
-            var used: [AccountRole: AccountConfiguration] = [:]
+            var usedAccounts: [AccountRole: AccountConfiguration] = [:]
             for role in accounts.keys {
-                used[role] = if let login { login } else { try await account(role) }
+                usedAccounts[role] = if let login { login } else { try await account(role) }
             }
             let owner =
-                if let login { try await ownerLogin(login) } else { OwnerLogin(of: used[.human]) }
+                if let login { try await ownerLogin(login) } else {
+                    OwnerLogin(of: usedAccounts[.human])
+                }
             try await table.rebind(
                 accounts,
-                settings: used.mapValues { login == nil ? $0.settingName : Self.thisLogin },
-                credentials: used.mapValues(\.credentials.fingerprint), login: owner, now: now)
+                settings: usedAccounts.mapValues { login == nil ? $0.settingName : Self.thisLogin },
+                credentials: usedAccounts.mapValues(\.credentials.fingerprint), login: owner,
+                now: now)
         }
         return done != nil
     }

@@ -8,7 +8,7 @@ import Posts
 /// | part | pays for | may use |
 /// | --- | --- | --- |
 /// | life | mentions, answers, new posts of the human, publishing, home timelines | the whole budget |
-/// | of life: following | looks at the human's posts that the bot repeated | what the rest of life leaves of half of the budget, at least a quarter of the budget |
+/// | of life: following | looks at the human's posts that the bot repeated | half of the budget less the cost of the rest of life, at least a quarter of the budget |
 /// | posts | older posts of the human | half of learning's share, or all of it once no favorites are wanted |
 /// | favorites | favorites, and posts to compare them with | the same, once no posts are wanted |
 ///

@@ -10,13 +10,13 @@ package import Storage
 /// in millionths of a dollar.
 package struct SpendingTable: SpendingBook {
     /// Days for which costs are kept.
-    private static let memory = 40
+    private static let daysKept = 40
     /// Seconds to wait if a call under way may return enough money.
-    private static let moment: TimeInterval = 60
+    private static let callWait: TimeInterval = 60
     /// Days over which the daily cost of life is averaged, and the least number of days to divide
     /// by.
-    private static let lately = 28
-    private static let fewDays = 7
+    private static let averagedDays = 28
+    private static let fewestDays = 7
 
     private let storage: any StorageEngine
     private let mirror: String
@@ -50,7 +50,7 @@ package struct SpendingTable: SpendingBook {
         -> Date?
     {
         guard amount > .zero else { return nil }
-        let call = underWay.number()
+        let call = underWay.newNumber()
         var isReserved = false
         defer { if !isReserved { underWay.drop(call) } }
         let wait: Date? = try await storage.transaction { connection in
@@ -58,12 +58,13 @@ package struct SpendingTable: SpendingBook {
             underWay.drop(call)
             let plan = try plan(at: now, for: purpose, on: connection)
             guard amount <= plan.left(for: purpose) else {
-                var relieved = plan
-                for (purpose, taken) in underWay.amounts(at: now) {
-                    relieved.pay(.zero - taken, for: purpose)
+                var planWithoutOpenCalls = plan
+                for (purpose, reserved) in underWay.amounts(at: now) {
+                    planWithoutOpenCalls.pay(.zero - reserved, for: purpose)
                 }
                 let end = plan.opens(for: purpose, amount)
-                return amount <= relieved.left(for: purpose) ? min(now + Self.moment, end) : end
+                return amount <= planWithoutOpenCalls.left(for: purpose)
+                    ? min(now + Self.callWait, end) : end
             }
             let today = try amounts(in: .day(of: now), on: connection)
             if purpose.isHome {
@@ -73,7 +74,7 @@ package struct SpendingTable: SpendingBook {
                     let underWayOnHome = homeCalls.values.reduce(.zero, +)
                     let end = SpendingPeriod.day(of: now).end
                     return spentOnHome - underWayOnHome + amount <= homeShare
-                        ? min(now + Self.moment, end) : end
+                        ? min(now + Self.callWait, end) : end
                 }
             }
             if today[purpose] == nil { try removeDays(before: now, on: connection) }
@@ -152,7 +153,7 @@ package struct SpendingTable: SpendingBook {
             """
             SELECT period, purpose, microdollars FROM spending
             WHERE mirror = \(mirror) AND LENGTH(period) > 7 AND period < \(today.description)
-                AND period >= \(today.advanced(by: -Self.lately).description)
+                AND period >= \(today.advanced(by: -Self.averagedDays).description)
             """)
         var life = Money.zero
         var following = Money.zero
@@ -164,8 +165,8 @@ package struct SpendingTable: SpendingBook {
             if purpose.part == .life { life = life + amount }
             if purpose == .originals { following = following + amount }
         }
-        // A day or two tell little.
-        let number = max(Self.fewDays, today.ordinal - first.ordinal)
+        // The average of one or two days is not reliable.
+        let number = max(Self.fewestDays, today.ordinal - first.ordinal)
         return (
             Money(microdollars: life.microdollars / number),
             Money(microdollars: following.microdollars / number)
@@ -246,7 +247,7 @@ package struct SpendingTable: SpendingBook {
     }
 
     private func removeDays(before now: Date, on connection: any StorageConnection) throws {
-        let oldest = SpendingPeriod.day(of: now - Double(Self.memory) * 86_400).name
+        let oldest = SpendingPeriod.day(of: now - Double(Self.daysKept) * 86_400).name
         // A month's name is shorter than a day's.
         try connection.execute(
             "DELETE FROM spending WHERE mirror = \(mirror) AND period < \(oldest) AND LENGTH(period) > 7"
@@ -262,13 +263,13 @@ private final class CallsUnderWay: @unchecked Sendable {
 
     private let lock = NSLock()
     private var calls: [(number: Int, amount: Money, purpose: SpendingPurpose, begun: Date)] = []
-    private var last = 0
+    private var lastNumber = 0
 
-    /// A number for a new call.
-    func number() -> Int {
+    /// Returns a number for a new call.
+    func newNumber() -> Int {
         lock.withLock {
-            last += 1
-            return last
+            lastNumber += 1
+            return lastNumber
         }
     }
 

@@ -28,7 +28,7 @@ package struct MirrorTable: Sendable {
         async throws
     {
         let mirror = configuration.mirror
-        let mirrorNames = try await names(in: storage, limit: named)
+        let mirrorNames = try await names(in: storage, limit: mostNamed)
         if mirrorNames.isEmpty, mirror == MirrorSettings.usualMirror { return }
         let existing =
             mirrorNames.isEmpty
@@ -93,9 +93,9 @@ package struct MirrorTable: Sendable {
 
     /// The versions (`MirrorVersion`) of those mirrors that a worker may work for, by name.
     ///
-    /// Mirrors that moved away, that are not complete yet or that have retired are left out. Paused
-    /// mirrors too, unless an action or effect of theirs is to be taken back or finished: they need
-    /// no worker.
+    /// Mirrors that moved away, that are not complete yet or that have retired are left out. So are
+    /// paused mirrors, which need no worker unless one of their actions or effects is to be taken
+    /// back or finished.
     ///
     /// - Parameter names: The mirrors to consider; nil for all.
     /// - Throws: The store's error.
@@ -304,7 +304,7 @@ package struct MirrorTable: Sendable {
     package func add(now: Date) async throws { try await update(now: now) { _, _ in } }
 
     /// The most mirrors that an error names.
-    private static let named: Int64 = 50
+    private static let mostNamed: Int64 = 50
 
     /// Stores the verified accounts; refuses accounts other than those the mirror is bound to.
     ///
@@ -322,9 +322,12 @@ package struct MirrorTable: Sendable {
         human: Account?, bot: Account?, settings: [AccountRole: String] = [:],
         credentials: [AccountRole: String] = [:], login: OwnerLogin? = nil, now: Date
     ) async throws {
-        let found = [AccountRole.human: human, .bot: bot].compactMapValues { $0?.id.canonical }
+        let verifiedIDs = [AccountRole.human: human, .bot: bot].compactMapValues {
+            $0?.id.canonical
+        }
         func setting(_ role: AccountRole) -> String {
-            settings[role] ?? (found[role]?.network ?? .usual).descriptor.identity.name(of: role)
+            settings[role]
+                ?? (verifiedIDs[role]?.network ?? .usual).descriptor.identity.name(of: role)
         }
         let humanSetting = setting(.human)
         let botSetting = setting(.bot)
@@ -338,11 +341,12 @@ package struct MirrorTable: Sendable {
             try Self.requireSame(
                 BoundAccount(record.bot, called: record.botHandle), bot.map(BoundAccount.init),
                 setting: botSetting)
-            record.human = found[.human] ?? record.human?.canonical
-            record.bot = found[.bot] ?? record.bot?.canonical
+            record.human = verifiedIDs[.human] ?? record.human?.canonical
+            record.bot = verifiedIDs[.bot] ?? record.bot?.canonical
             if let humanID = record.human, humanID == record.bot {
+                let isHuman = verifiedIDs[.bot] == nil
                 throw Self.sameAccount(
-                    as: found[.bot] == nil ? humanSetting : botSetting, isHuman: found[.bot] == nil)
+                    as: isHuman ? humanSetting : botSetting, isHuman: isHuman)
             }
             try Self.requireOwnBot(record.bot, of: mirror, setting: botSetting, connection)
             record.humanHandle = human?.handle ?? record.humanHandle

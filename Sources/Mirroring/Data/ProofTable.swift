@@ -322,7 +322,6 @@ package struct ProvedAccount: Hashable, Sendable {
 
     /// The account that a person typed, whether or not anything is stored about it.
     ///
-    ///
     /// - Parameters:
     ///   - text: The account as a person types it: `@ann@social.example`, `@ann`, `x:12345`, a DID.
     ///   - network: The bot's network.

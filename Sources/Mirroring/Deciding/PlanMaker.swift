@@ -633,8 +633,8 @@ struct TextPool {
 
     /// The wording of a chosen text, and its post; nil if it may not be sent after all.
     ///
-    /// Checks the limits of the bot's server, which nothing before this does, and judges a text again
-    /// that was judged by other rules, such as those of an earlier version.
+    /// Checks the limits of the bot's server, which nothing before this does. If other rules, such as
+    /// those of an earlier version, judged the text, judges it again.
     private func wording(
         of choice: TextChoice, from shelf: Shelf, at minute: MinuteOfDay, of day: LocalDay
     ) async throws -> (Action.Wording, Post)? {
@@ -676,7 +676,8 @@ struct TextPool {
         let number = minutes.reduce(0, +)
         let shelf = Shelf(filter: filter, counts: minutes, isPlain: true)
         // With so many texts, at least one must be free, whichever the taken ones are.
-        if number > Self.mostListed, number >= recentUses.count + takenKeys.count + TextJudge.fewest {
+        let takenCount = recentUses.count + takenKeys.count
+        if number > Self.mostListed, number >= takenCount + TextJudge.fewest {
             return shelf
         }
         guard number >= TextJudge.fewest, let windows = filter.windows else { return nil }
@@ -823,7 +824,8 @@ struct TextPool {
         texts.map {
             TextCandidate(
                 id: $0.id, minute: $0.minute, textKey: $0.textKey,
-                lastUsed: recentUses[$0.textKey], createdAt: $0.createdAt, uses: uses[$0.textKey] ?? 0)
+                lastUsed: recentUses[$0.textKey], createdAt: $0.createdAt,
+                uses: uses[$0.textKey] ?? 0)
         }
     }
 }

@@ -73,11 +73,15 @@ package struct TextJudge: Sendable {
     }
 
     /// The name of the rules, except for the habits of the archive.
-    func version(_ unwanted: Unwanted) -> String { rules.version + unwanted.version + fitnessVersion }
+    func version(_ unwanted: Unwanted) -> String {
+        rules.version + unwanted.version + fitnessVersion
+    }
 
     /// The name of the rules of fitness; another one with a dictionary, because they find more
     /// without it.
-    private var fitnessVersion: String { " fit\(Fitness.version)\(tokenizer == nil ? "" : " words")" }
+    private var fitnessVersion: String {
+        " fit\(Fitness.version)\(tokenizer == nil ? "" : " words")"
+    }
 
     /// Whether a text was judged by these rules, whatever the habits were.
     ///

@@ -24,7 +24,8 @@ package struct Unwanted: Sendable {
         let zoneNames =
             [zones.home.identifier] + zones.spans.map { "\($0.days) \($0.zone.identifier)" }
         version =
-            names.isEmpty ? "" : " " + StableHash.digest(of: names + zoneNames).prefix(8).hexadecimal
+            names.isEmpty
+            ? "" : " " + StableHash.digest(of: names + zoneNames).prefix(8).hexadecimal
         never = circumstances.never
         muted = Muted(notes)
         labels = circumstances.labels

@@ -29,8 +29,8 @@ package struct FaultTable: Sendable {
         try Self.sorted(try await storage.query(Self.statement(SQL.condition(on: [mirror]))))
     }
 
-    /// The same for some mirrors of a database, by name, in one statement; mirrors without any are
-    /// left out.
+    /// Reads the stored failures of some mirrors of a database, by name, in one statement; mirrors
+    /// without any are left out.
     ///
     /// - Parameter mirrors: The names; nil for all mirrors.
     /// - Throws: The store's error.
@@ -41,7 +41,7 @@ package struct FaultTable: Sendable {
         return try Dictionary(grouping: rows) { try $0.text("mirror") }.mapValues(sorted)
     }
 
-    /// Both tables; `scope` is null for a refusal or a fault.
+    /// The statement that reads both tables; `scope` is null for a refusal or a fault.
     private static func statement(_ condition: SQL) -> SQL {
         """
         SELECT mirror, role, CAST(NULL AS TEXT) AS scope, error, code, since_ms, noted_ms,

@@ -43,7 +43,7 @@ package struct MirrorChanged: Error {
 }
 
 extension NetworkError {
-    /// Which row of the table of `RetryRule` the error belongs to.
+    /// The row of the table of `RetryRule` that the error belongs to.
     package var retryCause: RetryRule.Cause {
         if stopsActor { return .credentials }
         switch code {

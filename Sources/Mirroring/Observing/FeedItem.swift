@@ -8,7 +8,7 @@ package struct Postponed: Sendable {
     package var address: String
     /// Why, in words for people.
     package var reason: String
-    /// The earliest time of the next try; nil: as usual.
+    /// The earliest time of the next try; nil for the usual schedule.
     package var until: Date?
 }
 

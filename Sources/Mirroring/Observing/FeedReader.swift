@@ -45,7 +45,7 @@ package actor FeedReader {
     private var state: FeedState
     /// Whether `state` equals the stored state; false before it was read, and after another process
     /// changed it.
-    private var isKnown = false
+    private var isStateCurrent = false
     /// Items to try again, by the name under which they are stored; empty before they were read.
     private var pending: [String: [FeedItem]] = [:]
 
@@ -137,7 +137,7 @@ package actor FeedReader {
         try await observing {
             do {
                 try await tryAgain(in: name, while: { !Task.isShuttingDownGracefully }) {
-                    try await tried($0, handle)
+                    try await retry($0, handle)
                 }
                 let endings = [
                     try await read(.arrivals, handle, mayGoOn, repeated: repeated),
@@ -186,7 +186,7 @@ package actor FeedReader {
                 if !page.repeated.isEmpty { try await repeated(page.repeated) }
                 items = try await handOver(page, handle)
             }
-            let before = state.progress
+            let progressBefore = state.progress
             let step =
                 switch answer {
                 case .success(let page?): state.took(page, in: &walk, at: moment)
@@ -197,13 +197,13 @@ package actor FeedReader {
                         at: moment)
                 case .failure(let error): state.failed(error, in: walk, at: moment)
                 }
-            let isStored = try await store(since: before, items, step.unreached)
+            let isStored = try await store(since: progressBefore, items, step.unreached)
             switch step.next {
             case .failure(let error): throw error
-            // If another process stored a state meanwhile, that state counts, and the items of this
-            // page come again with the next look. Only a walk into the past continues, because its
-            // own state of the rest is the best one.
-            case _ where !isStored && walk.left == nil: return .partial
+            // If another process stored a state meanwhile, that state counts, and the next look
+            // returns the items of this page again. Only a walk into the past continues, because
+            // only the walk itself knows how many items it still has to read.
+            case _ where !isStored && walk.itemsLeft == nil: return .partial
             case .anotherPage: guard try await mayGoOn() else { return .stopped }
             case .walk(let part):
                 return try await read(part, handle, mayGoOn, pages: pages, repeated: repeated)
@@ -274,8 +274,8 @@ package actor FeedReader {
         )],
         _ look: (String) async throws -> Bool
     ) async throws {
-        let notes = FeedName.below(name)
-        try await tryAgain(in: notes, while: { mayGoOn }) { item in
+        let feedBelow = FeedName.below(name)
+        try await tryAgain(in: feedBelow, while: { mayGoOn }) { item in
             let reason = try await reasonToReturn(to: item.name, look)
             return reason.map { .postponed(Postponed(address: item.name, reason: $0)) } ?? .decided
         }
@@ -286,8 +286,8 @@ package actor FeedReader {
             if let reason = try await reasonToReturn(to: post.address, look) {
                 let postponed = Postponed(address: post.address, reason: reason)
                 try await table.note(
-                    FeedItem(postponed, version: terms.version, now: clock.now), of: notes)
-                pending[notes] = nil
+                    FeedItem(postponed, version: terms.version, now: clock.now), of: feedBelow)
+                pending[feedBelow] = nil
             }
             let rest = PublishedStretch(place: post.place, end: stretch.end)
             try await change { $0.ownPostsToLookBelow = rest }
@@ -330,7 +330,7 @@ package actor FeedReader {
     /// Removes the position and the rest of the past.
     func reset() async throws {
         try await table.reset([name])
-        isKnown = false
+        isStateCurrent = false
     }
 
     /// Walks backwards from the newest item, or from where an earlier walk stopped, until `limit`
@@ -362,9 +362,9 @@ package actor FeedReader {
 
     /// Reads the stored state, unless it is known.
     private func load() async throws {
-        if isKnown { return }
+        if isStateCurrent { return }
         state.progress = try await table.progress(of: name)
-        isKnown = true
+        isStateCurrent = true
     }
 
     private func progress() async throws -> FeedProgress {
@@ -391,11 +391,11 @@ package actor FeedReader {
     ) async throws -> Bool {
         let new = state.progress
         guard new != old || !items.isEmpty || unreached != nil else { return true }
-        let isMoved = try await stored {
+        let isMoved = try await writing {
             try await table.advance(name, from: old, to: new, items: items, unreached: unreached)
         }
         guard isMoved else {
-            isKnown = false
+            isStateCurrent = false
             try await load()
             return false
         }
@@ -405,11 +405,11 @@ package actor FeedReader {
     }
 
     /// Runs `body`; after an error the stored state is unknown.
-    private func stored<Value>(_ body: () async throws -> Value) async throws -> Value {
+    private func writing<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
         } catch {
-            isKnown = false
+            isStateCurrent = false
             throw error
         }
     }
@@ -418,8 +418,8 @@ package actor FeedReader {
         try await load()
         switch state.succeeded(isWhole: isWhole, at: moment) {
         case .nothing: return
-        case .time: try await stored { try await table.storeTime(state.progress, of: name) }
-        case .change: try await stored { try await table.store(state.progress, of: name) }
+        case .time: try await writing { try await table.storeTime(state.progress, of: name) }
+        case .change: try await writing { try await table.store(state.progress, of: name) }
         }
     }
 
@@ -434,7 +434,7 @@ package actor FeedReader {
         guard (try? await load()) != nil, !isMinor || state.progress.error == nil,
             state.troubled(trouble, code, at: moment)
         else { return }
-        try? await stored { try await table.store(state.progress, of: name) }
+        try? await writing { try await table.store(state.progress, of: name) }
     }
 
     // MARK: Items that are tried again
@@ -469,7 +469,7 @@ package actor FeedReader {
     }
 
     /// Tries one item again.
-    private func tried(_ item: FeedItem, _ handle: Handler) async throws -> FeedItem.Trial {
+    private func retry(_ item: FeedItem, _ handle: Handler) async throws -> FeedItem.Trial {
         guard let address = item.address else { return .impossible }
         do {
             guard let post = try await gate.lookUp(address) else { return .gone }

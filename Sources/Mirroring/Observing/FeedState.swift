@@ -70,13 +70,13 @@ struct FeedState: Sendable {
         /// Whether the feed had no position when the walk began.
         fileprivate let isUnread: Bool
         /// The number of items still wanted; nil for all.
-        fileprivate(set) var left: Int?
+        fileprivate(set) var itemsLeft: Int?
 
         /// The page without the items beyond the limit.
         func wanted(of page: FeedPage) -> FeedPage {
-            guard let left else { return page }
+            guard let itemsLeft else { return page }
             var page = page
-            page.items = Array(page.items.prefix(left))
+            page.items = Array(page.items.prefix(itemsLeft))
             return page
         }
     }
@@ -190,16 +190,18 @@ struct FeedState: Sendable {
 
     /// Begins a walk; nil if the part has nothing to read.
     func begin(_ part: Part, at time: Moment) -> Walk? {
-        func walk(_ start: FeedPosition, isCareful: Bool, left: Int? = nil) -> Walk {
-            Walk(part: part, start: start, isCareful: isCareful, isUnread: isUnread, left: left)
+        func walk(_ start: FeedPosition, isCareful: Bool, itemsLeft: Int? = nil) -> Walk {
+            Walk(
+                part: part, start: start, isCareful: isCareful, isUnread: isUnread,
+                itemsLeft: itemsLeft)
         }
         switch part {
         case .arrivals:
             guard let position = progress.position else {
                 return begin(.newest(floor: startOfWanted(terms.since, time)), at: time)
             }
-            return walk(.newer(than: position), isCareful: isBroken(at: time))
-        case .newest: return walk(.newest, isCareful: isBroken(at: time))
+            return walk(.newer(than: position), isCareful: areArrivalsRefused(at: time))
+        case .newest: return walk(.newest, isCareful: areArrivalsRefused(at: time))
         case .gap: return progress.gap.map { walk(.older($0.cursor), isCareful: $0.refused != nil) }
         case .sweep(let floor):
             guard let begun = progress.sweep else { return walk(.newest, isCareful: false) }
@@ -209,10 +211,10 @@ struct FeedState: Sendable {
         case .past(let limit):
             guard let remaining = left(of: limit), remaining > 0 else { return nil }
             guard !isUnread, let past = progress.past else {
-                return walk(.newest, isCareful: false, left: remaining)
+                return walk(.newest, isCareful: false, itemsLeft: remaining)
             }
             // If the last walk ended at a refused page, perhaps a single item is the cause.
-            return walk(.older(past.cursor), isCareful: past.refused != nil, left: remaining)
+            return walk(.older(past.cursor), isCareful: past.refused != nil, itemsLeft: remaining)
         }
     }
 
@@ -255,7 +257,7 @@ struct FeedState: Sendable {
             if isOutOfPages { return Step(.over(.partial)) }
             endSweep(downTo: floor, at: time)
         case .past(let limit):
-            let remaining = progress.past?.remaining ?? walk.left
+            let remaining = progress.past?.remaining ?? walk.itemsLeft
             progress.past = nil
             return Step(
                 .over(.whole), unreached: hiddenPast(afterReading: limit - (remaining ?? limit)))
@@ -291,7 +293,7 @@ struct FeedState: Sendable {
         if isFirst { oldestArrival = nil }
         oldestArrival = [oldestArrival, page.oldest].compactMap(\.self).min()
         progress.position = page.newer ?? progress.position
-        progress.gap?.pass(page.received)
+        progress.gap?.subtract(page.received)
         if depth != nil { progress.arrived += page.received }
         return Step(.anotherPage)
     }
@@ -347,7 +349,7 @@ struct FeedState: Sendable {
 
     private mutating func tookOfGap(_ page: FeedPage, at time: Moment) -> Step {
         guard var gap = progress.gap, let floor = gap.floor else { return Step(.over(.whole)) }
-        gap.pass(page.received)
+        gap.subtract(page.received)
         gap.top = page.bottom ?? gap.top
         gap.refused = nil
         if let older = page.older, !Self.reaches(page, floor) {
@@ -405,7 +407,8 @@ struct FeedState: Sendable {
         // The page is requested again with the next looks, for some time; then the next sweep
         // starts over.
         _ = troubled("\(error)", error.code, at: time)
-        guard Self.hasLasted(since: &progress.sweep.refused, at: time), isHeard(at: time) else {
+        guard Self.hasLasted(since: &progress.sweep.refused, at: time), wasReadRecently(at: time)
+        else {
             return Step(.over(.refused))
         }
         // Items that arrived there in time were read. Items that were inserted later are missed,
@@ -428,8 +431,8 @@ struct FeedState: Sendable {
     // MARK: The past
 
     private mutating func tookOfPast(_ page: FeedPage, in walk: inout Walk) -> Step {
-        let remaining = (walk.left ?? 0) - page.items.count
-        walk.left = remaining
+        let remaining = (walk.itemsLeft ?? 0) - page.items.count
+        walk.itemsLeft = remaining
         progress.past =
             remaining > 0 ? page.older.map { Stretch(cursor: $0, remaining: remaining) } : nil
         if walk.isUnread { progress.position = progress.position ?? page.newer }
@@ -450,7 +453,7 @@ struct FeedState: Sendable {
             reason: "the network shows no more than the newest \(depth)")
     }
 
-    // MARK: How well it is read
+    // MARK: Success and trouble
 
     /// Records a success.
     ///
@@ -507,13 +510,13 @@ struct FeedState: Sendable {
     }
 
     /// Whether new items have been refused for so long that they are requested one by one.
-    private func isBroken(at time: Moment) -> Bool {
+    private func areArrivalsRefused(at time: Moment) -> Bool {
         RetryRule.page.isOver(since: arrivalsRefused, now: time.now)
     }
 
     /// Whether the feed was readable recently, so that the failure of a single page is an
     /// exception.
-    private func isHeard(at time: Moment) -> Bool {
+    private func wasReadRecently(at time: Moment) -> Bool {
         lastRead.map { $0 <= time.now && !RetryRule.page.isOver(since: $0, now: time.now) } ?? false
     }
 

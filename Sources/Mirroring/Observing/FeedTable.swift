@@ -45,7 +45,7 @@ struct Stretch: Equatable, Sendable {
     var refused: Date?
 
     /// Subtracts items that the network shows but that are not in the stretch.
-    mutating func pass(_ count: Int) { remaining = remaining.map { $0 - min(count, $0) } }
+    mutating func subtract(_ count: Int) { remaining = remaining.map { $0 - min(count, $0) } }
 }
 
 /// The bot's published posts and replies from a place on, up to a due time.
@@ -153,17 +153,20 @@ package struct FeedTable: Sendable {
         let mirror = mirror
         return try await storage.transaction { connection in
             guard
-                try connection.execute(Self.moving(feed, from: old.position, to: new, mirror)) == 1
+                try connection.execute(
+                    Self.positionUpdate(feed, from: old.position, to: new, mirror)) == 1
             else {
                 return false
             }
             for part in Part.allCases
             where old[keyPath: part.property] != new[keyPath: part.property] {
                 try connection.execute(
-                    Self.writing(new[keyPath: part.property], as: part, of: feed, mirror))
+                    Self.stretchUpdate(new[keyPath: part.property], as: part, of: feed, mirror))
             }
             for item in items { try Self.note(item, of: feed, mirror, connection) }
-            if let unreached { try connection.execute(Self.noting(unreached, of: feed, mirror)) }
+            if let unreached {
+                try connection.execute(Self.insertion(of: unreached, in: feed, mirror))
+            }
             return true
         }
     }
@@ -221,7 +224,7 @@ package struct FeedTable: Sendable {
     }
 
     /// Compares a feed's position and updates its row; changes no row if the position differs.
-    private static func moving(
+    private static func positionUpdate(
         _ feed: String, from old: String?, to new: FeedProgress, _ mirror: String
     ) -> SQL {
         let ownPosts = new.ownPostsToLookBelow
@@ -250,7 +253,7 @@ package struct FeedTable: Sendable {
             """
     }
 
-    private static func writing(
+    private static func stretchUpdate(
         _ stretch: Stretch?, as part: Part, of feed: String, _ mirror: String
     ) -> SQL {
         guard let stretch else {
@@ -349,7 +352,7 @@ package struct FeedTable: Sendable {
 
     /// Stores that the items created between two instants could not be read.
     func note(_ unreached: FeedState.Unreached, of feed: String) async throws {
-        try await storage.note(Self.noting(unreached, of: feed, mirror))
+        try await storage.note(Self.insertion(of: unreached, in: feed, mirror))
     }
 
     /// Removes the note that the past of a feed could not be read, because a downloaded archive
@@ -362,11 +365,13 @@ package struct FeedTable: Sendable {
             """)
     }
 
+    /// The statement that stores an unreadable stretch.
+    ///
     /// Times are stored in whole seconds, as they are shown; the stretch includes all of its last
     /// second.
-    private static func noting(_ unreached: FeedState.Unreached, of feed: String, _ mirror: String)
-        -> SQL
-    {
+    private static func insertion(
+        of unreached: FeedState.Unreached, in feed: String, _ mirror: String
+    ) -> SQL {
         let from = Date(timeIntervalSince1970: unreached.from.timeIntervalSince1970.rounded(.down))
         let to = Date(timeIntervalSince1970: unreached.to.timeIntervalSince1970.rounded(.up))
         return """
@@ -377,7 +382,7 @@ package struct FeedTable: Sendable {
             """
     }
 
-    // MARK: Being over
+    // MARK: Cleaning up
 
     /// Rows that are deleted in one transaction.
     private static let batch = 500
@@ -434,19 +439,21 @@ package struct FeedTable: Sendable {
         try await Self.health(of: [mirror], in: storage, now: now)[mirror] ?? []
     }
 
-    /// The same for some mirrors, by name, in one statement; mirrors without a feed are left out.
+    /// The health of each feed of some mirrors, by the mirrors' names, in one statement; mirrors
+    /// without a feed are left out.
     ///
     /// - Parameter mirrors: The names, some hundred at most.
     /// - Throws: The store's error.
     package static func health(
         of mirrors: [String], in storage: any StorageEngine, now: Date
     ) async throws -> [String: [FeedHealth]] {
-        var found: [String: [String: FeedHealth]] = [:]
+        var healthByMirror: [String: [String: FeedHealth]] = [:]
         for row in try await storage.query(healthSelection(of: mirrors)) {
             let mirror = try row.text("mirror")
             let name = try row.text("feed")
             func change(_ feed: String, _ body: (inout FeedHealth) -> Void) {
-                body(&found[mirror, default: [:]][feed, default: FeedHealth(feed: feed)])
+                body(
+                    &healthByMirror[mirror, default: [:]][feed, default: FeedHealth(feed: feed)])
             }
             let state = try row.optionalText("state")
             let first = try row.optionalDate("first_ms")
@@ -478,7 +485,7 @@ package struct FeedTable: Sendable {
                 change(name) { $0.unreached.append(FeedHealth.Unreached(from: first, to: second)) }
             }
         }
-        return found.mapValues { feeds in feeds.values.sorted { $0.feed < $1.feed } }
+        return healthByMirror.mapValues { feeds in feeds.values.sorted { $0.feed < $1.feed } }
     }
 
     /// Selects feeds, their items by state, and the newest 100 unreadable stretches of each mirror,

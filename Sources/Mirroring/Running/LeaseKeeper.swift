@@ -31,16 +31,18 @@ package struct LeaseKeeper: Sendable {
 
     private var interval: Duration { claims.timing.interval }
 
-    /// Takes the lease if nobody holds it, or if its holder has been silent for the patience; nil
-    /// otherwise.
+    /// Takes the lease if nobody holds it, or if its holder has been silent for longer than the
+    /// timing's patience; nil otherwise.
     private func claim() async throws -> Lease? {
         _ = try await claims.claim([table.mirror])
         return claims.lease(of: table.mirror)
     }
 
-    /// Takes the lease if nobody holds it, or once its holder has been silent for the patience.
+    /// Takes the lease if nobody holds it, or waits until its holder has been silent for the
+    /// timing's patience.
     ///
-    /// A live holder shows itself within seconds; a dead one is replaced after the patience.
+    /// - Returns: Nil if the holder renews the lease meanwhile, or if it cannot be taken after
+    ///   twice that time.
     package func acquireNow() async throws -> Lease? {
         claims.drop(table.mirror)
         // Longer than a silent holder keeps its lease; after this, something else must prevent the

@@ -8,7 +8,7 @@ import Outbox
 package protocol WallClock: Sendable {
     /// The present time of this clock.
     var now: Date { get }
-    /// Reads a monotonic clock of the same speed, in seconds since any instant.
+    /// Reads a monotonic clock of the same speed, in seconds since an arbitrary instant.
     var uptime: TimeInterval { get }
     /// The most seconds of this clock in a second of real time; 1 for a clock in real time.
     ///
@@ -112,7 +112,7 @@ struct Nap: Sendable {
 package final class VirtualClock: WallClock, @unchecked Sendable {
     // Sendable because every stored property is only touched under `lock`.
     private struct Sleeper {
-        /// By the monotonic clock.
+        /// When it wakes, by the monotonic clock.
         let deadline: Date
         let order: Int
         let continuation: CheckedContinuation<Void, any Error>
@@ -127,7 +127,8 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
     private var participants = 0
     private var sleepers: [Int: Sleeper] = [:]
     private var cancelled: Set<Int> = []
-    private var counter = 0
+    /// The last turn that was given out.
+    private var lastTurn = 0
 
     /// - Parameters:
     ///   - start: The first time that it shows.
@@ -172,8 +173,8 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
     package func join() -> Int {
         lock.withLock {
             participants += 1
-            counter += 1
-            return counter
+            lastTurn += 1
+            return lastTurn
         }
     }
 
@@ -186,8 +187,8 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
 
     package func sleep(until deadline: Date) async throws {
         let turn = lock.withLock { () -> Int in
-            counter += 1
-            return counter
+            lastTurn += 1
+            return lastTurn
         }
         try await sleep(until: deadline, turn: turn)
     }

@@ -53,14 +53,14 @@ extension FeedReader {
         _ handle: @escaping @Sendable ([ObservedPost], _ total: Int?) async throws -> Void
     ) async throws -> String? {
         let total = try await isUnread() ? order.limit : nil
-        let page: Handler = { items, _ in
+        let pageHandler: Handler = { items, _ in
             try await handle(items, total)
             return []
         }
         do {
             var isNewRead = true
-            if total == nil { isNewRead = try await readWhatIsNew(order, page) }
-            if let missing = try await readPast(order, page) { return missing }
+            if total == nil { isNewRead = try await readWhatIsNew(order, pageHandler) }
+            if let missing = try await readPast(order, pageHandler) { return missing }
             return isNewRead ? nil : try await unpaid(order, left: nil)
         } catch let error as NetworkError where error.code == .overBudget {
             return try await unpaid(
@@ -125,11 +125,11 @@ extension FeedReader {
     /// If the network no longer accepts the position, the walk ends, or starts over if reading is
     /// free.
     private func readPast(_ order: Order, _ handle: @escaping Handler) async throws -> String? {
-        let stopped = try await past()
+        let pastBefore = try await past()
         do {
             return try await readOn(order, handle)
-        } catch let error as NetworkError where error.code == .rejected && stopped != nil {
-            guard try await past() == stopped else { throw error }
+        } catch let error as NetworkError where error.code == .rejected && pastBefore != nil {
+            guard try await past() == pastBefore else { throw error }
             guard !isPaid else {
                 try await forgetPast()
                 return """

@@ -85,7 +85,7 @@ package struct SchedulerTrainer: Sendable {
         // If nothing could be paid for, no past is known.
         let isEmpty = try await mirror.archive.count() == 0
         if missing == nil || !isEmpty {
-            try await learned(missing == nil ? .whole : .some, summary)
+            try await noteLearned(missing == nil ? .whole : .some, summary)
         }
         return summary
     }
@@ -179,7 +179,7 @@ package struct SchedulerTrainer: Sendable {
         summary.add(imported, of: human, called: try await mirror.table.record().humanHandle)
         if summary.read > 0 {
             try await mirror.feeds.forgetUnreachedPast(of: FeedName.humanPosts)
-            try await learned(.whole, summary)
+            try await noteLearned(.whole, summary)
         }
         return summary
     }
@@ -188,7 +188,7 @@ package struct SchedulerTrainer: Sendable {
     private static let redrawnFrom = 0.1
 
     /// Stores that the past is known, and draws plans anew that were made from much less.
-    private func learned(_ past: KnownPast, _ summary: TrainingSummary) async throws {
+    private func noteLearned(_ past: KnownPast, _ summary: TrainingSummary) async throws {
         let now = mirror.clock.now
         let knowsMore = try await mirror.table.notePast(past, now: now)
         let learnedMuch =

@@ -33,7 +33,7 @@ package struct TrainingLeft: Equatable, Sendable {
         return number
     }
 
-    /// Whether a worker has any such items to read.
+    /// Whether a worker still reads items without a request.
     package var isBegun: Bool { !begunFeeds.isEmpty }
 
     /// The feeds of which a worker reads the rest by itself.
@@ -118,7 +118,7 @@ extension FeedTable {
         try await storage.read { [mirror] in try Self.trainingLeft(of: mirror, on: $0) }
     }
 
-    /// Reads the same for some mirrors, by name, in one statement.
+    /// Reads the items that trainings of some mirrors have left, by name, in one statement.
     ///
     /// - Parameter mirrors: The names, some hundred at most.
     /// - Throws: The store's error.

@@ -100,7 +100,7 @@ package struct WeightKeeper: Sendable {
 
     /// Fits the weights anew if there are none, or if enough was learned since the last fit.
     ///
-    /// - Parameter now: When.
+    /// - Parameter now: The present time.
     /// - Returns: The new weights; nil if they are not due.
     /// - Throws: `FavoritesError` if the counts cannot be read; `OutboxError` if the lease is lost;
     ///   the store's error.
@@ -111,7 +111,7 @@ package struct WeightKeeper: Sendable {
 
     /// Fits the weights anew.
     ///
-    /// - Parameter now: When.
+    /// - Parameter now: The present time.
     /// - Returns: The new weights; nil if the settings want plain ones, or too little was learned.
     /// - Throws: As ``keepUp(at:)``.
     @discardableResult

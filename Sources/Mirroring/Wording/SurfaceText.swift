@@ -142,7 +142,7 @@ package struct NamedControl: Equatable, Sendable {
             page: "the page Today gives a slot another time")
     }
 
-    /// Removes what is noted of a time.
+    /// Removes the noted zone of a time.
     ///
     /// - Parameter day: Any of its days.
     package static func removingZone(_ day: String) -> NamedControl {
@@ -152,14 +152,15 @@ package struct NamedControl: Equatable, Sendable {
 
     // MARK: Logins
 
-    /// What to do about scopes that a login lacks.
+    /// The advice about scopes that a login lacks.
     ///
     /// - Parameter advice: The advice for a terminal.
     package static func scopes(_ advice: String) -> NamedControl {
         NamedControl(advice, page: "log in again and allow everything that is listed")
     }
 
-    /// What else a person may have meant, as further sentences; a page has the forms for it.
+    /// Other meanings that an input may have, as further sentences; left out on a page, where forms
+    /// offer them.
     package static func otherwise(_ sentences: String) -> NamedControl {
         NamedControl(". " + sentences, page: "")
     }
