@@ -9,7 +9,7 @@ package struct ProposedTimeZone: Equatable, Sendable {
     package let name: String
     /// The reason for the proposal, as a clause.
     package let reason: String
-    /// Nil for the zone of this computer.
+    /// The source of the zone; nil for the zone of this computer.
     let source: TimeZoneSource?
 }
 

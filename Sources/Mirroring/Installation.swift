@@ -209,7 +209,7 @@ package final class Installation: Sendable {
 
     /// The flags that a proposed command needs to mean this mirror; see `MirrorSettings.flagWords`.
     package func flagWords(of mirror: String) -> [String] {
-        // Without flags if its settings cannot be used.
+        // If the settings cannot be used, the command is proposed without flags.
         (try? settings(of: mirror))?.flagWords ?? []
     }
 

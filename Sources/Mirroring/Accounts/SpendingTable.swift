@@ -313,13 +313,13 @@ extension SpendingPurpose {
 
 /// The costs of a month so far.
 package struct Spending: Sendable, Equatable {
-    /// As `2026-11`, in UTC.
+    /// The month in UTC, such as `2026-11`.
     package var month: String
     package var budget: Money
     package var total: Money
     /// The costs by the label of a `SpendingPurpose`; purposes without a cost are left out.
     package var byPurpose: [String: Money]
-    /// When the budget is whole again.
+    /// When the next month begins, with the whole budget.
     package var renews: Date
 
     /// The rest of the budget; zero if the budget was lowered below the amount spent.

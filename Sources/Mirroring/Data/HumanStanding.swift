@@ -8,7 +8,7 @@ package struct HumanStanding: Equatable, Sendable {
     /// Seconds after which a second report by the network confirms the first one.
     package static let confirmation: TimeInterval = 86_400
 
-    /// Never `active`.
+    /// The reported state, which is never `active`.
     package let state: AccountStanding
     /// When the network first reported it.
     package let since: Date

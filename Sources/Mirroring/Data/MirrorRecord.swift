@@ -85,10 +85,10 @@ package struct Pause: Equatable, Sendable {
     }
 
     package let since: Date
-    /// Nil until a person resumes the mirror.
+    /// When the mirror resumes by itself; nil if only a person resumes it.
     package let until: Date?
     package let reason: String?
-    /// Nil for a person's wish.
+    /// The mirror's own reason; nil if a person paused it.
     package let code: Code?
 
     package init(since: Date, until: Date? = nil, reason: String? = nil, code: Code? = nil) {
@@ -136,7 +136,7 @@ package struct MoveMark: Equatable, Sendable {
 
     /// The move's id, the same in both databases.
     package let id: String
-    /// Nil for the copy in use.
+    /// The reason why this copy is not to be used; nil for the copy in use.
     package let state: State?
     /// The other database of the move, without a password.
     package let place: String

@@ -18,7 +18,7 @@ package struct RequestTable: Sendable {
     /// The number of calls by duration.
     package struct Histogram: Sendable {
         private let counts: [Int64]
-        /// In seconds.
+        /// The sum of all durations, in seconds.
         package let sum: Double
 
         fileprivate init(_ durations: RequestTally.Durations) {

@@ -20,7 +20,7 @@ package struct Retirement: Equatable, Sendable {
     /// The time from which nothing except the last post is sent.
     package let date: Date
     package let asked: Date
-    /// Nil for no last post.
+    /// The bot's last post; nil for none.
     package let last: Last?
     /// Whether all other actions of the bot are taken back.
     package let takesBack: Bool

@@ -100,11 +100,11 @@ package struct ServerRuleTable: Sendable {
     }
 
     private static func sentences(
-        where ours: SQL, on connection: any StorageConnection
+        where condition: SQL, on connection: any StorageConnection
     ) throws -> [Sentence] {
         try connection.query(
             """
-            SELECT text, since_ms, gone_ms, shown_ms FROM server_rules WHERE \(ours) AND digest <> \(rowOfLastRead)
+            SELECT text, since_ms, gone_ms, shown_ms FROM server_rules WHERE \(condition) AND digest <> \(rowOfLastRead)
             ORDER BY CASE WHEN gone_ms IS NULL THEN 0 ELSE 1 END, position, digest
             """
         ).map { row in

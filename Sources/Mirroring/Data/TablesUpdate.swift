@@ -24,19 +24,19 @@ package struct TablesUpdate: Codable, Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - storage: The database.
-    ///   - last: Further work in the same transaction, once all tables exist.
+    ///   - furtherWork: Further work in the same transaction, once all tables exist.
     /// - Returns: The ids of the steps that were applied now.
     /// - Throws: The store's error.
     @discardableResult
     package static func migrate(
         _ storage: any StorageEngine,
-        and last: (@Sendable (any StorageConnection) throws -> Void)? = nil
+        and furtherWork: (@Sendable (any StorageConnection) throws -> Void)? = nil
     ) async throws -> [String] {
         // Nearly every start finds nothing to do, and then takes no lock.
-        if last == nil, try await Migrations.pending(in: storage).isEmpty { return [] }
+        if furtherWork == nil, try await Migrations.pending(in: storage).isEmpty { return [] }
         return try await Migrations.apply(to: storage) { connection, applied in
             if !applied.isEmpty { try LeaseTable.revokeAll(on: connection) }
-            try last?(connection)
+            try furtherWork?(connection)
         }
     }
 }

@@ -24,7 +24,7 @@ package struct MentionDecider: Sendable {
     /// Tries to read the thread of a mention before the mention counts as its own thread.
     private static let threadTries = 3
     /// Mentions that share one read of the database.
-    private static let portion = 50
+    private static let mentionsAtOnce = 50
 
     /// Chooses the reply.
     let finder: ReplyFinder
@@ -127,29 +127,29 @@ package struct MentionDecider: Sendable {
     ) async throws -> (decided: [Decision], postponed: [Postponed]) {
         // A request to stop is accepted however old it is, so that a restored mirror learns of
         // those since its backup.
-        let heard = mentions.filter {
+        let mentionsToDecide = mentions.filter {
             $0.calledAt >= activated || OptOut.asksToStop(text: $0.post.text)
         }
         .sorted { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
-        var all = Outcomes()
+        var outcomes = Outcomes()
         // Mentions that need no thread do not wait for those that do.
-        for part in heard.portions(of: Self.portion) {
-            all.add(try await settle(part, threads: [:], now: now))
+        for part in mentionsToDecide.portions(of: Self.mentionsAtOnce) {
+            outcomes.add(try await settle(part, threads: [:], now: now))
         }
         var answers: [String: KnownThread] = [:]
-        for mention in all.open {
+        for mention in outcomes.open {
             // The page is read again later; the decisions that are stored by then count.
             guard !Task.isShuttingDownGracefully else { throw CancellationError() }
             switch try await askForThread(of: mention, tries: tries) {
             case .success(let thread): answers[mention.address] = thread
-            case .failure(let postponed): all.postpone(postponed.item, of: mention, threads)
+            case .failure(let delay): outcomes.postpone(delay.item, of: mention, threads)
             }
         }
-        let withThread = all.open.filter { answers[$0.address] != nil }
-        for part in withThread.portions(of: Self.portion) {
-            all.add(try await settle(part, threads: answers, now: now))
+        let withThread = outcomes.open.filter { answers[$0.address] != nil }
+        for part in withThread.portions(of: Self.mentionsAtOnce) {
+            outcomes.add(try await settle(part, threads: answers, now: now))
         }
-        return (all.decided, all.postponed)
+        return (outcomes.decided, outcomes.postponed)
     }
 
     /// Decides about some mentions and stores the decisions; those that need their thread stay

@@ -556,7 +556,7 @@ struct TextPool {
                 if demoted.count < Self.demotedAtMost { continue }
                 break
             }
-            if let first = demoted.first, found.costsMore(than: first) {
+            if let first = demoted.first, found.needsMoreConcessions(than: first) {
                 takenKeys.remove(choice.textKey)
                 break
             }
@@ -580,13 +580,13 @@ struct TextPool {
 
         /// Whether it needs a concession that a demoted text does not: lower fitness, a younger age
         /// or a repetition.
-        func costsMore(than demoted: Found) -> Bool {
-            let why = choice.explanation
+        func needsMoreConcessions(than demoted: Found) -> Bool {
+            let explanation = choice.explanation
             let other = demoted.choice.explanation
             return shelf.filter.grade > max(demoted.shelf.filter.grade, Fitness.Grade.fit.rawValue)
-                || (why.windowMinutes == nil && other.windowMinutes != nil)
-                || (why.isAgeRelaxed && !other.isAgeRelaxed)
-                || (!why.isTimeKnown && other.isTimeKnown)
+                || (explanation.windowMinutes == nil && other.windowMinutes != nil)
+                || (explanation.isAgeRelaxed && !other.isAgeRelaxed)
+                || (!explanation.isTimeKnown && other.isTimeKnown)
         }
     }
 
@@ -633,8 +633,8 @@ struct TextPool {
 
     /// The wording of a chosen text, and its post; nil if it may not be sent after all.
     ///
-    /// Checks the limits of the bot's server, which nothing before this does. If other rules, such as
-    /// those of an earlier version, judged the text, judges it again.
+    /// Applies the rules of texts, including the limits of the bot's server. If other rules, such
+    /// as those of an earlier version, judged the text, judges it again.
     private func wording(
         of choice: TextChoice, from shelf: Shelf, at minute: MinuteOfDay, of day: LocalDay
     ) async throws -> (Action.Wording, Post)? {

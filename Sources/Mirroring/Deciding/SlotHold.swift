@@ -13,9 +13,10 @@ package import Settings
 package struct SlotHold: Sendable {
     /// The decision about a slot whose time has come.
     package enum Verdict: Equatable, Sendable {
+        /// The slot is sent now.
         case leaves
         case moves(to: Date)
-        /// The rest of the day has no time at which it could leave.
+        /// The slot is skipped, because the rest of its day has no time for it.
         case falls
     }
 

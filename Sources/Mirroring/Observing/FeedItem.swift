@@ -6,7 +6,7 @@ import Posts
 package struct Postponed: Sendable {
     /// The server's identifier of the item.
     package var address: String
-    /// Why, in words for people.
+    /// The reason, in words for people.
     package var reason: String
     /// The earliest time of the next try; nil for the usual schedule.
     package var until: Date?
@@ -44,7 +44,7 @@ struct FeedItem: Equatable, Sendable {
     var state: State
     /// A digest of the data that the server sent; nil if the item could be read.
     var digest: String?
-    /// Why, in words for people.
+    /// The reason, in words for people.
     var reason: String
     /// The version of the program that judged it.
     var version: String

@@ -127,7 +127,7 @@ extension FeedReader {
     private func readPast(_ order: Order, _ handle: @escaping Handler) async throws -> String? {
         let pastBefore = try await past()
         do {
-            return try await readOn(order, handle)
+            return try await readPastWithinBudget(order, handle)
         } catch let error as NetworkError where error.code == .rejected && pastBefore != nil {
             guard try await past() == pastBefore else { throw error }
             guard !isPaid else {
@@ -138,11 +138,13 @@ extension FeedReader {
                     """
             }
             try await reset()
-            return try await readOn(order, handle)
+            return try await readPastWithinBudget(order, handle)
         }
     }
 
-    private func readOn(_ order: Order, _ handle: @escaping Handler) async throws -> String? {
+    private func readPastWithinBudget(
+        _ order: Order, _ handle: @escaping Handler
+    ) async throws -> String? {
         let remaining = try await readBack(limit: order.limit, handle) {
             guard !order.isEnough() else { return false }
             return try await self.mayRead(within: order.budget)

@@ -148,7 +148,7 @@ package struct SchedulerTrainer: Sendable {
             includesCommunities: includesCommunities,
             batchSize: Self.batchSize, now: mirror.clock.now, wantsPictures: picturesWanted)
         let tally = Tally()
-        let shelf = Shelf(
+        let pruning = Pruning(
             limit: mirror.configuration.archiveLimit,
             held: again ? 0 : try await mirror.archive.count())
         let imported = try await batches.forEach { batch in
@@ -158,9 +158,9 @@ package struct SchedulerTrainer: Sendable {
             }
             if !posts.isEmpty {
                 if again, tally.summary.read == 0 { try await startOver() }
-                let isFull = shelf.isFull(with: posts.count)
+                let isFull = pruning.isFull(with: posts.count)
                 let stored = try await store(posts, prunes: isFull)
-                shelf.add(stored)
+                pruning.add(stored)
                 let done = tally.add(read: posts.count, stored)
                 report(TrainingProgress(step: .archive, done: done, total: nil))
             }
@@ -170,7 +170,7 @@ package struct SchedulerTrainer: Sendable {
                     isKept: try await mirror.archive.keepPicture(bytes, at: place, of: id))
             }
         }
-        if shelf.isOver { _ = tally.add(read: 0, try await store([])) }
+        if pruning.isOver { _ = tally.add(read: 0, try await store([])) }
         if let zone = imported.timeZone {
             try await mirror.table.proposeTimeZone(zone, now: mirror.clock.now)
         }
@@ -227,7 +227,7 @@ package struct SchedulerTrainer: Sendable {
 
     /// Decides when to prune the archive, at a cost that grows with its limit: only when it may
     /// exceed the limit by a quarter, so that the cost of each post does not depend on the limit.
-    private final class Shelf: @unchecked Sendable {
+    private final class Pruning: @unchecked Sendable {
         // Sendable because `postCount` is only touched under `lock`.
         private let lock = NSLock()
         private let limit: Int
@@ -238,8 +238,10 @@ package struct SchedulerTrainer: Sendable {
             self.postCount = postCount
         }
 
+        /// Whether the archive has more posts than its limit.
         var isOver: Bool { lock.withLock { postCount > limit } }
 
+        /// Whether the archive must be pruned when so many posts are added.
         func isFull(with newCount: Int) -> Bool {
             lock.withLock { postCount + newCount > limit + limit / 4 }
         }

@@ -6,11 +6,11 @@ package struct TrainingPrice: Codable, Equatable, Sendable {
     package let what: String
     /// The most items that were left before this training.
     package let items: Int
-    /// Their maximum cost.
+    /// The maximum cost of ``items``.
     package let dollars: Double
-    /// The most items that are left after it.
+    /// The most items that are left after this training.
     package let itemsLeft: Int
-    /// Their maximum cost.
+    /// The maximum cost of ``itemsLeft``.
     package let dollarsLeft: Double
     /// The months in which a worker reads the rest without a request; 0 if nothing is left, `nil`
     /// if no month's money is enough.
