@@ -1,10 +1,13 @@
 import Expectations
+import Fixtures
 import Foundation
+import Posts
 import ServiceLifecycle
 import TestSupport
 import Testing
 
 @testable import Fleet
+@testable import Mirroring
 
 /// What a service manager hears on a real socket.
 @Suite(.timeLimit(.minutes(30))) struct ServiceManagerTests {
@@ -87,6 +90,26 @@ import Testing
         await expect(sign(of: manager, after: 61, begun), equals: nil)
         manager.passEnds("mentions")
         await expect(sign(of: manager, after: 3_600, before), equals: "WATCHDOG=1")
+    }
+
+    /// The pass of a worker runs under the watchdog until it ends, even with an error.
+    @Test(.mirrors) func aFailedPassOfAWorkerHasEnded() async throws {
+        struct Failure: Error {}
+        let manager = try manager(["WATCHDOG_USEC": "60000000"])
+        let paper = try await PaperMirror(bot: .mastodon)
+        let worker = Worker(mirror: paper.mirror, manager: manager)
+        let pass = Rounds.Pass(name: "mentions", lane: .bot) {
+            manager.giveSign(at: .now + .seconds(61))
+            throw Failure()
+        }
+        let repeated = RepeatedPass(
+            pass, of: worker, clock: paper.clock, logger: paper.mirror.logger)
+        let next = try await repeated.run()
+        #expect(next != nil)
+        #expect(worker.pulse.faults.map(\.part) == ["mentions"])
+        manager.tell(.ready)
+        await expect(listener.next(), equals: "READY=1")
+        await expect(sign(of: manager, after: 3_600, .now), equals: "WATCHDOG=1")
     }
 
     @Test func whoDoesNotWatchHearsNoSigns() async throws {
