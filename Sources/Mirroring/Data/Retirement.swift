@@ -19,6 +19,7 @@ package struct Retirement: Equatable, Sendable {
 
     /// The time from which nothing except the last post is sent.
     package let date: Date
+    /// When a person asked for the retirement.
     package let asked: Date
     /// The bot's last post; nil for none.
     package let last: Last?

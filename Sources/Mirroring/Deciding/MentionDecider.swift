@@ -596,15 +596,15 @@ package struct MentionDecider: Sendable {
     private func askForThread(of mention: ObservedPost, tries: Int) async throws -> Result<
         KnownThread, Delay
     > {
-        func later(_ reason: String, until: Date? = nil) -> Result<KnownThread, Delay> {
+        func postponed(_ reason: String, until: Date? = nil) -> Result<KnownThread, Delay> {
             .failure(Delay(item: Postponed(address: mention.address, reason: reason, until: until)))
         }
-        guard threads.hasTime else { return later("other threads took their time") }
+        guard threads.hasTime else { return postponed("other threads took their time") }
         do {
             return .success(
                 .known(try await threads.timing { try await network.conversation(of: mention) }))
         } catch let error as NetworkError where !error.dropsItem && tries < Self.threadTries {
-            return later("\(error)", until: error.retryAfter)
+            return postponed("\(error)", until: error.retryAfter)
         } catch is NetworkError {
             // A thread that cannot be read does not prevent an answer: the mention counts as its
             // own thread.

@@ -273,9 +273,10 @@ package struct PlanMaker: Sendable {
     /// - Returns: A minute between 22:00 and 23:44. It is a hash of the mirror and the day, so that
     ///   mirrors usually differ.
     package func minuteToPlanAhead(of day: LocalDay) -> Int {
-        let begin = 1_440 - 120
-        let length = 105
-        return begin + Int(PlanSeed.plan(mirror: mirror, day: day, seed: "ahead") % UInt64(length))
+        let firstMinute = MinuteOfDay.count - 120
+        let minuteCount: UInt64 = 105
+        let hash = PlanSeed.plan(mirror: mirror, day: day, seed: "ahead")
+        return firstMinute + Int(hash % minuteCount)
     }
 
     /// The most draws of a day that needs some posts.

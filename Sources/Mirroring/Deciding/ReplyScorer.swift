@@ -63,12 +63,12 @@ package struct ReplyScorer: Sendable {
     package func scores(of replies: [Reply], for mention: Text) async -> [PostID: Scored] {
         let likeness = WordLikeness(replies.map(\.reply.words))
         var telling = TellingWords(habits: habits)
-        let mentionVector = likeness.vector(telling.of(mention.words))
+        let mentionVector = likeness.vector(telling.filter(mention.words))
         let kind = habits.kind(ofMention: mention.text, language: mention.language)
         var scores: [PostID: Scored] = [:]
         for (index, reply) in replies.enumerated() where reply.isScored {
             if index % Self.portion == Self.portion - 1 { await Task.yield() }
-            let replyVector = likeness.vector(telling.of(reply.answered ?? reply.reply.words))
+            let replyVector = likeness.vector(telling.filter(reply.answered ?? reply.reply.words))
             var scored = Scored()
             (scored.score.words, scored.common) = WordLikeness.compare(mentionVector, replyVector)
             scored.isByAnswered = reply.answered != nil
@@ -94,7 +94,7 @@ package struct ReplyScorer: Sendable {
 
         init(habits: ReplyHabits) { self.habits = habits }
 
-        mutating func of(_ words: WordLikeness.Words) -> WordLikeness.Words {
+        mutating func filter(_ words: WordLikeness.Words) -> WordLikeness.Words {
             words.filter { word, _ in
                 if let isTelling = answers[word] { return isTelling }
                 let isTelling = habits.isSignificant(word) && !SmallFeatures.contains(word)

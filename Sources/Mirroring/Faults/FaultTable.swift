@@ -26,7 +26,8 @@ package struct FaultTable: Sendable {
     ///
     /// - Throws: The store's error.
     package func rows() async throws -> StoredFaults {
-        try Self.sorted(try await storage.query(Self.statement(SQL.condition(on: [mirror]))))
+        try Self.storedFaults(
+            in: try await storage.query(Self.statement(SQL.condition(on: [mirror]))))
     }
 
     /// Reads the stored failures of some mirrors of a database, by name, in one statement; mirrors
@@ -38,7 +39,7 @@ package struct FaultTable: Sendable {
         of mirrors: [String]? = nil, in storage: any StorageEngine
     ) async throws -> [String: StoredFaults] {
         let rows = try await storage.query(statement(SQL.condition(on: mirrors)))
-        return try Dictionary(grouping: rows) { try $0.text("mirror") }.mapValues(sorted)
+        return try Dictionary(grouping: rows) { try $0.text("mirror") }.mapValues(storedFaults)
     }
 
     /// The statement that reads both tables; `scope` is null for a refusal or a fault.
@@ -52,7 +53,7 @@ package struct FaultTable: Sendable {
         """
     }
 
-    private static func sorted(_ rows: [SQLRow]) throws -> StoredFaults {
+    private static func storedFaults(in rows: [SQLRow]) throws -> StoredFaults {
         var stored = StoredFaults()
         for row in rows {
             let name = try row.text("role")

@@ -46,7 +46,7 @@ extension People {
         if let name = target.name { return "@\(name)" }
         let id = target.author
         if id.network.traits.namesAreIdentities { return "@\(id.value)" }
-        // If the store does not answer, no handle is known: nil if it is unreadable.
+        // Nil if the store cannot be read; then the identity is used as if no handle were known.
         let handle = try? await person(id)?.handle
         return handle.map { "@\($0)" } ?? id.value
     }

@@ -93,7 +93,7 @@ package struct ClassifierTrainer: Sendable {
                 try await startOver()
                 isToStartOver = false
             }
-            let before = tally.summary.read
+            let readBefore = tally.summary.read
             let (sentence, price) = try await reader.train(
                 step, limit: limit, budget: budget, report: report
             ) {
@@ -105,7 +105,7 @@ package struct ClassifierTrainer: Sendable {
                 let learned = try await favorites.learn(events, at: mirror.clock.now)
                 let done = tally.add(
                     read: items.count, leftOut: items.count - usable.count, learned)
-                report(TrainingProgress(step: step, done: done - before, total: total))
+                report(TrainingProgress(step: step, done: done - readBefore, total: total))
             }
             missing += [sentence].compactMap(\.self)
             prices += [price].compactMap(\.self)

@@ -66,7 +66,7 @@ package struct TrainingSummary: Equatable, Sendable {
     package var read = 0
     /// The new ones among them.
     package var learned = 0
-    /// The number that was left out because it was known.
+    /// The number of items that were left out because they were known.
     package var known = 0
     /// The number of picture files that were kept.
     package var pictures = 0

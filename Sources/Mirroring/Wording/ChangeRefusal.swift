@@ -14,9 +14,9 @@ package struct ChangeRefusal: Error, Equatable, Sendable, CustomStringConvertibl
         case changed
         /// The action was sent, or may have been; an undo takes it back.
         case sent
-        /// It has ended, or was already decided.
+        /// The action has ended, or was already decided.
         case over
-        /// The text is not to be sent, or not fit to be.
+        /// The text is excluded from being sent, or is not fit to be sent.
         case unfit
         /// A setting or the network forbids it.
         case notAllowed = "not-allowed"
