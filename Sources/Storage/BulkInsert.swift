@@ -18,7 +18,7 @@ package struct BulkInsert: Sendable {
     private let count: Int
     private let row: @Sendable (Int) -> [SQLValue]
     /// Whether all rows exist from the start and can be checked before the first is inserted.
-    private let areMade: Bool
+    private let hasAllRows: Bool
 
     /// - Parameters:
     ///   - table: The name of a table, from the program's own text.
@@ -27,12 +27,12 @@ package struct BulkInsert: Sendable {
         into table: String, columns: [(name: String, type: ColumnType)], rows: [[SQLValue]],
         onConflict: Conflict = .fail
     ) {
-        self.init(table, columns, rows.count, onConflict, areMade: true) { rows[$0] }
+        self.init(table, columns, rows.count, onConflict, hasAllRows: true) { rows[$0] }
     }
 
     /// A batch whose rows are made while the database processes the previous ones.
     ///
-    /// An invalid row ends the insert after others were inserted: then the transaction must not
+    /// If a row is invalid, rows before it may be inserted already: then the transaction must not
     /// continue.
     ///
     /// - Parameters:
@@ -42,19 +42,19 @@ package struct BulkInsert: Sendable {
         into table: String, columns: [(name: String, type: ColumnType)], count: Int,
         onConflict: Conflict = .fail, row: @escaping @Sendable (Int) -> [SQLValue]
     ) {
-        self.init(table, columns, count, onConflict, areMade: false, row)
+        self.init(table, columns, count, onConflict, hasAllRows: false, row)
     }
 
     private init(
         _ table: String, _ columns: [(name: String, type: ColumnType)], _ count: Int,
         _ conflict: Conflict,
-        areMade: Bool, _ row: @escaping @Sendable (Int) -> [SQLValue]
+        hasAllRows: Bool, _ row: @escaping @Sendable (Int) -> [SQLValue]
     ) {
         self.table = table
         self.columns = columns
         self.count = count
         self.conflict = conflict
-        self.areMade = areMade
+        self.hasAllRows = hasAllRows
         self.row = row
         self.types = columns.map(\.type)
     }
@@ -79,21 +79,25 @@ package struct BulkInsert: Sendable {
         }
     }
 
-    /// The numbers of the rows to insert, in order, after the checks that are possible before: of
-    /// rows with the same update key only the last, because Postgres refuses to update a row twice
-    /// in one statement.
-    func numbers() throws(StorageError) -> [Int] {
+    /// Returns the numbers of the rows to insert, in order.
+    ///
+    /// Of several rows with the same update key it returns only the last, because Postgres refuses
+    /// to update a row twice in one statement.
+    ///
+    /// - Throws: ``StorageError`` for an invalid row; rows that are made later are not checked.
+    func rowNumbers() throws(StorageError) -> [Int] {
         guard case .update(let key, _) = conflict else {
-            if areMade { for number in 0..<count { _ = try checkedRow(number) } }
+            if hasAllRows { for number in 0..<count { _ = try checkedRow(number) } }
             return Array(0..<count)
         }
         let indexes = key.compactMap { name in columns.firstIndex { $0.name == name } }
-        var last: [[SQLValue]: Int] = [:]
+        var lastNumbers: [[SQLValue]: Int] = [:]
         for number in 0..<count {
             let row = try checkedRow(number)
-            last[indexes.map { row[$0] }] = number
+            let rowKey = indexes.map { row[$0] }
+            lastNumbers[rowKey] = number
         }
-        return last.count < count ? last.values.sorted() : Array(0..<count)
+        return lastNumbers.count < count ? lastNumbers.values.sorted() : Array(0..<count)
     }
 
     /// One row, checked for its length and values.

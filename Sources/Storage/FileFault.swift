@@ -34,7 +34,7 @@ package struct FileFault: Error, Equatable, Sendable, CustomStringConvertible {
             "the file would be larger than this process may write; raise the limit, which ulimit -f shows"
         case EROFS: "the disk is read-only; mount it for writing, or name a place on another disk"
         case EACCES, EPERM:
-            "permission denied; \(Self.user) may not write in \(nearest(place)): give it the folder with chown or chmod, "
+            "permission denied; \(Self.user) may not write in \(existingFolder(above: place)): give it the folder with chown or chmod, "
                 + "or name another place"
         case ENOENT: "the folder \(place) does not exist; make it with mkdir -p \(place)"
         case ENOTDIR: "a part of the path is a file and no folder; name another place"
@@ -49,9 +49,9 @@ package struct FileFault: Error, Equatable, Sendable, CustomStringConvertible {
 
     private static var user: String { "user \(geteuid())" }
 
-    /// The closest existing folder above a path.
-    private func nearest(_ place: String) -> String {
-        var folder = place
+    /// Returns a folder if it exists, and else the closest existing folder above it.
+    private func existingFolder(above path: String) -> String {
+        var folder = path
         while !folder.isEmpty, folder != "/", folder != ".", access(folder, F_OK) != 0,
             errno == ENOENT
         {
@@ -62,16 +62,16 @@ package struct FileFault: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 extension FileFault {
-    /// Makes a folder and the missing ones above it, with mode 0700.
+    /// Makes a folder and the missing folders above it, with mode 0700.
     ///
-    /// - Throws: ``FileFault`` for the first that cannot be made.
+    /// - Throws: ``FileFault`` for the first folder that cannot be made.
     package static func makeFolder(_ path: String) throws(FileFault) {
         guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
-        let above = (path as NSString).deletingLastPathComponent
-        guard errno == ENOENT, !above.isEmpty, above != path else {
+        let parent = (path as NSString).deletingLastPathComponent
+        guard errno == ENOENT, !parent.isEmpty, parent != path else {
             throw FileFault(errno, at: path)
         }
-        try makeFolder(above)
+        try makeFolder(parent)
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileFault(errno, at: path) }
     }
 
@@ -79,15 +79,15 @@ extension FileFault {
     static func writeAll(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, at path: String)
         throws(FileFault)
     {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
+        var unwritten = bytes
+        while !unwritten.isEmpty {
+            let count = unwritten.withUnsafeBytes {
                 Foundation.write(descriptor, $0.baseAddress, $0.count)
             }
             if count < 0, errno == EINTR { continue }
             // On a full disk, a write may also return 0 without an error.
             guard count > 0 else { throw FileFault(count < 0 ? errno : ENOSPC, at: path) }
-            rest = rest.dropFirst(count)
+            unwritten = unwritten.dropFirst(count)
         }
     }
 

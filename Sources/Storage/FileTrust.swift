@@ -11,19 +11,19 @@ package enum FileTrust {
         package let text: String
 
         /// The same text, to follow the path that the caller passed.
-        package func text(following asked: String) -> String {
-            path == asked ? text : "cannot be trusted: \(path) \(text)"
+        package func text(following givenPath: String) -> String {
+            path == givenPath ? text : "cannot be trusted: \(path) \(text)"
         }
     }
 
     /// The limit of other users' access to a file.
     package enum Limit: Sendable {
-        /// Any access is allowed; it must only be an ordinary file without a planted link on the
-        /// way.
+        /// Any access is allowed; the path must only lead to an ordinary file, and through no link
+        /// that another user made.
         case none
-        /// It must belong to this user or the system, and no other user may write it.
+        /// The file must belong to this user or the system, and no other user may write it.
         case writtenByOthers
-        /// Nor may any other user read it.
+        /// As ``writtenByOthers``, and no other user may read the file either.
         case readByOthers
 
         fileprivate var forbidden: mode_t {
@@ -55,30 +55,31 @@ package enum FileTrust {
     static func resolved(_ path: String) throws(Problem) -> String {
         let start = path.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath
         var pending = Array("\(start)/\(path)".split(separator: "/").map(String.init).reversed())
-        var done = ""
+        var resolvedPath = ""
         var links = 0
         while let name = pending.popLast() {
             if name == "." { continue }
             if name == ".." {
-                done = String(done[..<(done.lastIndex(of: "/") ?? done.startIndex)])
+                let parentEnd = resolvedPath.lastIndex(of: "/") ?? resolvedPath.startIndex
+                resolvedPath = String(resolvedPath[..<parentEnd])
                 continue
             }
-            let current = "\(done)/\(name)"
+            let current = "\(resolvedPath)/\(name)"
             var status = stat()
             guard lstat(current, &status) == 0 else {
                 return ([current] + pending.reversed()).joined(separator: "/")
             }
             guard kind(of: status) == link else {
                 if !pending.isEmpty { try check(folder: status, at: current) }
-                done = current
+                resolvedPath = current
                 continue
             }
             links += 1
             let target = try target(of: current, status, isTooFar: links > 40)
-            if target.hasPrefix("/") { done = "" }
+            if target.hasPrefix("/") { resolvedPath = "" }
             pending += target.split(separator: "/").map(String.init).reversed()
         }
-        return done.isEmpty ? "/" : done
+        return resolvedPath.isEmpty ? "/" : resolvedPath
     }
 
     /// Returns the contents of a short file; `nil` if there is no such file.
@@ -127,8 +128,9 @@ package enum FileTrust {
 
     private static func kind(of status: stat) -> mode_t { status.st_mode & 0o170000 }
 
-    /// Whether files of a user are trusted like one's own: those of the system are, whatever its
-    /// number in a container.
+    /// Whether files of a user are trusted: files of this user, of root, and of the owner of `/`.
+    ///
+    /// In a container, the system's files may belong to a user with a number other than 0.
     private static func isTrusted(_ user: uid_t) -> Bool {
         if user == geteuid() || user == 0 { return true }
         var root = stat()
@@ -154,8 +156,8 @@ package enum FileTrust {
         }
     }
 
-    /// Checks a folder on the way: if everybody can write there, it must be sticky, so that nobody
-    /// can replace others' files.
+    /// Checks a folder of a path: if everybody can write in it, it must be sticky, so that nobody
+    /// can replace files of others.
     private static func check(folder status: stat, at path: String) throws(Problem) {
         guard status.st_mode & 0o002 != 0, status.st_mode & 0o1000 == 0 else { return }
         throw Problem(

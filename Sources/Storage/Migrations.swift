@@ -9,10 +9,10 @@ import Embedded
 /// The first step has the tables that the steps of earlier programs made. A database with exactly
 /// those steps counts as one with the first step; one with only a part of them is refused.
 package enum Migrations {
-    /// The last of the steps of earlier programs.
-    static let lastJoined = "0056_standing"
-    /// A number over the ids and checksums of all of them.
-    static let joinedChecksum = "cae1dced612698d6"
+    /// The id of the last step of the earlier programs.
+    static let lastEarlierStep = "0056_standing"
+    /// The checksum over the ids and checksums of all steps of the earlier programs.
+    static let earlierChecksum = "cae1dced612698d6"
 
     /// All steps of this program.
     static let all = EmbeddedFiles.files(in: "migrations").map { file in
@@ -25,16 +25,16 @@ package enum Migrations {
     /// then has nothing to do.
     ///
     /// - Parameters:
-    ///   - last: Called with the applied steps in the same transaction, once all tables exist, so
-    ///     that nobody sees the tables without its changes.
+    ///   - finish: Called in the same transaction with the ids of the applied steps, once all
+    ///     tables exist, so that no other connection sees the tables without its changes.
     /// - Throws: ``StorageError``; `.outOfDate` if the database was migrated
     ///   by a newer program or a shipped step was changed.
     @discardableResult
     package static func apply(
         to engine: any StorageEngine,
-        and last: (@Sendable (any StorageConnection, [String]) throws -> Void)? = nil
+        and finish: (@Sendable (any StorageConnection, [String]) throws -> Void)? = nil
     ) async throws -> [String] {
-        try await apply(all, to: engine, and: last)
+        try await apply(all, to: engine, and: finish)
     }
 
     /// Whether a database has none of the tables.
@@ -60,22 +60,23 @@ package enum Migrations {
     /// Whether a database has only a part of the steps of earlier programs, so that this program
     /// cannot bring it up to date.
     package static func isOfEarlierProgram(_ engine: any StorageEngine) async throws -> Bool {
-        let joined = joined(in: try await recorded(in: engine), besides: all)
-        return !joined.isEmpty && checksum(of: joined) != joinedChecksum
+        let earlierSteps = earlierSteps(in: try await recorded(in: engine), besides: all)
+        return !earlierSteps.isEmpty && checksum(of: earlierSteps) != earlierChecksum
     }
 
     static func apply(
         _ steps: [Migration], to engine: any StorageEngine,
-        and last: (@Sendable (any StorageConnection, [String]) throws -> Void)? = nil
+        and finish: (@Sendable (any StorageConnection, [String]) throws -> Void)? = nil
     ) async throws -> [String] {
         let isComplete = try await pending(steps, in: engine).isEmpty
-        if isComplete, last == nil { return [] }
+        if isComplete, finish == nil { return [] }
         do {
             return try await engine.run(.exclusive) { connection in
                 try connection.execute(
                     "CREATE TABLE IF NOT EXISTS schema_migrations (id TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL)"
                 )
-                let missing = try pending(steps, recorded: checksums(in: connection.query(records)))
+                let applied = try checksums(in: connection.query(recordsQuery))
+                let missing = try pending(steps, recorded: applied)
                 for step in missing {
                     for statement in step.statements {
                         try connection.execute("\(unsafe: statement)")
@@ -84,9 +85,9 @@ package enum Migrations {
                         "INSERT INTO schema_migrations (id, checksum) VALUES (\(step.id), \(step.checksum))"
                     )
                 }
-                let applied = missing.map(\.id)
-                try last?(connection, applied)
-                return applied
+                let newIDs = missing.map(\.id)
+                try finish?(connection, newIDs)
+                return newIDs
             }
         } catch let error as StorageError
             where error.code == .other && error.cause.contains("already exists")
@@ -103,7 +104,7 @@ package enum Migrations {
 
     /// The checksums of the applied steps, by id.
     private static func recorded(in engine: any StorageEngine) async throws -> [String: String] {
-        let exists: SQL =
+        let existenceQuery: SQL =
             switch engine.kind {
             case .sqlite:
                 "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
@@ -111,19 +112,22 @@ package enum Migrations {
             }
         let rows: [SQLRow]
         do {
-            rows = try await engine.query(records)
+            rows = try await engine.query(recordsQuery)
         } catch let error as StorageError where error.code == .other {
-            // The query succeeds for an empty database too; the error alone would not distinguish a
-            // missing table from another failure.
-            rows = try await engine.query(exists).isEmpty ? [] : ownRecords(in: engine)
+            // The error alone would not distinguish a missing table from another failure. The query
+            // for the table's existence succeeds in an empty database too.
+            let hasTable = try await !engine.query(existenceQuery).isEmpty
+            rows = try await hasTable ? readRecords(in: engine) : []
         }
         return try checksums(in: rows)
     }
 
-    /// Reads the table of applied steps, whose name Rails and others use too.
-    private static func ownRecords(in engine: any StorageEngine) async throws -> [SQLRow] {
+    /// Reads the table of applied steps, and refuses a table of another program.
+    ///
+    /// Rails and others use the same name.
+    private static func readRecords(in engine: any StorageEngine) async throws -> [SQLRow] {
         do {
-            return try await engine.query(records)
+            return try await engine.query(recordsQuery)
         } catch let error as StorageError where error.code == .other && error.isMissingColumn {
             throw foreignDatabase("its table schema_migrations is another program's")
         }
@@ -136,7 +140,7 @@ package enum Migrations {
             because: "\(cause); give mirror-bot a database, or a schema, of its own")
     }
 
-    private static let records: SQL = "SELECT id, checksum FROM schema_migrations"
+    private static let recordsQuery: SQL = "SELECT id, checksum FROM schema_migrations"
 
     /// The checksums of the applied steps, by id.
     private static func checksums(in rows: [SQLRow]) throws -> [String: String] {
@@ -149,13 +153,13 @@ package enum Migrations {
         -> [Migration]
     {
         let ids = Set(steps.map(\.id))
-        let joined = joined(in: recorded, besides: steps)
-        var recorded = recorded.filter { joined[$0.key] == nil }
+        let earlierSteps = earlierSteps(in: recorded, besides: steps)
+        var recorded = recorded.filter { earlierSteps[$0.key] == nil }
         if let unknown = recorded.keys.sorted().first(where: { !ids.contains($0) }) {
             throw outOfDate("it has step \(unknown) of a newer mirror-bot; update mirror-bot")
         }
-        if let last = joined.keys.max() {
-            guard checksum(of: joined) == joinedChecksum, let first = steps.first else {
+        if let last = earlierSteps.keys.max() {
+            guard checksum(of: earlierSteps) == earlierChecksum, let first = steps.first else {
                 throw outOfDate(
                     "its tables are those of an earlier mirror-bot, at step \(last); bring them up to date with "
                         + "that program first, as docs/deploy.md says under Upgrade")
@@ -171,14 +175,14 @@ package enum Migrations {
     }
 
     /// The applied steps of earlier programs.
-    private static func joined(in recorded: [String: String], besides steps: [Migration])
+    private static func earlierSteps(in recorded: [String: String], besides steps: [Migration])
         -> [String: String]
     {
         let ids = Set(steps.map(\.id))
-        return recorded.filter { $0.key <= lastJoined && !ids.contains($0.key) }
+        return recorded.filter { $0.key <= lastEarlierStep && !ids.contains($0.key) }
     }
 
-    /// A number over applied steps.
+    /// Returns the checksum over the ids and checksums of applied steps.
     static func checksum(of recorded: [String: String]) -> String {
         Migration.checksum(of: recorded.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })
     }
@@ -193,7 +197,7 @@ struct Migration: Sendable {
     let id: String
     /// The statements in order, without comments.
     let statements: [String]
-    /// A number over the statements, by which a changed step is noticed.
+    /// The checksum of the statements; it shows whether an applied step was changed.
     let checksum: String
 
     init(id: String, source: [UInt8]) {
@@ -214,7 +218,7 @@ struct Migration: Sendable {
         return String(hash, radix: 16)
     }
 
-    /// Splits at semicolons at the end of a line, dropping lines of comment.
+    /// Splits a source at semicolons at the end of a line, and drops lines of comment.
     ///
     /// The files of `migrations/` have no semicolon except at the end of a statement.
     private static func split(_ source: String) -> [String] {

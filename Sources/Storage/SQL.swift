@@ -15,7 +15,7 @@ package import Foundation
 /// `CAST(\(value) AS BIGINT)` if a type is needed, `NULLS FIRST` or `NULLS LAST` in every order on
 /// a column that may be null, and no function of time.
 package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
-    /// The raw text around the binds; always one longer than ``binds``.
+    /// The raw texts around the binds; always one more than ``binds``.
     private var segments: [String]
     /// The values in the order of their appearance.
     package private(set) var binds: [SQLValue]
@@ -36,23 +36,23 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
 
         package mutating func appendLiteral(_ literal: String) { sql.append(literal) }
 
-        /// A value, sent as a bind.
+        /// Appends a value, sent as a bind.
         package mutating func appendInterpolation(_ value: some SQLConvertible) {
             sql.append(bind: value.sqlValue)
         }
 
-        /// A value, or null for nil, sent as a bind.
+        /// Appends a value, or null for nil, sent as a bind.
         package mutating func appendInterpolation<Value: SQLConvertible>(_ value: Value?) {
             sql.append(bind: value.sqlValue)
         }
 
-        /// Another statement with its own binds.
+        /// Appends another statement with its own binds.
         package mutating func appendInterpolation(_ other: SQL) { sql += other }
 
-        /// Raw text, never from outside the program.
+        /// Appends raw text, which must never come from outside the program.
         package mutating func appendInterpolation(unsafe text: String) { sql.append(text) }
 
-        /// Values in parentheses, as `IN` takes them.
+        /// Appends values in parentheses, as the operand of `IN`.
         ///
         /// An empty list matches nothing, not even under `NOT IN`.
         package mutating func appendInterpolation(list values: [some SQLConvertible]) {
@@ -74,7 +74,7 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
         return text
     }
 
-    /// Whether it is a query; determined by its first word alone.
+    /// Whether the statement begins with `SELECT`.
     var isSelect: Bool { segments[0].hasPrefix("SELECT") }
 
     /// The statement with `?` for each bind, in the order of ``binds``.
@@ -207,10 +207,10 @@ extension String {
 }
 
 extension Array {
-    /// The values in portions of at most 500, well below the engines' limits of binds.
+    /// The values in portions of at most 500, well below each engine's limit of binds.
     package var portions: [[Element]] { portions(of: 500) }
 
-    /// The values, at most `size` at a time.
+    /// Returns the values in portions of at most `size`.
     package func portions(of size: Int) -> [[Element]] {
         stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }

@@ -25,10 +25,10 @@ package struct SQLRow: Sendable {
 
     /// The integer in a column that is never null; throws ``StorageError`` for any other value.
     package func integer(_ column: String) throws -> Int64 {
-        try present(try optionalInteger(column), column)
+        try nonNull(try optionalInteger(column), column)
     }
 
-    /// The whole number in a column; nil for null.
+    /// The integer in a column; nil for null.
     package func optionalInteger(_ column: String) throws -> Int64? {
         switch try value(column) {
         case .null: nil
@@ -37,7 +37,7 @@ package struct SQLRow: Sendable {
         }
     }
 
-    /// As ``integer(_:)``, as an `Int`.
+    /// The integer in a column that is never null, as an `Int`.
     package func int(_ column: String) throws -> Int {
         guard let number = Int(exactly: try integer(column)) else {
             throw mismatch(column, "an integer")
@@ -47,7 +47,7 @@ package struct SQLRow: Sendable {
 
     /// The number in a column that is never null.
     package func real(_ column: String) throws -> Double {
-        try present(try optionalReal(column), column)
+        try nonNull(try optionalReal(column), column)
     }
 
     /// The number in a column; nil for null.
@@ -62,7 +62,7 @@ package struct SQLRow: Sendable {
 
     /// The text in a column that is never null.
     package func text(_ column: String) throws -> String {
-        try present(try optionalText(column), column)
+        try nonNull(try optionalText(column), column)
     }
 
     /// The text in a column; nil for null.
@@ -76,10 +76,10 @@ package struct SQLRow: Sendable {
 
     /// The boolean in a column that is never null, in either engine's form.
     package func boolean(_ column: String) throws -> Bool {
-        try present(try optionalBoolean(column), column)
+        try nonNull(try optionalBoolean(column), column)
     }
 
-    /// The truth in a column, in either engine's form; nil for null.
+    /// The boolean in a column, in either engine's form; nil for null.
     package func optionalBoolean(_ column: String) throws -> Bool? {
         switch try value(column) {
         case .null: nil
@@ -92,7 +92,7 @@ package struct SQLRow: Sendable {
 
     /// The instant of a column in milliseconds since 1970.
     package func date(_ column: String) throws -> Date {
-        try present(try optionalDate(column), column)
+        try nonNull(try optionalDate(column), column)
     }
 
     /// The instant of a column in milliseconds since 1970; nil for null.
@@ -100,7 +100,8 @@ package struct SQLRow: Sendable {
         try optionalInteger(column).map { Date(timeIntervalSince1970: Double($0) / 1_000) }
     }
 
-    private func present<Value>(_ value: Value?, _ column: String) throws -> Value {
+    /// Throws ``StorageError`` for null.
+    private func nonNull<Value>(_ value: Value?, _ column: String) throws -> Value {
         guard let value else {
             throw StorageError(.decoding, "read column \(column)", because: "it is null")
         }

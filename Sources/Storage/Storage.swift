@@ -5,12 +5,12 @@ import Postgres
 package enum StorageLocation: Sendable {
     /// A file, created if it does not exist, in a folder that is created with mode 0700.
     case sqlite(path: String)
-    /// A server, as a `postgres://` URL that libpq understands, and the most connections to it at
-    /// once.
-    case postgres(url: String, connections: Int = StorageLocation.usualConnections)
+    /// A server, as a `postgres://` URL that libpq understands, and the limit of simultaneous
+    /// connections to it.
+    case postgres(url: String, connections: Int = StorageLocation.defaultConnections)
 
-    /// The most connections of a process to a server unless more or fewer are configured.
-    package static let usualConnections = PostgresPool.usualSize
+    /// The default limit of one process's connections to a server.
+    package static let defaultConnections = PostgresPool.defaultSize
 }
 
 extension StorageLocation {
@@ -27,23 +27,22 @@ extension StorageLocation {
     /// Returns the problem with the beginning of an address that is not a `postgres://` URL; nil if
     /// there is none.
     ///
-    /// It follows the name of a setting, and shows nothing of the address but the schemes of known
-    /// tools.
+    /// The text is to follow the name of a setting. Of the address it shows at most the scheme, if
+    /// that is the scheme of a known tool.
     package static func problem(ofURL url: String) -> String? { PostgresURL.schemeProblem(of: url) }
 }
 
 extension StorageLocation {
     /// The free space that some changes of a file need, in bytes.
-    private static let leastRoom: UInt64 = 65_536
+    private static let requiredBytes: UInt64 = 65_536
 
-    /// The message that the file's disk is full for any program that writes to it; `nil` if it is
-    /// not, or for a server.
+    /// The message that the file's disk is full; `nil` if it has room, and for a server.
     package var lackOfRoom: String? {
         guard case .sqlite(let path) = self else { return nil }
         var disk = statvfs()
         guard statvfs(path, &disk) == 0 else { return nil }
-        let room = UInt64(disk.f_bavail) * UInt64(disk.f_frsize)
-        return room < Self.leastRoom
+        let freeBytes = UInt64(disk.f_bavail) * UInt64(disk.f_frsize)
+        return freeBytes < Self.requiredBytes
             ? "could not change the database at \(path): its disk is full; make room" : nil
     }
 }
@@ -82,7 +81,7 @@ extension StorageLocation: CustomDebugStringConvertible, CustomReflectable {
     }
 }
 
-/// The way to the engines.
+/// Opens databases.
 package enum Storage {
     /// Opens the database at `location` without changing its tables.
     ///
@@ -96,7 +95,7 @@ package enum Storage {
         }
     }
 
-    /// Opens an empty database in memory, which is gone after closing.
+    /// Opens an empty database in memory, which is lost when it is closed.
     ///
     /// - Throws: ``StorageError`` or `CancellationError`.
     package static func openInMemory() async throws -> any StorageEngine {
@@ -107,7 +106,7 @@ package enum Storage {
     ///
     /// - Parameters:
     ///   - path: The database, created if it does not exist.
-    ///   - other: The path of the other one, attached under the name `restored`.
+    ///   - other: The path of the other database, attached under the name `restored`.
     /// - Throws: As ``open(_:)``.
     package static func open(_ path: String, beside other: String) async throws -> any StorageEngine
     {

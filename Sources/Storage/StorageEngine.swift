@@ -37,11 +37,11 @@ package enum UnitOfWork: Sendable {
     case exclusive
     /// One consistent state, without changes and without a write lock.
     case read
-    /// One `SELECT`, which sees a consistent state by itself.
+    /// One `SELECT` without a transaction; it sees a consistent state by itself.
     case query
     /// A query as in `query`, always on the same connection if an engine has several.
     case look
-    /// One changing statement, which may run twice and must be harmless then.
+    /// One changing statement without a transaction; it may run twice, and must be harmless then.
     case note
 }
 
@@ -135,8 +135,8 @@ extension StorageEngine {
             // same connection. It excludes the connection's own changes: all of them for a database
             // in memory, which has one connection.
             return try await run(.look) { connection in
-                let version = try connection.query("PRAGMA data_version").first?.integer(
-                    "data_version")
+                let version = try connection.query("PRAGMA data_version").first?
+                    .integer("data_version")
                 let changes = try connection.query("SELECT total_changes() AS changes").first?
                     .integer("changes")
                 return "\(version ?? 0) \(changes ?? 0)"
@@ -154,13 +154,13 @@ extension StorageEngine {
         }
     }
 
-    /// Reads rows batch by batch until enough wanted ones were found, or none are left.
+    /// Reads rows batch by batch until enough wanted rows were found, or no rows are left.
     ///
     /// - Parameters:
     ///   - limit: The most elements to return.
-    ///   - place: The place after which to begin; nil for the first row.
-    ///   - statement: Selects a number of rows after a place, in the order of the places.
-    ///   - placeOf: The place of a row.
+    ///   - place: The position after which to begin; nil to begin with the first row.
+    ///   - statement: Selects a number of rows after a position, in the order of the positions.
+    ///   - placeOf: Returns the position of a row.
     ///   - element: Converts a row; nil for an unwanted one.
     /// - Throws: The error of a closure; ``StorageError`` or `CancellationError`.
     package func search<Element, Place>(
@@ -168,19 +168,19 @@ extension StorageEngine {
         placeOf: (SQLRow) throws -> Place,
         _ element: (SQLRow) throws -> Element?
     ) async throws -> [Element] {
-        let most = 500
-        // Usually all rows are wanted, and then the first batch is exactly what is shown.
+        let fullBatch = 500
+        // Usually every row is wanted; then a first batch of `limit` rows is enough.
         var place: Place? = place
-        var found: [Element] = []
-        var batch: Int = min(limit, most)
-        while found.count < limit {
+        var elements: [Element] = []
+        var batch: Int = min(limit, fullBatch)
+        while elements.count < limit {
             let rows = try await query(statement(place, batch))
-            found += try rows.compactMap(element).prefix(limit - found.count)
+            elements += try rows.compactMap(element).prefix(limit - elements.count)
             guard rows.count == batch, let last = rows.last else { break }
             place = try placeOf(last)
-            batch = most
+            batch = fullBatch
         }
-        return found
+        return elements
     }
 
     /// Runs one changing statement outside a transaction; it may run twice and must be harmless

@@ -30,8 +30,8 @@ package struct StorageError: Error, Sendable {
         package static let busy = Code(label: "busy")
         /// The file is damaged or is no database.
         package static let corrupt = Code(label: "corrupt")
-        /// The file, or a companion, is no longer the one that was opened; opening again uses the
-        /// present one.
+        /// The database's file, or its log, was replaced since it was opened; opening the database
+        /// again uses the new file.
         package static let replaced = Code(label: "replaced")
         /// The tables are older or newer than this program.
         package static let outOfDate = Code(label: "out-of-date")
@@ -43,7 +43,7 @@ package struct StorageError: Error, Sendable {
         package static let configuration = Code(label: "configuration")
         /// The engine or connection was used after closing.
         package static let closed = Code(label: "closed")
-        /// Anything else, such as a mistake in a statement.
+        /// Any other failure, such as a mistake in a statement.
         package static let other = Code(label: "other")
     }
 

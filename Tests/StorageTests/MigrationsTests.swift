@@ -117,7 +117,7 @@ import Testing
 
     /// A database as the program before the steps were joined left it.
     private func withEarlierSteps(
-        on tested: EngineUnderTest, upTo last: String = Migrations.lastJoined,
+        on tested: EngineUnderTest, upTo last: String = Migrations.lastEarlierStep,
         _ body: (any StorageEngine) async throws -> Void
     ) async throws {
         let database = try await tested.makeDatabase()
@@ -184,10 +184,10 @@ import Testing
 
     @Test func theEarlierStepsAreTheJoinedOnes() throws {
         let steps = try EarlierSteps.read().map { Migration(id: $0.id, source: $0.source) }
-        #expect(steps.map(\.id).max() == Migrations.lastJoined)
+        #expect(steps.map(\.id).max() == Migrations.lastEarlierStep)
         let recorded = Dictionary(uniqueKeysWithValues: steps.map { ($0.id, $0.checksum) })
-        #expect(Migrations.checksum(of: recorded) == Migrations.joinedChecksum)
-        expect(Migrations.all.map(\.id)) { $0.allSatisfy { $0 > Migrations.lastJoined } }
+        #expect(Migrations.checksum(of: recorded) == Migrations.earlierChecksum)
+        expect(Migrations.all.map(\.id)) { $0.allSatisfy { $0 > Migrations.lastEarlierStep } }
     }
 
     /// The first step makes exactly the tables that the earlier steps made.

@@ -14,10 +14,11 @@ final class PostgresEngine: StorageEngine {
     /// The number of the advisory lock for migrations; arbitrary, this is "mirrorbt" in ASCII.
     private static let migrationLock: Int64 = 0x6D69_7272_6F72_6274
 
-    /// Where transactions run.
+    /// The connections on which transactions run.
     private enum Source {
         case pool(PostgresPool)
-        /// All transactions are parts of one that is never committed.
+        /// One connection, whose single transaction is never committed; all units of work are
+        /// savepoints in it.
         case scratch(PostgresClient)
     }
 
@@ -39,7 +40,7 @@ final class PostgresEngine: StorageEngine {
     ///   - clock: Measures how long connections are idle.
     /// - Throws: ``StorageError`` or `CancellationError`.
     static func open(
-        url: String, connections: Int = PostgresPool.usualSize,
+        url: String, connections: Int = PostgresPool.defaultSize,
         clock: PostgresPoolClock = PostgresPoolClock(ContinuousClock()),
         adjusting adjust: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> PostgresEngine {
@@ -151,8 +152,8 @@ final class PostgresEngine: StorageEngine {
 
 /// A borrowed Postgres connection.
 final class PostgresStorageConnection: StorageConnection {
-    /// With fewer rows, `COPY` is not faster.
-    private static let copiedRows = 500
+    /// The number of rows from which on `COPY` is faster than `INSERT`.
+    private static let rowsWorthCopying = 500
 
     /// Nil after the closure that borrowed the connection has ended.
     private var borrowed: PostgresConnection?
@@ -190,15 +191,15 @@ final class PostgresStorageConnection: StorageConnection {
     }
 
     func insert(_ batch: BulkInsert) throws -> Int {
-        let numbers = try batch.numbers()
-        if numbers.count >= Self.copiedRows, !Self.isUpdate(batch.conflict),
+        let numbers = try batch.rowNumbers()
+        if numbers.count >= Self.rowsWorthCopying, !Self.isUpdate(batch.conflict),
             let copied = try copy(batch, numbers)
         {
             return copied
         }
         let connection = try connection
-        let places = batch.columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-        let text = "\(batch.head) SELECT * FROM unnest(\(places))\(batch.tail)"
+        let placeholders = batch.columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        let text = "\(batch.head) SELECT * FROM unnest(\(placeholders))\(batch.tail)"
         return try explaining(text) {
             try connection.insert(text, columns: batch.columns.map(\.type), rows: numbers) {
                 try batch.checkedRow($0)
@@ -210,11 +211,11 @@ final class PostgresStorageConnection: StorageConnection {
         if case .update = conflict { true } else { false }
     }
 
-    /// Copies rows if all their keys are new; else returns nil, and an `INSERT` must resolve the
-    /// conflicts.
+    /// Copies rows if all their keys are new; else copies none and returns nil, so that an `INSERT`
+    /// must resolve the conflicts.
     ///
-    /// After a key existed, the next ones are likely to exist too, so this session makes no further
-    /// attempt.
+    /// After one key existed, the next keys are likely to exist too, so this connection makes no
+    /// further attempt.
     private func copy(_ batch: BulkInsert, _ numbers: [Int]) throws -> Int? {
         let connection = try connection
         guard connection.mayCopy else { return nil }
@@ -262,13 +263,14 @@ extension PostgresStorageConnection {
 }
 
 extension StorageError {
-    /// Postgres' codes in our words.
+    /// Translates an error of Postgres, and adds advice.
     init(_ error: PostgresError, _ operation: String) {
         let code = Self.code(error)
-        let words = code == .unavailable ? Self.adviceByWords : []
+        let adviceByWords = code == .unavailable ? Self.adviceByWords : []
         let advice =
             error.sqlState.flatMap { Self.adviceBySQLState[$0] }
-            ?? words.first(where: { error.message.contains($0.words) })?.advice ?? Self.advice[code]
+            ?? adviceByWords.first(where: { error.message.contains($0.words) })?.advice
+            ?? Self.advice[code]
         self.init(
             code, operation, because: advice.map { "\(error.message); \($0)" } ?? error.message,
             nativeCode: error.sqlState)
@@ -318,7 +320,7 @@ extension StorageError {
         }
     }
 
-    /// By the condition names of the manual's appendix "PostgreSQL Error Codes".
+    /// Translates a SQLSTATE, according to the manual's appendix "PostgreSQL Error Codes".
     private static func code(sqlState: String) -> Code {
         switch sqlState {
         case "23505": return .uniqueViolation

@@ -3,7 +3,7 @@ import Foundation
 /// Restores an embedded database from a backup file.
 ///
 /// ``StorageEngine/backup(to:)`` writes the identity of the database into the header of each copy.
-/// By it a scheduled backup recognizes its own older files, and touches no others.
+/// A scheduled backup recognizes its own older files by this identity, and touches no others.
 package enum DatabaseCopy {
     /// The application id of this program's copies: "mirb" as a number.
     static let application: UInt32 = 0x6D69_7262
@@ -51,17 +51,17 @@ package enum DatabaseCopy {
         SQLiteFile.removeOldDrafts(in: folder, named: start)
     }
 
-    // MARK: The way back
+    // MARK: Restoring
 
     /// Copies a backup to a private file beside a database, migrates it, and checks that it is
     /// undamaged.
     ///
-    /// The file itself is only read. The draft is closed, and has no log beside it.
+    /// The backup itself is only read. The returned draft is closed, and has no log beside it.
     ///
     /// - Parameters:
     ///   - file: The backup.
     ///   - database: The path of the database; its folder is made if it does not exist.
-    ///   - prepare: Brings the tables of the open draft up to date.
+    ///   - prepare: Migrates the tables of the open draft.
     /// - Returns: The path of the draft; remove it with ``remove(_:)``.
     /// - Throws: ``StorageError`` that names the file: `.corrupt` for a file that is damaged or no
     ///   such database, `.outOfDate` for one of a newer program, `.full` and other disk errors; or
@@ -100,10 +100,11 @@ package enum DatabaseCopy {
                     try await prepare(engine)
                 }
             } catch var error as StorageError where error.operation != operation {
-                // Written for the database in use, for which a backup is the remedy.
-                let advice = error.cause.split(separator: "; ").first.map(String.init)
+                // The advice behind the semicolon is for a database in use: to restore a backup.
+                let plainCause = error.cause.split(separator: "; ").first.map(String.init)
                 error.cause =
-                    error.code == .corrupt ? "it is damaged: \(advice ?? error.cause)" : error.cause
+                    error.code == .corrupt
+                    ? "it is damaged: \(plainCause ?? error.cause)" : error.cause
                 error.operation = operation
                 throw error
             }
@@ -139,7 +140,7 @@ package enum DatabaseCopy {
 
     /// Puts a draft in the place of a database that no process uses; the old database is renamed.
     ///
-    /// After a crash at any moment, one of the two is complete at that place.
+    /// After a crash at any moment, the path leads to one of the two databases, which is complete.
     ///
     /// - Parameters:
     ///   - draft: A closed database on the same file system.
@@ -164,10 +165,10 @@ extension StorageEngine {
 
 extension StorageConnection {
     func requireUndamaged(_ operation: String) throws {
-        let found = try query("PRAGMA integrity_check(1)").first?.optionalText("integrity_check")
-        guard found == "ok" else {
+        let report = try query("PRAGMA integrity_check(1)").first?.optionalText("integrity_check")
+        guard report == "ok" else {
             let detail =
-                found.map { ": " + $0.split(separator: "\n").prefix(2).joined(separator: " ") }
+                report.map { ": " + $0.split(separator: "\n").prefix(2).joined(separator: " ") }
                 ?? ""
             throw StorageError(.corrupt, operation, because: "it is damaged\(detail)")
         }

@@ -7,9 +7,9 @@ final class SQLiteConnection: StorageConnection {
     /// The number of rows from which on a batch counts as part of an import, so that more batches
     /// are expected.
     private static let manyRows = 1_000
-    /// The settings for an import, for as long as the connection is open.
+    /// The settings for an import; they last until the connection is closed.
     ///
-    /// Settings for imports: the pages that a batch changes stay in memory (16 MB instead of 2)
+    /// The pages that a batch changes stay in memory (16 MB instead of 2)
     /// until the commit; and the log grows to 32 MB, not 4, before a checkpoint, so that a page
     /// which many batches change is written to the database once. Commits are as durable as before.
     /// A mirror without an import never has so many rows, and keeps SQLite's own settings.
@@ -18,14 +18,14 @@ final class SQLiteConnection: StorageConnection {
 
     /// The number of SQLite's virtual machine steps, a millisecond or less, between two checks for
     /// an interruption.
-    private static let stepsBetweenLooks: Int32 = 10_000
+    private static let stepsBetweenChecks: Int32 = 10_000
 
     private let database: SQLiteDatabase
     private let statements: SQLiteStatements
     private let interruption: Interruption
     private let isReading: Bool
     /// Whether the closure that borrowed the connection has ended.
-    private var isOver = false
+    private var hasEnded = false
     /// The first statement that failed.
     ///
     /// As in Postgres, only a rollback is possible then, so that a body behaves the same on both
@@ -44,7 +44,7 @@ final class SQLiteConnection: StorageConnection {
         self.isReading = isReading
     }
 
-    /// Lends the connection.
+    /// Lends the connection to `body`, and lets no call use it afterwards.
     ///
     /// - Throws: The error of `body`, the failure of a statement that it ignored, or
     ///   `CancellationError`.
@@ -52,7 +52,7 @@ final class SQLiteConnection: StorageConnection {
         watchInterruption(true)
         defer { watchInterruption(false) }
         let result = Result { try body(self) }
-        isOver = true
+        hasEnded = true
         if let failure { throw failure }
         let value = try result.get()
         if interruption.isRequested { throw CancellationError() }
@@ -62,7 +62,7 @@ final class SQLiteConnection: StorageConnection {
     /// Begins or ends a transaction.
     func control(_ sql: SQL) throws {
         try heedingInterruption {
-            let statement = try statements.ready(sql, in: database)
+            let statement = try statements.prepared(sql, in: database)
             try run(statement, []) { _ in }
         }
     }
@@ -81,7 +81,7 @@ final class SQLiteConnection: StorageConnection {
     func query(_ sql: SQL) throws -> [SQLRow] {
         var rows: [SQLRow] = []
         try explaining(sql) {
-            let statement = try statements.ready(sql, in: database)
+            let statement = try statements.prepared(sql, in: database)
             try run(statement, sql.binds) { rows.append(try $0.row()) }
         }
         return rows
@@ -97,28 +97,29 @@ final class SQLiteConnection: StorageConnection {
 
     func execute(_ sql: SQL) throws -> Int {
         try explaining(sql) {
-            let before = database.changes
-            let statement = try statements.ready(sql, in: database)
+            let changesBefore = database.changes
+            let statement = try statements.prepared(sql, in: database)
             try run(statement, sql.binds) { _ in }
-            return database.changes - before
+            return database.changes - changesBefore
         }
     }
 
     func insert(_ batch: BulkInsert) throws -> Int {
-        let places = batch.columns.map { _ in "?" }.joined(separator: ", ")
-        let text: SQL = "\(unsafe: batch.head) VALUES (\(unsafe: places))\(unsafe: batch.tail)"
-        let numbers = try batch.numbers()
+        let placeholders = batch.columns.map { _ in "?" }.joined(separator: ", ")
+        let text: SQL =
+            "\(unsafe: batch.head) VALUES (\(unsafe: placeholders))\(unsafe: batch.tail)"
+        let numbers = try batch.rowNumbers()
         return try explaining(text) {
-            let before = database.changes
+            let changesBefore = database.changes
             if numbers.count >= Self.manyRows { try database.execute(Self.settingsForManyRows) }
-            // One row at a time: for a statement with several, SQLite keeps a separate journal,
-            // which takes longer than is saved.
-            let statement = try statements.ready(text, in: database)
+            // One row for each statement: for a statement with several rows, SQLite keeps a
+            // separate journal, which costs more time than fewer statements save.
+            let statement = try statements.prepared(text, in: database)
             for number in numbers {
                 if interruption.isRequested { throw CancellationError() }
                 try run(statement, try batch.checkedRow(number), areChecked: true) { _ in }
             }
-            return database.changes - before
+            return database.changes - changesBefore
         }
     }
 
@@ -135,14 +136,14 @@ final class SQLiteConnection: StorageConnection {
         while try statement.step() { try body(statement) }
     }
 
-    /// Whether running statements check for the interruption themselves.
+    /// Sets whether running statements check for the interruption.
     ///
     /// `sqlite3_interrupt` would affect only a statement that runs at that moment, not one that is
     /// about to begin.
     private func watchInterruption(_ isWatched: Bool) {
         guard isWatched else { return sqlite3_progress_handler(database.handle, 0, nil, nil) }
         sqlite3_progress_handler(
-            database.handle, Self.stepsBetweenLooks,
+            database.handle, Self.stepsBetweenChecks,
             { context in
                 guard let context else { return 0 }
                 return Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().isRequested
@@ -166,7 +167,7 @@ final class SQLiteConnection: StorageConnection {
     /// Runs a borrower's request, unless the loan has ended or a statement has failed.
     private func explaining<Value>(_ sql: SQL, _ body: () throws -> Value) throws -> Value {
         if let failure { throw failure }
-        if isOver {
+        if hasEnded {
             throw StorageError(.closed, "use the database", because: "the transaction has ended")
         }
         if interruption.isRequested { throw CancellationError() }
@@ -183,24 +184,24 @@ final class SQLiteConnection: StorageConnection {
 
 /// A connection's cache of prepared statements, by their text.
 final class SQLiteStatements {
-    /// The size of a generation: enough for all texts that a mirror uses repeatedly.
+    /// The statements in a generation: enough for all texts that a mirror uses repeatedly.
     ///
-    /// Limited, because lists have many lengths, and a worker that lives for months would collect a
-    /// text for each.
-    private static let generation = 100
+    /// It is limited, because a list of values gives another text for each length, and a worker
+    /// that runs for months would collect all of them.
+    private static let generationSize = 100
 
     private var recent: [String: SQLiteStatement] = [:]
     /// The previous generation; statements that are not used again are dropped with it.
     private var older: [String: SQLiteStatement] = [:]
 
-    /// The statement of a text, for exclusive use until its rows are read.
-    func ready(_ sql: SQL, in database: SQLiteDatabase) throws -> SQLiteStatement {
+    /// Returns the prepared statement of a text, for exclusive use until its rows are read.
+    func prepared(_ sql: SQL, in database: SQLiteDatabase) throws -> SQLiteStatement {
         let text = sql.textWithQuestionMarks
         if let statement = recent[text] { return statement }
         let statement =
             try older.removeValue(forKey: text)
             ?? SQLiteStatement(text, isPersistent: true, in: database)
-        if recent.count >= Self.generation {
+        if recent.count >= Self.generationSize {
             older = recent
             recent = [:]
         }
@@ -208,7 +209,7 @@ final class SQLiteStatements {
         return statement
     }
 
-    /// Finalizes all; called before the connection is closed.
+    /// Finalizes all statements; called before the connection is closed.
     func removeAll() {
         recent = [:]
         older = [:]
@@ -226,24 +227,24 @@ final class SQLiteStatement {
     /// tables have changed.
     private var preparations: Int32 = 0
 
-    /// A larger buffer is freed after the run.
-    private static let keptBytes = 64 << 10
+    /// The size in bytes above which the buffer of texts is freed after a run.
+    private static let largestKeptBuffer = 64 << 10
 
     /// - Parameters:
     ///   - text: One statement, with `?` for its values.
     /// - Throws: ``SQLiteError``.
     init(_ text: String, isPersistent: Bool = false, in database: SQLiteDatabase) throws {
         var handle: OpaquePointer?
-        var isMore = false
+        var hasMoreText = false
         let outcome = text.withCString { start in
             var end: UnsafePointer<CChar>?
             let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
             let outcome = sqlite3_prepare_v3(database.handle, start, -1, flags, &handle, &end)
-            isMore =
+            hasMoreText =
                 end.map { String(cString: $0).contains { !$0.isWhitespace && $0 != ";" } } ?? false
             return outcome
         }
-        guard outcome == SQLITE_OK, let handle, !isMore else {
+        guard outcome == SQLITE_OK, let handle, !hasMoreText else {
             let error =
                 outcome == SQLITE_OK
                 ? SQLiteError(SQLITE_MISUSE, because: "not exactly one statement")
@@ -259,12 +260,12 @@ final class SQLiteStatement {
         texts.deallocate()
     }
 
-    /// Whether it leaves the file unchanged.
+    /// Whether the statement leaves the file unchanged.
     var isReading: Bool {
         sqlite3_stmt_readonly(handle) != 0 || sqlite3_stmt_isexplain(handle) != 0
     }
 
-    /// Binds its values; it must have been reset.
+    /// Binds values; the statement must have been reset.
     func bind(_ values: [SQLValue]) throws {
         guard sqlite3_bind_parameter_count(handle) == values.count else {
             throw SQLiteError(SQLITE_MISUSE, because: "wrong number of values")
@@ -287,7 +288,7 @@ final class SQLiteStatement {
     /// Ends a run, so that another one may begin.
     func reset() {
         sqlite3_reset(handle)
-        guard texts.count > Self.keptBytes else { return }
+        guard texts.count > Self.largestKeptBuffer else { return }
         sqlite3_clear_bindings(handle)
         texts.deallocate()
         texts = UnsafeMutableRawBufferPointer(start: nil, count: 0)
@@ -330,8 +331,8 @@ final class SQLiteStatement {
     /// Makes `texts` large enough for all texts of a run, before the first is bound.
     private func makeRoom(for values: [SQLValue]) {
         var needed = 0
-        // One extra byte for each, because an empty text needs an address too: a null pointer means
-        // NULL.
+        // One extra byte for each text, because an empty text needs an address too: a null pointer
+        // would mean NULL.
         for case .text(let text) in values { needed += text.utf8.count + 1 }
         guard needed > texts.count else { return }
         texts.deallocate()
@@ -346,17 +347,18 @@ final class SQLiteStatement {
         case .boolean(let truth): return sqlite3_bind_int64(handle, index, truth ? 1 : 0)
         case .text(var text):
             guard let start = texts.baseAddress else { return SQLITE_NOMEM }
-            let place = start + end
+            let destination = start + end
             let length = text.withUTF8 { bytes in
                 if let first = bytes.baseAddress {
-                    place.copyMemory(from: first, byteCount: bytes.count)
+                    destination.copyMemory(from: first, byteCount: bytes.count)
                 }
                 return bytes.count
             }
             end += length
-            // No destructor is SQLITE_STATIC: SQLite reads the text here.
+            // A nil destructor means SQLITE_STATIC: SQLite reads the text in the buffer, without a
+            // copy.
             return sqlite3_bind_text64(
-                handle, index, place.assumingMemoryBound(to: CChar.self), UInt64(length), nil,
+                handle, index, destination.assumingMemoryBound(to: CChar.self), UInt64(length), nil,
                 UInt8(SQLITE_UTF8))
         }
     }

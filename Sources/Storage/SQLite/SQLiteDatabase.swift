@@ -3,13 +3,13 @@ import CSQLite
 /// A connection of the SQLite library, for one thread at a time.
 final class SQLiteDatabase {
     let handle: OpaquePointer
-    private let whileLocked: Patience
+    private let busyHandler: BusyHandler
 
     /// The callback that SQLite calls while another process holds a lock.
-    private final class Patience {
-        let goesOn: (Int) -> Bool
+    private final class BusyHandler {
+        let triesAgain: (Int) -> Bool
 
-        init(_ goesOn: @escaping (Int) -> Bool) { self.goesOn = goesOn }
+        init(_ triesAgain: @escaping (Int) -> Bool) { self.triesAgain = triesAgain }
     }
 
     /// Opens a file; creates it if it does not exist, unless read-only.
@@ -34,27 +34,27 @@ final class SQLiteDatabase {
             throw error
         }
         self.handle = handle
-        self.whileLocked = Patience(whileLocked)
+        self.busyHandler = BusyHandler(whileLocked)
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_handler(
             handle,
             { context, tries in
                 guard let context else { return 0 }
-                return Unmanaged<Patience>.fromOpaque(context).takeUnretainedValue().goesOn(
-                    Int(tries)) ? 1 : 0
-            }, Unmanaged.passUnretained(self.whileLocked).toOpaque())
+                let handler = Unmanaged<BusyHandler>.fromOpaque(context).takeUnretainedValue()
+                return handler.triesAgain(Int(tries)) ? 1 : 0
+            }, Unmanaged.passUnretained(self.busyHandler).toOpaque())
         try check(mirror_bot_sqlite_refuse_quoted_strings(handle))
         // SQLite opens the file itself only now.
         _ = try firstText(of: "SELECT name FROM sqlite_master LIMIT 1")
     }
 
-    /// Closes when the last open statement is finalized.
+    /// Closes the connection when its last open statement is finalized.
     deinit { sqlite3_close_v2(handle) }
 
     /// Whether a transaction has begun and not ended.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// The number of rows added, changed or removed since it was opened.
+    /// The number of rows added, changed or removed since the connection was opened.
     var changes: Int { Int(sqlite3_total_changes64(handle)) }
 
     /// Runs statements without values, and ignores their rows.
@@ -80,13 +80,14 @@ final class SQLiteDatabase {
     ///
     /// - Throws: ``SQLiteError``.
     func copy(to other: SQLiteDatabase) throws {
-        guard let copy = sqlite3_backup_init(other.handle, "main", handle, "main") else {
+        guard let backup = sqlite3_backup_init(other.handle, "main", handle, "main") else {
             throw SQLiteError(sqlite3_extended_errcode(other.handle), other.handle)
         }
-        let outcome = sqlite3_backup_step(copy, -1)
-        let end = sqlite3_backup_finish(copy)
+        let outcome = sqlite3_backup_step(backup, -1)
+        let finishOutcome = sqlite3_backup_finish(backup)
         guard outcome == SQLITE_DONE else {
-            throw SQLiteError(end == SQLITE_OK ? outcome : end, other.handle)
+            let failure = finishOutcome == SQLITE_OK ? outcome : finishOutcome
+            throw SQLiteError(failure, other.handle)
         }
     }
 

@@ -14,7 +14,7 @@ final class SQLiteEngine: StorageEngine {
     /// One or more; reads of the unit `look` always use the first.
     private let readers: [SQLiteClient]
     private let name: String
-    /// Nil in memory, with one connection for everything.
+    /// Nil for a database in memory, which has one connection for everything.
     private let file: SQLiteFile?
 
     var kind: StorageKind { .sqlite }
@@ -26,7 +26,7 @@ final class SQLiteEngine: StorageEngine {
         self.file = file
     }
 
-    /// The reading connection with the fewest calls; the first of several.
+    /// The reading connection with the fewest calls; the first of several with as many.
     private var reader: SQLiteClient { readers.min { $0.calls < $1.calls } ?? writer }
 
     /// Opens the file; creates it and its folder if they do not exist.
@@ -118,7 +118,7 @@ final class SQLiteEngine: StorageEngine {
                 try await readers[0].copy(to: copy)
                 let number = DatabaseCopy.number(of: file?.path ?? "")
                 try await copy.run(nil, isReading: false) { connection in
-                    // Makes it a single file, without a log beside it, marked as a copy.
+                    // Makes the copy a single file, without a log, and marks it as a copy.
                     _ = try connection.query("PRAGMA journal_mode = DELETE")
                     _ = try connection.query(
                         "PRAGMA application_id = \(unsafe: "\(DatabaseCopy.application)")")
@@ -126,7 +126,7 @@ final class SQLiteEngine: StorageEngine {
                     try connection.requireUndamaged(operation)
                 }
             } catch let error as SQLiteError where error.primary == SQLITE_FULL {
-                // Not the disk of the database.
+                // The full disk is that of the copy, not that of the database.
                 let fault = FileFault(ENOSPC, at: path)
                 throw StorageError(
                     .full, operation, because: "\(fault), or name a file on another disk")
@@ -141,9 +141,9 @@ final class SQLiteEngine: StorageEngine {
         // Without a checkpoint the last commits may stay in the log, and a copy of the file alone
         // would lack them. Does not wait for other processes with the file open: the last to close
         // does this. A file that was replaced is left as it is.
-        let isSame = file.map { (try? $0.check("close")) != nil } ?? false
+        let isSameFile = file.map { (try? $0.check("close")) != nil } ?? false
         await writer.close(
-            with: isSame ? "PRAGMA busy_timeout = 500; PRAGMA wal_checkpoint(TRUNCATE)" : nil)
+            with: isSameFile ? "PRAGMA busy_timeout = 500; PRAGMA wal_checkpoint(TRUNCATE)" : nil)
     }
 
     private static func mappingErrors<Value>(
@@ -226,11 +226,11 @@ private final class SQLiteClient: @unchecked Sendable {
         }
     }
 
-    /// The busy handler: waits a moment; returns false after the timeout, or if the work is to end.
+    /// The busy handler: waits for ``pause``; returns false after the timeout or an interruption.
     private var waitsForLock: (Int) -> Bool {
-        let most = Int(patience * 1_000) / Self.pause
+        let maximumTries = Int(patience * 1_000) / Self.pause
         return { [interruption] tries in
-            guard tries < most, !interruption.isRequested else { return false }
+            guard tries < maximumTries, !interruption.isRequested else { return false }
             _ = interruption.wait(for: 0, on: -1, milliseconds: Self.pause)
             return true
         }
@@ -311,7 +311,7 @@ private final class SQLiteClient: @unchecked Sendable {
 }
 
 extension StorageError {
-    /// SQLite's codes in our words.
+    /// Translates an error of SQLite, and adds advice.
     init(_ error: SQLiteError, _ operation: String) {
         let code = Self.code(error)
         // SQLite's message belongs to a connection's last call, which may be a later one without an
@@ -320,8 +320,8 @@ extension StorageError {
             error.message.map { !["", "not an error", "unknown error"].contains($0) } ?? false
         let message =
             hasMessage ? error.message : Self.causes.first { $0.code == error.primary }?.cause
-        let known = Self.adviceByResult.first { $0.code == error.code }?.advice
-        let advice = known ?? Self.advice[code]
+        let adviceForResult = Self.adviceByResult.first { $0.code == error.code }?.advice
+        let advice = adviceForResult ?? Self.advice[code]
         let cause = message ?? "SQLite gave no reason"
         self.init(
             code, operation, because: advice.map { "\(cause); \($0)" } ?? cause,
@@ -347,6 +347,7 @@ extension StorageError {
     /// Advice for failures with a more specific cause.
     private static let adviceByResult: [(code: Int32, advice: String)] = [
         (SQLITE_NOMEM, "give this process more memory"),
+        // SQLITE_IOERR_WRITE, _FSYNC, _TRUNCATE and _SHMSIZE.
         (SQLITE_IOERR | 3 << 8, fileLimit), (SQLITE_IOERR | 4 << 8, fileLimit),
         (SQLITE_IOERR | 6 << 8, fileLimit),
         (SQLITE_IOERR | 19 << 8, fileLimit),
@@ -363,8 +364,10 @@ extension StorageError {
 
     private static func code(_ error: SQLiteError) -> Code {
         switch error.code {
+        // SQLITE_CONSTRAINT_UNIQUE, _PRIMARYKEY and _ROWID.
         case SQLITE_CONSTRAINT | 8 << 8, SQLITE_CONSTRAINT | 6 << 8, SQLITE_CONSTRAINT | 10 << 8:
             return .uniqueViolation
+        // SQLITE_READONLY_DBMOVED.
         case SQLITE_READONLY | 4 << 8: return .replaced
         default: break
         }

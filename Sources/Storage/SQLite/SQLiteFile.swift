@@ -20,17 +20,17 @@ struct SQLiteFile: Sendable {
     /// - Throws: ``StorageError`` with code `.unavailable` for a database that is gone, so that it
     ///   can be restored, or `.replaced`.
     func check(_ operation: String) throws(StorageError) {
-        for (name, identity) in identities {
-            let found = Self.identity(of: name)
-            if found == identity { continue }
-            if name == path, found.isEmpty {
+        for (file, identity) in identities {
+            let current = Self.identity(of: file)
+            if current == identity { continue }
+            if file == path, current.isEmpty {
                 throw StorageError(
                     .unavailable, operation,
                     because:
                         "the file was removed while it was in use; put it back, or restart to begin without it"
                 )
             }
-            let subject = name == path ? "the file" : name
+            let subject = file == path ? "the file" : file
             throw StorageError(
                 .replaced, operation,
                 because:
@@ -80,8 +80,8 @@ struct SQLiteFile: Sendable {
         return partial
     }
 
-    /// Gives a complete file its final name after a sync to disk, unless another file has that name
-    /// by now.
+    /// Syncs a complete file to disk and gives it its final name; fails if a file with that name
+    /// exists by now.
     static func publish(_ partial: String, as path: String, _ operation: String)
         throws(StorageError)
     {
@@ -125,8 +125,8 @@ struct SQLiteFile: Sendable {
             of: "\(path).restored-\(UUID().uuidString.lowercased().prefix(8))", operation)
     }
 
-    /// The age in seconds after which a draft must be that of a killed process.
-    private static let longestDraft: TimeInterval = 86_400
+    /// The age in seconds from which on a draft counts as left by a killed process.
+    private static let leftoverAge: TimeInterval = 86_400
 
     /// Removes drafts older than a day, left by processes that were killed.
     static func removeOldDrafts(in folder: String, named start: String) {
@@ -137,13 +137,13 @@ struct SQLiteFile: Sendable {
             var status = stat()
             guard name.hasPrefix(start), name.contains(".partial"), lstat(draft, &status) == 0,
                 status.st_mode & S_IFMT == S_IFREG,
-                Date().timeIntervalSince1970 - TimeInterval(status.st_mtim.tv_sec) > longestDraft
+                Date().timeIntervalSince1970 - TimeInterval(status.st_mtim.tv_sec) > leftoverAge
             else { continue }
             unlink(draft)
         }
     }
 
-    /// Copies the contents of a file into another existing one.
+    /// Copies the contents of a file into another existing file.
     static func copy(_ file: String, to other: String, _ operation: String) throws(StorageError) {
         let source = open(file, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { throw failure(operation, FileFault(errno, at: file)) }
@@ -164,7 +164,9 @@ struct SQLiteFile: Sendable {
         }
     }
 
-    /// Replaces a file by a complete draft, after giving it a second name: the path always leads to
+    /// Replaces a file by a complete draft, and keeps the old file under the name `aside`.
+    ///
+    /// The old file gets that second name before it is replaced, so that the path always leads to
     /// a file.
     ///
     /// A log beside the old file is moved with it, because SQLite would apply it to the new one.
@@ -213,7 +215,7 @@ struct SQLiteFile: Sendable {
         }
     }
 
-    /// - Parameter isHome: Whether a setting names the folder.
+    /// - Parameter isHome: Whether the setting MIRROR_BOT_HOME names the folder.
     private static func failure(
         _ operation: String, _ fault: FileFault, before: String = "", isHome: Bool = false
     ) -> StorageError {
@@ -242,8 +244,8 @@ struct SQLiteFile: Sendable {
 package func renameToNew(_ path: String, _ newPath: String) -> Bool {
     if link(path, newPath) == 0 { return true }
     guard [EPERM, ENOTSUP, ENOSYS].contains(errno) else { return false }
-    let place = open(newPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard place >= 0 else { return false }
-    close(place)
+    let descriptor = open(newPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return false }
+    close(descriptor)
     return rename(path, newPath) == 0
 }
