@@ -37,7 +37,7 @@ package enum PostgresTransactionMode: Sendable {
         case .serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE; \(Self.settings)"
         case .readOnly: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(Self.settings)"
         case .statement, .note: nil
-        case .open: "BEGIN ISOLATION LEVEL REPEATABLE READ; \(Self.patientSettings)"
+        case .open: "BEGIN ISOLATION LEVEL REPEATABLE READ; \(Self.openSettings)"
         case .part: "SAVEPOINT mirror_bot_part"
         // The transaction is not serializable, because its state is that of its first statement,
         // which here is the wait for the lock.
@@ -56,32 +56,33 @@ package enum PostgresTransactionMode: Sendable {
     /// The server's time limit for one statement.
     ///
     /// Shorter than the client's own timeout, so that the server's error gives the reason.
-    private static let statementPatience = "60s"
+    private static let statementTimeout = "60s"
 
     /// The server's time limit for an idle transaction.
     ///
     /// A worker that is frozen, or whose machine is gone, keeps its locks and its pooler's sessions
     /// until then. Workers that take over its mirrors need these well before a lease of 30 seconds
     /// ends.
-    private static let idlePatience = "10s"
+    private static let idleTransactionTimeout = "10s"
 
     /// The settings that each transaction makes for itself, because behind a pooler other clients
     /// use the same session.
     ///
     /// Each has its name, the value that counts as unset, and our value. `synchronous_commit` is
     /// set because a server or user may be configured to confirm a commit before it is on disk.
-    private static let settings = set([
-        ("synchronous_commit", "off", "on"), ("statement_timeout", "0", statementPatience),
-        ("idle_in_transaction_session_timeout", "0", idlePatience),
+    private static let settings = settingQuery(making: [
+        ("synchronous_commit", "off", "on"), ("statement_timeout", "0", statementTimeout),
+        ("idle_in_transaction_session_timeout", "0", idleTransactionTimeout),
     ])
 
     /// The settings of a transaction that stays open between calls to a network.
-    private static let patientSettings = set([
-        ("statement_timeout", "0", statementPatience),
+    private static let openSettings = settingQuery(making: [
+        ("statement_timeout", "0", statementTimeout),
         ("idle_in_transaction_session_timeout", "0", "3600s"),
     ])
 
-    private static func set(_ settings: [(String, String, String)]) -> String {
+    /// Returns the query that makes settings which have no value yet.
+    private static func settingQuery(making settings: [(String, String, String)]) -> String {
         let rows = settings.map { "('\($0)', '\($1)', '\($2)')" }.joined(separator: ", ")
         return """
             SELECT set_config(name, value, true) FROM (VALUES \(rows)) AS wanted (name, unset, value) \
@@ -171,7 +172,9 @@ package final class PostgresClient: @unchecked Sendable {
 
     /// Closes a connection that is lost, or whose server is read-only, and ends its generation.
     ///
-    /// - Returns: Whether a new one may be opened. On the thread only.
+    /// On the thread only.
+    ///
+    /// - Returns: Whether a new connection may be opened.
     private func drop() -> Bool {
         guard reconnects else { return false }
         if connection != nil { generation.end(connectionGeneration) }
@@ -195,8 +198,9 @@ package final class PostgresClient: @unchecked Sendable {
     ///
     /// A transaction that conflicted with another one is repeated. One whose connection was lost is
     /// repeated once, on a new connection, if it was certainly not committed: `COMMIT` was not
-    /// sent, or the server confirms it. So is one that was refused because the server of an older
-    /// connection has become read-only. So `body` may run several times.
+    /// sent, or the server confirms it. A transaction that was refused because the server of an
+    /// older connection has become read-only is repeated once, too. So `body` may run several
+    /// times.
     ///
     /// - Parameter repetitions: The number of repetitions after conflicts.
     /// - Throws: The error of `body`; ``PostgresError``, with code `.commitUnknown` when the
@@ -303,8 +307,9 @@ package final class PostgresClient: @unchecked Sendable {
             return
         case .serializable, .readOnly, .exclusive: break
         }
-        // No COMMIT was sent yet, so a connection that is found dead here is an ordinary loss. The
-        // mark identifies the transaction, to ask for its outcome if the answer to COMMIT is lost.
+        // No COMMIT was sent yet, so a transaction whose connection is found dead here may be
+        // repeated. The mark identifies the transaction, to ask for its outcome if the answer to
+        // COMMIT is lost.
         let transaction = mode.mayChange ? try connection.transactionMark() : nil
         do {
             let tag = try connection.control("COMMIT", interruptible: false).commandTag
@@ -312,7 +317,7 @@ package final class PostgresClient: @unchecked Sendable {
                 throw PostgresError(.server, "the server rolled the transaction back")
             }
         } catch let error as PostgresError where error.isConnectionLost {
-            // A read may simply be repeated.
+            // A read has its result already, and has nothing to commit.
             guard mode.mayChange else { return }
             guard drop() else { throw error }
             switch transaction.map(outcome) ?? .unknown {
@@ -334,9 +339,9 @@ package final class PostgresClient: @unchecked Sendable {
         guard let history = mark.history else { return .unknown }
         // A transaction without changes may run again, whatever its outcome.
         guard let number = mark.number else { return mark.hasChanged ? .unknown : .rolledBack }
-        let end = ContinuousClock.now + configuration.outcomePatience
+        let deadline = ContinuousClock.now + configuration.outcomePatience
         var pause = 20
-        while ContinuousClock.now < end, !interruption.isRequested {
+        while ContinuousClock.now < deadline, !interruption.isRequested {
             do {
                 if let outcome = try connected().outcome(of: number, in: history) { return outcome }
             } catch let error as PostgresError where error.code == .server {
@@ -358,7 +363,8 @@ package final class PostgresClient: @unchecked Sendable {
 /// would fail on each connection that is dead, or whose server has become read-only.
 package final class PostgresGeneration: Sendable {
     private let count = Atomic(0)
-    private let changed = Atomic(-1)
+    /// The last generation in which the server accepted a change.
+    private let lastChanged = Atomic(-1)
 
     package init() {}
 
@@ -366,10 +372,12 @@ package final class PostgresGeneration: Sendable {
     var current: Int { count.load(ordering: .acquiring) }
 
     /// Records that the server accepted a change over a connection of a generation.
-    func change(_ generation: Int) { changed.store(generation, ordering: .releasing) }
+    func change(_ generation: Int) { lastChanged.store(generation, ordering: .releasing) }
 
     /// Whether a generation is the last one in which the server accepted a change.
-    func hasChanged(_ generation: Int) -> Bool { changed.load(ordering: .acquiring) == generation }
+    func hasChanged(_ generation: Int) -> Bool {
+        lastChanged.load(ordering: .acquiring) == generation
+    }
 
     /// Ends a generation unless it has ended already.
     func end(_ generation: Int) {
@@ -397,10 +405,10 @@ private enum PostgresOutcome {
 extension PostgresConnection {
     /// The data by which the server identifies a transaction after its connection was lost.
     ///
-    /// `number` is the one that the server assigned, nil before the first change and from servers
-    /// without numbers. `hasChanged` says whether the transaction changed anything, as far as the
-    /// answers show. `history` is the one in which the number is valid, nil if the server cannot be
-    /// asked later.
+    /// `number` is the transaction's number from the server, nil before its first change and from
+    /// servers without numbers. `hasChanged` says whether the transaction changed anything, as far
+    /// as the answers show. `history` is the history in which the number is valid, nil if the
+    /// server cannot be asked later.
     fileprivate typealias TransactionMark = (number: Int64?, hasChanged: Bool, history: History?)
 
     /// The history in which a transaction number is valid: a new server, or a standby that was
@@ -408,11 +416,12 @@ extension PostgresConnection {
     fileprivate struct History: Equatable {
         /// The system identifier, which the server got when its data folder was created.
         let cluster: String
-        /// The number of take-overs: the first eight digits of the name of a log file.
+        /// The number of the timeline, which each promotion of a standby increases: the first eight
+        /// digits of the name of a WAL file.
         let timeline: String
     }
 
-    /// The mark of the open transaction.
+    /// Returns the mark of the open transaction.
     fileprivate func transactionMark() throws -> TransactionMark {
         guard let cluster else {
             try probe()

@@ -14,9 +14,10 @@ package struct PostgresConfiguration: Sendable {
     let hosts: [[String: String]]
     /// The time for which the server may be silent during an exchange.
     ///
-    /// The kernel notices a machine that is gone; this limit is for one that hangs.
+    /// The kernel notices a server that is gone; this limit is for a server that hangs.
     package var answerTimeout: Duration = .seconds(75)
-    /// The longest wait for a server that went away during a commit, to ask it for the outcome.
+    /// The longest wait for a server whose connection was lost during a commit, to ask it for the
+    /// outcome.
     package var outcomePatience: Duration = .seconds(10)
     /// The time for which a connection of a pool may be idle before it is closed.
     package var idleTimeout: Duration = .seconds(300)
@@ -36,11 +37,11 @@ package struct PostgresConfiguration: Sendable {
     ///
     /// - Throws: ``PostgresError`` without any value of the URL.
     package init(url: String) throws(PostgresError) {
-        var complaint: UnsafeMutablePointer<CChar>?
-        let options = PQconninfoParse(try PostgresURL(url).text, &complaint)
+        var errorText: UnsafeMutablePointer<CChar>?
+        let options = PQconninfoParse(try PostgresURL(url).text, &errorText)
         defer {
             PQconninfoFree(options)
-            PQfreemem(complaint)
+            PQfreemem(errorText)
         }
         // libpq's message may quote the password, so it is not used.
         guard var option = options else {
@@ -92,11 +93,11 @@ package struct PostgresConfiguration: Sendable {
         else {
             return [settings]
         }
-        return (0..<count).map { place in
+        return (0..<count).map { index in
             var host = settings.merging(["target_session_attrs": "read-write"]) { given, _ in given
             }
             for (keyword, list) in lists where list.count == count {
-                host[keyword] = list[place].isEmpty ? nil : String(list[place])
+                host[keyword] = list[index].isEmpty ? nil : String(list[index])
             }
             return host
         }

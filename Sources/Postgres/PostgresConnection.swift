@@ -24,12 +24,12 @@ package final class PostgresConnection {
     ///
     /// It is reused only within one transaction, because a pooler may give the next transaction
     /// another session.
-    private var ready: (text: String, types: [UInt32])?
-    private var cursors = 0
+    private var preparedStatement: (text: String, types: [UInt32])?
+    /// The number of cursors declared so far, for their names.
+    private var cursorCount = 0
     /// The first failure since the transaction began.
     ///
-    /// The error after which the server accepts nothing more in the transaction, whatever the body
-    /// does.
+    /// After it, the server accepts no more statements in the transaction, whatever the body does.
     private(set) var failure: PostgresError?
     /// The pending request to cancel the running statement, if there is one.
     private var cancelRequest: PostgresCancelRequest?
@@ -55,7 +55,7 @@ package final class PostgresConnection {
     /// Resets the state before `BEGIN`.
     func beginUnit() {
         failure = nil
-        ready = nil
+        preparedStatement = nil
         hasChanged = false
     }
 
@@ -64,7 +64,7 @@ package final class PostgresConnection {
     /// - Throws: ``PostgresError``, or `CancellationError` if the statement was interrupted. After
     ///   either, the transaction can only be rolled back.
     package func execute(_ text: String, _ parameters: [SQLValue] = []) throws -> PostgresResult {
-        try failing { try send(text, PostgresParameters(parameters)) }
+        try recordingFailure { try send(text, PostgresParameters(parameters)) }
     }
 
     /// Inserts many rows with a statement that takes an array for each column.
@@ -89,7 +89,7 @@ package final class PostgresConnection {
         var upcoming = try next()
         while let parameters = upcoming {
             var following: Result<PostgresParameters?, any Error> = .success(nil)
-            let result = try failing {
+            let result = try recordingFailure {
                 try send(text, parameters) { following = Result(catching: next) }
             }
             changed += result.affectedRows
@@ -103,7 +103,7 @@ package final class PostgresConnection {
 
     /// Runs a closure whose failure on the server ends the transaction.
     @discardableResult
-    private func failing(_ body: () throws -> PostgresResult) throws -> PostgresResult {
+    private func recordingFailure(_ body: () throws -> PostgresResult) throws -> PostgresResult {
         if let failure { throw failure }
         do {
             let result = try body()
@@ -126,7 +126,7 @@ package final class PostgresConnection {
     @discardableResult
     func control(_ text: String, interruptible: Bool = true) throws -> PostgresResult {
         isInterruptible = interruptible
-        ready = nil
+        preparedStatement = nil
         defer { isInterruptible = true }
         return try roundTrip { PQsendQuery(handle, text) }
     }
@@ -153,8 +153,8 @@ package final class PostgresConnection {
     package func forEachPortion(
         _ text: String, _ parameters: [SQLValue], _ body: (PostgresResult) throws -> Void
     ) throws {
-        cursors += 1
-        let cursor = "mirror_bot_cursor_\(cursors)"
+        cursorCount += 1
+        let cursor = "mirror_bot_cursor_\(cursorCount)"
         _ = try execute("DECLARE \(cursor) NO SCROLL CURSOR FOR \(text)", parameters)
         // A cursor that could not be closed ends with the transaction.
         defer { if failure == nil { _ = try? execute("CLOSE \(cursor)") } }
@@ -169,16 +169,16 @@ package final class PostgresConnection {
         _ text: String, _ parameters: PostgresParameters, meanwhile: () -> Void = {}
     ) throws -> PostgresResult {
         // Between transactions a pooler may switch to a session that has not prepared it.
-        let isReady =
+        let isPrepared =
             PQtransactionStatus(handle) == PQTRANS_INTRANS
-            && ready.map { $0.text == text && $0.types == parameters.types } ?? false
-        ready = nil
+            && preparedStatement.map { $0.text == text && $0.types == parameters.types } ?? false
+        preparedStatement = nil
         let result = try parameters.withPointers { values, lengths, formats in
             Result {
                 try roundTrip(meanwhile: meanwhile) {
-                    // An unnamed statement leaves nothing in the session; the same text need not be
-                    // parsed again.
-                    isReady
+                    // The statement has no name, so that it leaves nothing in the session. If it is
+                    // prepared, the server need not parse it again.
+                    isPrepared
                         ? PQsendQueryPrepared(
                             handle, "", Int32(values.count), values, lengths, formats, 0)
                         : PQsendQueryParams(
@@ -187,7 +187,7 @@ package final class PostgresConnection {
                 }
             }
         }.get()
-        ready = (text, parameters.types)
+        preparedStatement = (text, parameters.types)
         return result
     }
 }
@@ -204,12 +204,12 @@ extension PostgresConnection {
         _ configuration: PostgresConfiguration, interruption: Interruption
     ) throws -> PostgresConnection {
         var refusals: [String] = []
-        for (place, host) in configuration.hosts.enumerated() {
+        for (index, host) in configuration.hosts.enumerated() {
             do {
                 return try connect(to: host, configuration, interruption)
             } catch var error as PostgresError where error.code == .connect {
                 refusals.append(error.message)
-                guard place == configuration.hosts.count - 1 else { continue }
+                guard index == configuration.hosts.count - 1 else { continue }
                 error.message = refusals.joined(separator: "; ")
                 throw error
             }
@@ -276,7 +276,7 @@ extension PostgresConnection {
         }
         PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
         PQsetnonblocking(handle, 1)
-        // Notices would go to the error output.
+        // Without a processor, libpq would print notices to the standard error output.
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
     }
 
@@ -322,7 +322,7 @@ extension PostgresConnection {
     }
 }
 
-// MARK: - Talking to the server without ever waiting for it for ever
+// MARK: - Exchanges with the server, all with a time limit
 
 extension PostgresConnection {
     /// The longest wait for the server to cancel a statement, in milliseconds.
@@ -341,7 +341,7 @@ extension PostgresConnection {
     @discardableResult
     private func roundTrip(meanwhile: () -> Void = {}, _ send: () -> Int32) throws -> PostgresResult
     {
-        try settled {
+        try completingExchange {
             guard send() == 1 else { throw lostConnection() }
             try flush()
             meanwhile()
@@ -351,7 +351,9 @@ extension PostgresConnection {
 
     /// Completes an exchange with the server, including a cancel request that an interruption
     /// started.
-    private func settled(_ exchange: () throws -> PostgresResult) throws -> PostgresResult {
+    private func completingExchange(_ exchange: () throws -> PostgresResult) throws
+        -> PostgresResult
+    {
         guard !isOutOfStep else { throw lostConnection() }
         cancelRequest = nil
         let result = Result { try exchange() }
@@ -398,8 +400,8 @@ extension PostgresConnection {
         return PQgetResult(handle)
     }
 
-    /// Waits for the socket; on an interruption asks the server to cancel, and waits for its
-    /// result, which shows whether it did.
+    /// Waits for the socket; on an interruption asks the server to cancel the statement, and waits
+    /// for the statement's result, which shows whether it was cancelled.
     private func wait(for events: Int32) throws {
         let socket = PQsocket(handle)
         guard interruption.isRequested else {
@@ -411,7 +413,7 @@ extension PostgresConnection {
         }
         var millisecondsLeft = min(Self.cancelMilliseconds, answerMilliseconds)
         while millisecondsLeft > 0 {
-            // The request is repeated, because one that arrives before the statement cancels
+            // The request is repeated, because a request that arrives before the statement cancels
             // nothing.
             if isInterruptible, cancelRequest?.isOver(within: 0) != false {
                 cancelRequest = PostgresCancelRequest(stopping: handle)
@@ -447,10 +449,10 @@ extension PostgresConnection {
             sqlState: sqlState,
             message: Self.withoutPassword(field("M") ?? "the server gave no reason", of: handle)
         )
-        // The server ends this session. Class 57P: it is shutting down; a proxy may report that
-        // with a lower severity.
-        let isTheEnd = ["FATAL", "PANIC"].contains(field("V"))
-        if isTheEnd || !isAlive || sqlState.hasPrefix("57P") || sqlState.hasPrefix("08") {
+        // With these severities the server ends the session. Class 57P means that it is shutting
+        // down; a proxy may report that with a lower severity.
+        let endsSession = ["FATAL", "PANIC"].contains(field("V"))
+        if endsSession || !isAlive || sqlState.hasPrefix("57P") || sqlState.hasPrefix("08") {
             isOutOfStep = true
             error.code = .connectionLost
         }
@@ -478,10 +480,12 @@ extension PostgresConnection {
             ? "the connection was lost" : withoutPassword(lines.joined(separator: "; "), of: handle)
     }
 
-    /// The shortest password that is searched for: a shorter one might be part of an ordinary word.
+    /// The shortest password that is searched for, in bytes: a shorter password might be part of an
+    /// ordinary word.
     private static let shortestPassword = 4
 
-    /// A server, or an impostor, may repeat the password that it was sent.
+    /// Removes the password from a message: a server, or an impostor, may repeat the password that
+    /// it received.
     private static func withoutPassword(_ message: String, of handle: OpaquePointer?) -> String {
         guard let password = PQpass(handle).map({ String(cString: $0) }),
             password.utf8.count >= shortestPassword
@@ -494,10 +498,10 @@ extension PostgresConnection {
 
 extension PostgresConnection {
     /// The header of binary `COPY` data: an eleven-byte signature, no flags, no extension.
-    private static let head: [UInt8] =
+    private static let copyHeader: [UInt8] =
         Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0x00] + [UInt8](repeating: 0, count: 8)
-    /// The trailer: a row with -1 values.
-    private static let tail: [UInt8] = [0xFF, 0xFF]
+    /// The trailer of binary `COPY` data: a row with -1 values.
+    private static let copyTrailer: [UInt8] = [0xFF, 0xFF]
 
     /// Copies rows into a table, at half the cost of any `INSERT`, unless a key exists already.
     ///
@@ -512,34 +516,34 @@ extension PostgresConnection {
     ///   the transaction can only be rolled back.
     package func copy(_ text: String, rows: [Int], _ row: (Int) throws -> [SQLValue]) throws -> Int?
     {
-        try failing { try control("SAVEPOINT mirror_bot_copy") }
+        try recordingFailure { try control("SAVEPOINT mirror_bot_copy") }
         let result: PostgresResult
         do {
-            result = try copied(text, rows, row)
+            result = try copyRows(text, rows, row)
         } catch let error as PostgresError where error.sqlState == "23505" {
-            try failing { try control("ROLLBACK TO SAVEPOINT mirror_bot_copy") }
+            try recordingFailure { try control("ROLLBACK TO SAVEPOINT mirror_bot_copy") }
             return nil
         } catch {
-            return try failing { throw error }.affectedRows
+            return try recordingFailure { throw error }.affectedRows
         }
-        try failing { try control("RELEASE SAVEPOINT mirror_bot_copy") }
+        try recordingFailure { try control("RELEASE SAVEPOINT mirror_bot_copy") }
         // The copy counts as a change of the transaction.
-        return try failing { result }.affectedRows
+        return try recordingFailure { result }.affectedRows
     }
 
-    private func copied(
+    private func copyRows(
         _ text: String, _ rows: [Int], _ row: (Int) throws -> [SQLValue]
     ) throws -> PostgresResult {
-        try settled {
+        try completingExchange {
             try beginCopying(text)
             let sending = Result {
-                try put(Self.head)
+                try put(Self.copyHeader)
                 for portion in rows.portions(of: Self.rowsInPortion) {
                     var bytes: [UInt8] = []
                     for number in portion { bytes.append(copied: try row(number)) }
                     try put(bytes)
                 }
-                try put(Self.tail)
+                try put(Self.copyTrailer)
             }
             guard case .failure(let error) = sending else {
                 try endCopying(nil)
@@ -548,7 +552,7 @@ extension PostgresConnection {
             // Makes the server discard the data, unless the connection is lost.
             if !isOutOfStep {
                 try endCopying("no more rows")
-                // The server's result is the error that it was sent.
+                // The server's result only repeats the error text that it received.
                 _ = try? lastResult()
             }
             throw error
@@ -570,7 +574,7 @@ extension PostgresConnection {
 
     private func put(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { buffer in
-            try untilTaken {
+            try repeatingUntilAccepted {
                 PQputCopyData(
                     handle, buffer.baseAddress?.assumingMemoryBound(to: CChar.self),
                     Int32(clamping: buffer.count))
@@ -580,12 +584,12 @@ extension PostgresConnection {
     }
 
     private func endCopying(_ reason: String?) throws {
-        try untilTaken { PQputCopyEnd(handle, reason) }
+        try repeatingUntilAccepted { PQputCopyEnd(handle, reason) }
         try flush()
     }
 
     /// Repeats a call until libpq has room for its data.
-    private func untilTaken(_ offer: () -> Int32) throws {
+    private func repeatingUntilAccepted(_ offer: () -> Int32) throws {
         while true {
             switch offer() {
             case 1: return
@@ -598,7 +602,7 @@ extension PostgresConnection {
 
 /// Asks the server, over a separate connection, to cancel a statement.
 ///
-/// libpq waits for the server's reaction without a limit, so it does that on a thread of its own.
+/// libpq waits for the server's reaction without a time limit, so each request has its own thread.
 private final class PostgresCancelRequest: @unchecked Sendable {
     // Unchecked because `pointer` is used only by the sending thread, and `isOver` only under the
     // condition.
@@ -621,7 +625,7 @@ private final class PostgresCancelRequest: @unchecked Sendable {
     /// Until then the request may still stop a later statement of the same
     /// connection.
     ///
-    /// - Returns: False if `milliseconds` have passed before.
+    /// - Returns: Whether that was the case within `milliseconds`.
     func isOver(within milliseconds: Int) -> Bool {
         let limit = Date(timeIntervalSinceNow: Double(milliseconds) / 1_000)
         return condition.withLock {
@@ -633,9 +637,9 @@ private final class PostgresCancelRequest: @unchecked Sendable {
     }
 
     private func send() {
-        var complaint = [CChar](repeating: 0, count: 256)
+        var errorText = [CChar](repeating: 0, count: 256)
         // If the request does not arrive, the wait for the statement's result times out.
-        _ = PQcancel(pointer, &complaint, Int32(complaint.count))
+        _ = PQcancel(pointer, &errorText, Int32(errorText.count))
         condition.withLock {
             isOver = true
             condition.broadcast()

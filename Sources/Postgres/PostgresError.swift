@@ -26,7 +26,7 @@ package struct PostgresError: Error, Sendable {
     }
 
     package var code: Code
-    /// The five-character SQLSTATE, where the server gave one.
+    /// The five-character SQLSTATE; nil if the server gave none.
     package var sqlState: String?
     package var message: String
 
@@ -39,11 +39,13 @@ package struct PostgresError: Error, Sendable {
     init(sqlState: String, message: String) {
         self.code = .server
         self.sqlState = sqlState
-        // Class 22, data exceptions, quotes the data.
+        // The messages of class 22, data exceptions, quote the data.
         self.message = sqlState.hasPrefix("22") ? "the server refused a value" : message
     }
 
-    /// A refusal to connect, in libpq's verbose words, where `FATAL:  28P01: …` holds the SQLSTATE.
+    /// Makes an error from libpq's verbose message about a refused connection.
+    ///
+    /// In `FATAL:  28P01: …`, the SQLSTATE is 28P01.
     init(refusal text: String) {
         let report = text.matches(of: #/:  ([0-9A-Z]{5}): /#).last
         self.sqlState = report.map { String($0.output.1) }
@@ -73,7 +75,7 @@ package struct PostgresError: Error, Sendable {
         sqlState == "40001" || sqlState == "40P01"
     }
 
-    /// Whether a new connection is needed, and may help.
+    /// Whether the connection was lost, so that a new one is needed, and may help.
     var isConnectionLost: Bool { code == .connectionLost }
 }
 

@@ -10,8 +10,8 @@ import Synchronization
 /// A unit cannot wait for another one of its own pool, because its body is synchronous. So there is
 /// no deadlock: every waiting unit gets a connection when those that run have ended.
 package final class PostgresPool: Sendable {
-    /// The most connections of a pool unless more or fewer are wanted.
-    package static let usualSize = 8
+    /// The default limit of a pool's connections.
+    package static let defaultSize = 8
 
     private let configuration: PostgresConfiguration
     private let size: Int
@@ -38,18 +38,18 @@ package final class PostgresPool: Sendable {
     /// The number of units that wait for a connection.
     package var waiting: Int { state.withLock { $0.waiting.count } }
 
-    /// Opens a connection, so that a wrong URL is noticed.
+    /// Opens a connection now, so that a wrong URL is noticed.
     ///
     /// - Throws: ``PostgresError`` or `CancellationError`.
     package func connect() async throws {
         try await borrowing(.read) { try await $0.connect() }
     }
 
-    /// The number of times that a unit borrows a connection, and repeats its transaction with it,
-    /// after conflicts.
+    /// The limit of rounds after conflicts: in each, a unit borrows a connection anew.
     ///
     /// The connection is returned between two rounds.
     private static let rounds = 7
+    /// The number of repetitions of a transaction in a round, with the same connection.
     private static let repetitions = 5
 
     /// Runs `body` in one transaction on one of the connections; see
@@ -68,15 +68,15 @@ package final class PostgresPool: Sendable {
                     try await client.transaction(mode, repetitions: Self.repetitions, body)
                 }
             } catch let error as PostgresError where error.isRepeatable && round < Self.rounds {
-                let longest = min(25 << round, 400)
-                try await Task.sleep(for: .milliseconds(Int.random(in: 0...longest)))
+                let longestPause = min(25 << round, 400)
+                try await Task.sleep(for: .milliseconds(Int.random(in: 0...longestPause)))
                 round += 1
             }
         }
     }
 
-    /// Closes all connections after the calls in progress, those that wait for a connection
-    /// included; idempotent.
+    /// Closes all connections after the calls in progress, including calls that wait for a
+    /// connection; idempotent.
     package func close() async {
         await withCheckedContinuation { continuation in
             let isQuiet = state.withLock { state in
@@ -91,7 +91,7 @@ package final class PostgresPool: Sendable {
             defer { state.idle = [] }
             return state.idle
         }
-        for one in idle { await one.client.close() }
+        for connection in idle { await connection.client.close() }
     }
 }
 
@@ -125,10 +125,10 @@ extension PostgresPool {
     private func borrowing<Value: Sendable>(
         _ use: Use, _ work: (PostgresClient) async throws -> Value
     ) async throws -> Value {
-        // The number is kept if the unit has to wait again, so that it is served first.
+        // The unit keeps its number if it has to wait again, so that it is served first.
         let unitNumber = state.withLock { state in
-            state.number += 1
-            return state.number
+            state.lastUnitNumber += 1
+            return state.lastUnitNumber
         }
         while true {
             let client = try await borrow(use, unitNumber)
@@ -190,9 +190,10 @@ extension PostgresPool {
         if let idle = state.idle.popLast() {
             client = idle.client
         } else {
-            state.made += 1
+            state.clientCount += 1
             client = PostgresClient(
-                configuration: configuration, name: "pg-\(state.made)", generation: generation)
+                configuration: configuration, name: "pg-\(state.clientCount)",
+                generation: generation)
         }
         state.lent.append((client, use))
         return client
@@ -200,8 +201,8 @@ extension PostgresPool {
 
     /// Returns a connection to the pool and lends it to the unit that has waited longest.
     ///
-    /// - Parameter isCrowded: Whether the server had no room for it.
-    /// - Returns: Whether there are other connections.
+    /// - Parameter isCrowded: Whether the server had no room for the connection.
+    /// - Returns: Whether the pool has other connections.
     @discardableResult
     private func giveBack(_ client: PostgresClient, _ use: Use, isCrowded: Bool = false) -> Bool {
         var served: [(Waiting, PostgresClient)] = []
@@ -229,7 +230,7 @@ extension PostgresPool {
             }
             if state.isClosed, state.isQuiet { swap(&closers, &state.closers) }
             if !state.idle.isEmpty, state.sweeper == nil, !state.isClosed {
-                state.sweeper = sweeping()
+                state.sweeper = startSweeper()
             }
             return hasOthers
         }
@@ -240,8 +241,8 @@ extension PostgresPool {
 
     // MARK: - Idle connections
 
-    /// Closes idle connections as their time comes, until there are none.
-    private func sweeping() -> Task<Void, Never> {
+    /// Starts a task that closes connections when they were idle for too long, until none is idle.
+    private func startSweeper() -> Task<Void, Never> {
         Task { [clock, weak self] in
             while let next = await self?.closeIdle() {
                 do { try await clock.sleep(next) } catch { return }
@@ -251,7 +252,7 @@ extension PostgresPool {
 
     /// Closes connections that were idle for too long.
     ///
-    /// - Returns: When the next one may be due; nil if none is idle, which ends the sweeping.
+    /// - Returns: When the next connection may be due; nil if none is idle, which ends the sweeper.
     private func closeIdle() async -> Duration? {
         let (expired, next): ([Idle], Duration?) = state.withLock { state in
             let limit = clock.now() - configuration.idleTimeout
@@ -262,7 +263,7 @@ extension PostgresPool {
             if next == nil { state.sweeper = nil }
             return (expired, next)
         }
-        for one in expired { await one.client.close() }
+        for connection in expired { await connection.client.close() }
         return next
     }
 
@@ -285,13 +286,13 @@ extension PostgresPool {
         /// The units that wait, sorted by number.
         var waiting: [Waiting] = []
         /// The number of the latest unit.
-        var number = 0
+        var lastUnitNumber = 0
         /// The number of clients created so far.
-        var made = 0
+        var clientCount = 0
         var isClosed = false
         /// Callers of `close` that wait until no unit is left.
         var closers: [CheckedContinuation<Void, Never>] = []
-        /// Closes idle connections; nil while none is idle.
+        /// The task that closes idle connections; nil while none is idle.
         var sweeper: Task<Void, Never>?
 
         /// Whether no unit runs or waits.

@@ -18,8 +18,8 @@ package struct PostgresURL {
         try Self.checkAuthority(afterScheme)
         // libpq searches for the end of user name and password first, and then for parameters.
         let authority = afterScheme.prefix { $0 != "/" }
-        let start = authority.firstIndex(of: "@") ?? afterScheme.startIndex
-        guard let queryStart = afterScheme[start...].firstIndex(of: "?") else {
+        let hostStart = authority.firstIndex(of: "@") ?? afterScheme.startIndex
+        guard let queryStart = afterScheme[hostStart...].firstIndex(of: "?") else {
             text = url
             return
         }
@@ -51,8 +51,8 @@ extension PostgresURL {
     /// Returns the problem with the scheme of an address that is not a `postgres://` URL; nil if
     /// there is none.
     ///
-    /// It continues a sentence that begins with a setting's name, and shows nothing of the address
-    /// but the schemes of known tools.
+    /// The text continues a sentence that begins with a setting's name. Of the address it shows at
+    /// most the scheme, if that is the scheme of a known tool.
     package static func schemeProblem(of url: String) -> String? {
         schemes.contains { url.hasPrefix($0) } ? nil : foreignScheme(of: url)
     }
@@ -78,7 +78,7 @@ extension PostgresURL {
             "cockroachdb": "CockroachDB", "redis": "Redis", "rediss": "Redis", "https": "a page",
             "http": "a page",
         ]
-        guard let other = productsByScheme[scheme] else {
+        guard let product = productsByScheme[scheme] else {
             let isUpper = ["postgres", "postgresql"].contains(scheme)
             return isUpper ? "writes \(scheme):// in capitals; write it in small letters" : expected
         }
@@ -89,7 +89,7 @@ extension PostgresURL {
             case "postgis", "cockroachdb": "; write postgres://"
             default: "; expected the address of a PostgreSQL server, \(form)"
             }
-        return "begins with \(scheme)://, which is for \(other)\(advice)"
+        return "begins with \(scheme)://, which is for \(product)\(advice)"
     }
 
     private static let drivers = [
@@ -134,6 +134,7 @@ extension PostgresURL {
     private enum Meaning {
         /// The parameter has no effect here.
         case nothing
+        /// The parameter is replaced by one with this name and value.
         case written(String, String)
         /// The parameter is refused, with the rest of the error message after its name.
         case refused(String)
@@ -142,7 +143,7 @@ extension PostgresURL {
     private static let sslModes = [
         "disable", "allow", "prefer", "require", "verify-ca", "verify-full",
     ]
-    private static let numbers: Set = [
+    private static let numericParameters: Set = [
         "connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval",
         "keepalives_count",
         "tcp_user_timeout",
@@ -199,13 +200,14 @@ extension PostgresURL {
         ("Supabase or Vercel", ["supa", "workaround", "pool_mode"]),
     ]
 
-    /// The parameters for libpq, still with their escapes.
+    /// Returns the parameters for libpq, still with their escapes.
     private static func parameters(_ query: Substring) throws(PostgresError) -> [String] {
         var written: [String] = []
         var isBehindPassword = false
         for parameter in query.split(separator: "&") {
             let name = parameter.prefix { $0 != "=" }
-            // An unescaped character in a password may turn the rest of it into a parameter.
+            // An unescaped character in a password may turn the rest of the password into a
+            // parameter, which no error may show.
             let isShown = !isBehindPassword && isName(name)
             guard name.endIndex != parameter.endIndex else {
                 throw unusable(
@@ -232,8 +234,8 @@ extension PostgresURL {
     /// Returns the treatment of a parameter; nil if libpq accepts it as it is.
     private static func meaning(of name: String, _ value: String) -> Meaning? {
         switch (name, value) {
-        // Prisma's; this program supports a pooler in any case, and refuses every schema but the
-        // usual one below.
+        // These parameters are Prisma's. This program supports a pooler in any case, and refuses
+        // every schema except `public` below.
         case ("pgbouncer", _), ("schema", "public"), ("uselibpqcompat", _): return .nothing
         case ("sslmode", "no-verify"), ("sslaccept", "accept_invalid_certs"):
             return .written("sslmode", "require")
@@ -257,7 +259,7 @@ extension PostgresURL {
             return .refused(
                 "which PostgreSQL does not know in a URL; write options=-c\(name)%3DVALUE")
         case ("ApplicationName", _): return .refused("which PostgreSQL calls application_name")
-        case (_, _) where numbers.contains(name) && Int(value) == nil:
+        case (_, _) where numericParameters.contains(name) && Int(value) == nil:
             return .refused("whose value is no whole number")
         default: break
         }
@@ -265,10 +267,10 @@ extension PostgresURL {
             return .refused("which is for \(tool); leave it out")
         }
         if parameterNames.contains(name) { return nil }
-        let small = name.lowercased()
+        let lowercased = name.lowercased()
         return .refused(
-            parameterNames.contains(small)
-                ? "which PostgreSQL writes in small letters, as \(small)"
+            parameterNames.contains(lowercased)
+                ? "which PostgreSQL writes in small letters, as \(lowercased)"
                 : "which PostgreSQL does not know; leave it out")
     }
 

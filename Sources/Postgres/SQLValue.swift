@@ -72,7 +72,7 @@ extension SQLValue {
         }
     }
 
-    /// The value of a type's text form in the nearest of the cases here.
+    /// Converts the text form of a value of a type to the closest case.
     ///
     /// Integers of every width become 64 bits; a `numeric` becomes an integer if it is one, else a
     /// real; types without a case become text.
@@ -130,7 +130,7 @@ struct PostgresParameters {
         endTexts()
     }
 
-    /// One array for each column of some rows.
+    /// Makes one array for each column of some rows.
     ///
     /// - Parameters:
     ///   - columns: The element types of the arrays.
@@ -162,10 +162,11 @@ struct PostgresParameters {
         endTexts()
     }
 
-    /// An empty text at the end still needs an address: no address means null.
+    /// Appends one byte, because an empty text at the end needs an address too: no address would
+    /// mean null.
     private mutating func endTexts() { bytes.append(0 as UInt8) }
 
-    /// Passes the arguments of libpq's functions to `body`: values, their lengths, their formats.
+    /// Passes the arguments for libpq's functions to `body`: values, their lengths, their formats.
     func withPointers<Value>(_ body: ([UnsafePointer<CChar>?], [Int32], [Int32]) -> Value) -> Value
     {
         bytes.withUnsafeBytes { buffer in
@@ -203,7 +204,7 @@ package final class PostgresResult {
         PQcmdTuples(handle).flatMap { Int(String(cString: $0)) } ?? 0
     }
 
-    /// Whether the statement was more than a query.
+    /// Whether the statement changed something.
     var isChange: Bool {
         switch commandTag.prefix(while: { $0 != " " }) {
         case "SELECT", "FETCH", "DECLARE", "CLOSE", "BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK":
@@ -250,7 +251,7 @@ extension [UInt8] {
         Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
     }
 
-    /// Adds the binary form of a value; nothing for null.
+    /// Adds the binary form of a value; adds nothing for null.
     fileprivate mutating func append(_ value: SQLValue) {
         switch value {
         case .null: break

@@ -34,27 +34,28 @@ package final class RedisClient: @unchecked Sendable {
     /// - Throws: ``RedisError``, or `CancellationError`.
     package func pipeline(_ commands: [RedisCommand]) async throws -> [RedisReply] {
         if commands.isEmpty { return [] }
-        let trip = try RedisTrip(commands)
-        try await advance(trip)
-        let end = ContinuousClock.now + configuration.clusterPatience
+        let pipeline = try RedisPipeline(commands)
+        try await advance(pipeline)
+        let deadline = ContinuousClock.now + configuration.clusterPatience
         var pause = Duration.milliseconds(5)
-        while !trip.isOver {
-            guard .now + pause < end else { return try trip.giveUp() }
-            // Not on the executor's thread, so that other callers can use servers that are
-            // available.
+        while !pipeline.isOver {
+            guard .now + pause < deadline else { return try pipeline.giveUp() }
+            // This call waits outside the executor's thread, so that other callers can use servers
+            // that are available.
             try await Task.sleep(for: pause)
             pause = min(pause * 2, .milliseconds(200))
-            try await advance(trip)
+            try await advance(pipeline)
         }
-        return trip.replies
+        return pipeline.replies
     }
 
-    private func advance(_ trip: RedisTrip) async throws {
+    private func advance(_ pipeline: RedisPipeline) async throws {
         do {
             try await executor.run(
                 interrupting: interruption,
-                beginning: { try self.nodes?.begin(trip) == true ? () : nil },
-                { try self.nodes?.advance(trip) })
+                // The nil result lets the rest of the work run on the executor's thread.
+                beginning: { try self.nodes?.begin(pipeline) == true ? () : nil },
+                { try self.nodes?.advance(pipeline) })
         } catch is CancellationError where !Task.isCancelled {
             throw RedisError(.closed, message: "the client was closed")
         }
@@ -83,7 +84,7 @@ package final class RedisClient: @unchecked Sendable {
         }
     }
 
-    /// Ends the connections after the commands in the queue; later calls throw code `.closed`.
+    /// Closes the connections after the queued commands; later calls throw code `.closed`.
     package func close() async {
         await executor.shutdown { self.nodes = nil }
     }

@@ -66,7 +66,7 @@ package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomRefl
         let afterHosts = afterScheme[authority.endIndex...]
         try Self.checkEnd(afterHosts)
         database = try Self.database(of: afterHosts)
-        // The last @, because a password may contain one.
+        // The last @ ends the password, because a password may contain an @.
         let atSign = authority.lastIndex(of: "@")
         (user, password) = try Self.credentials(atSign.map { authority[..<$0] })
         let hosts = atSign.map { authority[authority.index(after: $0)...] } ?? authority
@@ -196,7 +196,7 @@ extension RedisConfiguration {
         if text.hasPrefix("[") {
             host = text.dropFirst().prefix { $0 != "]" }
             guard host.endIndex != text.endIndex, host.contains(":"),
-                host.allSatisfy(isAddress6Character)
+                host.allSatisfy(isIPv6Character)
             else {
                 throw unusable("has a malformed address in brackets; \(form)")
             }
@@ -204,10 +204,11 @@ extension RedisConfiguration {
             throw unusable("has a character in its host that no host name has; \(form)")
         }
         guard !host.isEmpty else { throw unusable("has no host; \(form)") }
-        var rest = text[host.endIndex...]
-        if text.hasPrefix("[") { rest = rest.dropFirst() }
-        if rest.isEmpty { return RedisAddress(host: String(host), port: 6_379) }
-        guard rest.hasPrefix(":"), let port = decimal(rest.dropFirst(), upTo: 65_535), port > 0
+        var afterHost = text[host.endIndex...]
+        if text.hasPrefix("[") { afterHost = afterHost.dropFirst() }
+        if afterHost.isEmpty { return RedisAddress(host: String(host), port: 6_379) }
+        guard afterHost.hasPrefix(":"),
+            let port = decimal(afterHost.dropFirst(), upTo: 65_535), port > 0
         else {
             throw unusable("has a port that is not a number from 1 to 65535; \(form)")
         }
@@ -218,7 +219,7 @@ extension RedisConfiguration {
         character.isASCII && (character.isLetter || character.isNumber || "-._".contains(character))
     }
 
-    private static func isAddress6Character(_ character: Character) -> Bool {
+    private static func isIPv6Character(_ character: Character) -> Bool {
         character.isASCII && (character.isHexDigit || ":.".contains(character))
     }
 

@@ -14,7 +14,7 @@ final class RedisConnection {
 
     /// The certificate the server showed.
     let peerCertificate: String?
-    /// Whether the last small exchange took less than a moment.
+    /// Whether the last small exchange took less than a ``moment``.
     private(set) var isNear = true
     private let stream: ByteStream
     private let reader: ReplyReader
@@ -24,10 +24,14 @@ final class RedisConnection {
     private var exchange: Exchange?
 
     private struct Exchange {
+        /// The encoded commands.
         let commands: [UInt8]
+        /// The number of commands, and so of expected replies.
         let count: Int
-        let began: ContinuousClock.Instant
+        let start: ContinuousClock.Instant
+        /// The number of bytes sent so far.
         var sent = 0
+        /// The number of bytes received so far.
         var received = 0
         var replies: [RedisReply] = []
     }
@@ -55,11 +59,11 @@ final class RedisConnection {
         }
     }
 
-    /// Begins to send encoded commands; ``proceed(until:interruption:)`` must follow.
+    /// Begins an exchange of encoded commands; ``proceed(until:interruption:)`` must follow.
     func begin(_ commands: [UInt8], count: Int) {
-        var fresh = Exchange(commands: commands, count: count, began: .now)
-        fresh.replies.reserveCapacity(count)
-        exchange = fresh
+        var newExchange = Exchange(commands: commands, count: count, start: .now)
+        newExchange.replies.reserveCapacity(count)
+        exchange = newExchange
     }
 
     /// Sends encoded commands and returns their replies.
@@ -106,7 +110,7 @@ final class RedisConnection {
                 message: "the server answered what was not asked")
         }
         if exchange.commands.count <= Self.small {
-            isNear = exchange.began.duration(to: .now) < Self.moment
+            isNear = exchange.start.duration(to: .now) < Self.moment
         }
         return exchange.replies
     }
@@ -117,9 +121,9 @@ final class RedisConnection {
     ) throws -> Bool {
         while exchange.replies.count < exchange.count {
             let sent = try send(&exchange)
-            let isAllAsked = exchange.sent == exchange.commands.count
-            // Everything was sent at once, and nothing had arrived before.
-            if isAllAsked, sent == exchange.sent {
+            let isEverythingSent = exchange.sent == exchange.commands.count
+            // This call has sent all commands at once, so no reply can have arrived yet.
+            if isEverythingSent, sent == exchange.sent {
                 guard try stream.wait(until: deadline, interruption: interruption) else {
                     return false
                 }
@@ -128,7 +132,7 @@ final class RedisConnection {
             if sent == 0, received == 0, exchange.replies.count < exchange.count {
                 guard
                     try stream.wait(
-                        toSend: !isAllAsked, until: deadline, interruption: interruption)
+                        toSend: !isEverythingSent, until: deadline, interruption: interruption)
                 else {
                     return false
                 }

@@ -84,14 +84,14 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
         "TRYAGAIN": "the cluster is moving its keys, and does not come to an end",
     ]
 
-    /// Whether a new connection may lead to another server: after a failover a name belongs to a
-    /// new server, while the old one still answers.
+    /// Whether the reply comes from a server that a failover may have replaced: a new connection to
+    /// the same name may lead to the new server.
     var isOfWrongServer: Bool {
         ["READONLY", "MASTERDOWN", "LOADING", "NOAUTH"].contains(serverCode)
     }
 
-    /// The failure as that of a pipeline of which some commands have run.
-    var afterOthersRan: RedisError {
+    /// The same error for a pipeline of which some commands have run.
+    var forPartlyRunPipeline: RedisError {
         RedisError(code, mayHaveRun: true, serverCode: serverCode, message: message)
     }
 

@@ -4,16 +4,16 @@ import Transport
 /// A pipeline of commands with the replies received so far.
 ///
 /// Owned by the call that created it and, while that waits, by the turn of the client's executor.
-final class RedisTrip: @unchecked Sendable {
+final class RedisPipeline: @unchecked Sendable {
     // Unchecked because the call waits while the executor's turn uses it.
     let commands: [RedisCommand]
     /// The replies; for an unanswered command, the last error from a server.
     fileprivate(set) var replies: [RedisReply]
     /// The indices of the unanswered commands.
-    fileprivate(set) var open: [Int]
+    fileprivate(set) var unanswered: [Int]
     /// Commands to send once with `ASKING` to another server, because their key is being migrated
     /// there.
-    fileprivate var asked: [Int: RedisAddress] = [:]
+    fileprivate var askTargets: [Int: RedisAddress] = [:]
     /// The reason why no server could be reached.
     fileprivate var failure: RedisError?
 
@@ -25,18 +25,19 @@ final class RedisTrip: @unchecked Sendable {
         }
         self.commands = commands
         replies = Array(repeating: .null, count: commands.count)
-        open = Array(commands.indices)
+        unanswered = Array(commands.indices)
     }
 
-    var isOver: Bool { open.isEmpty }
+    /// Whether all commands are answered.
+    var isOver: Bool { unanswered.isEmpty }
 
-    /// Ends the trip although some commands are unanswered.
+    /// Ends the pipeline although some commands are unanswered.
     ///
     /// - Returns: The servers' replies.
     /// - Throws: ``RedisError`` if a server could not be reached.
     func giveUp() throws(RedisError) -> [RedisReply] {
         guard let failure else { return replies }
-        throw open.count < commands.count ? failure.afterOthersRan : failure
+        throw unanswered.count < commands.count ? failure.forPartlyRunPipeline : failure
     }
 }
 
@@ -46,9 +47,9 @@ final class RedisTrip: @unchecked Sendable {
 /// master that is needed. Used by one thread at a time.
 final class RedisNodes {
     /// The most redirections in a row that a command follows before it waits.
-    private static let hops = 5
+    private static let maximumRedirections = 5
     /// The time limit for connecting to one of several servers.
-    private static let nodePatience: Duration = .seconds(2)
+    private static let nodeConnectTimeout: Duration = .seconds(2)
 
     private let configuration: RedisConfiguration
     private let interruption: Interruption
@@ -62,9 +63,9 @@ final class RedisNodes {
     private var isOutdated = false
     /// The node to query first for a newer slot map.
     private var informant: RedisAddress?
-    /// A trip whose commands were sent, but not answered within a moment, and the server that has
-    /// them.
-    private var underWay: (trip: RedisTrip, route: Route)?
+    /// The pipeline whose commands were sent, but not answered within a moment, and the server that
+    /// received them.
+    private var inFlight: (pipeline: RedisPipeline, route: Route)?
 
     /// The destination of commands.
     private struct Route: Hashable {
@@ -79,87 +80,87 @@ final class RedisNodes {
         home = configuration.addresses[0]
     }
 
-    // MARK: - Trips
+    // MARK: - Pipelines
 
     /// Sends a small command to a server that is known to be near, and waits a moment for the
     /// reply.
     ///
-    /// - Returns: Whether the trip is over.
+    /// - Returns: Whether all commands are answered.
     /// - Throws: ``RedisError`` or `CancellationError`.
-    func begin(_ trip: RedisTrip) throws -> Bool {
-        // TLS may raise SIGPIPE, which only the executor's own thread is safe from.
-        guard !configuration.usesTLS, trip.commands.count <= 4, underWay == nil, !isOutdated,
-            let route = onlyRoute(of: trip), let connection = connections[route.address],
+    func begin(_ pipeline: RedisPipeline) throws -> Bool {
+        // TLS may raise SIGPIPE, which only the executor's own thread blocks.
+        guard !configuration.usesTLS, pipeline.commands.count <= 4, inFlight == nil, !isOutdated,
+            let route = onlyRoute(of: pipeline), let connection = connections[route.address],
             connection.isNear,
-            case let bytes = RedisCommand.encode(trip.commands),
+            case let bytes = RedisCommand.encode(pipeline.commands),
             bytes.count <= RedisConnection.small,
             connection.isIdle()
         else { return false }
-        connection.begin(bytes, count: trip.commands.count)
-        try losing(route.address) {
+        connection.begin(bytes, count: pipeline.commands.count)
+        try droppingConnectionOnError(route.address) {
             guard let replies = try connection.proceed(until: .now + RedisConnection.moment) else {
-                return underWay = (trip, route)
+                return inFlight = (pipeline, route)
             }
-            take(replies, of: trip.open, for: trip, from: route.address)
+            take(replies, of: pipeline.unanswered, for: pipeline, from: route.address)
         }
-        return trip.isOver
+        return pipeline.isOver
     }
 
-    private func onlyRoute(of trip: RedisTrip) -> Route? {
+    private func onlyRoute(of pipeline: RedisPipeline) -> Route? {
         guard let map else { return Route(address: home) }
-        let slot = trip.commands[0].slot
-        guard trip.commands.allSatisfy({ $0.slot == slot }) else { return nil }
+        let slot = pipeline.commands[0].slot
+        guard pipeline.commands.allSatisfy({ $0.slot == slot }) else { return nil }
         return map[slot].map { Route(address: $0) }
     }
 
     /// Sends the open commands, as far as that is possible without waiting for a cluster to settle.
     ///
     /// - Throws: ``RedisError`` or `CancellationError`.
-    func advance(_ trip: RedisTrip) throws {
-        try finishWhatIsUnderWay(trip)
-        trip.failure = nil
-        for _ in 0..<Self.hops where !trip.isOver {
+    func advance(_ pipeline: RedisPipeline) throws {
+        try finishPipelineInFlight(pipeline)
+        pipeline.failure = nil
+        for _ in 0..<Self.maximumRedirections where !pipeline.isOver {
             do {
                 try locate()
                 var mustWait = false
-                for (route, places) in routes(of: trip) {
-                    if try ask(places, of: trip, along: route) { mustWait = true }
+                for (route, indices) in routes(of: pipeline) {
+                    if try send(indices, of: pipeline, along: route) { mustWait = true }
                 }
                 if mustWait { return }
             } catch let error as RedisError where map != nil && error.isOfUnreachableServer {
                 // The master did not answer: its replica will replace it, or it will return.
                 isOutdated = true
-                trip.failure = error
-                trip.asked = [:]
+                pipeline.failure = error
+                pipeline.askTargets = [:]
                 return
             }
         }
     }
 
-    private func finishWhatIsUnderWay(_ trip: RedisTrip) throws {
-        guard let (begun, route) = underWay else { return }
-        underWay = nil
-        guard begun === trip, let connection = connections[route.address] else {
-            // The reply is not needed any more.
+    private func finishPipelineInFlight(_ pipeline: RedisPipeline) throws {
+        guard let (runningPipeline, route) = inFlight else { return }
+        inFlight = nil
+        guard runningPipeline === pipeline, let connection = connections[route.address] else {
+            // The caller of that pipeline was cancelled, so the reply is not needed any more.
             connections[route.address] = nil
             return
         }
-        try losing(route.address) {
+        try droppingConnectionOnError(route.address) {
             let replies = try connection.finish(
                 by: .now + configuration.commandTimeout, interruption: interruption)
-            take(replies, of: trip.open, for: trip, from: route.address)
+            take(replies, of: pipeline.unanswered, for: pipeline, from: route.address)
         }
     }
 
     /// The open commands by destination, in their order.
-    private func routes(of trip: RedisTrip) -> [(Route, [Int])] {
-        guard let map else { return [(Route(address: home), trip.open)] }
+    private func routes(of pipeline: RedisPipeline) -> [(Route, [Int])] {
+        guard let map else { return [(Route(address: home), pipeline.unanswered)] }
         var routes: [Route] = []
         var indicesByRoute: [Route: [Int]] = [:]
-        for index in trip.open {
-            let owner = map[trip.commands[index].slot] ?? map.masters.first ?? home
+        for index in pipeline.unanswered {
+            let owner = map[pipeline.commands[index].slot] ?? map.masters.first ?? home
             let route =
-                trip.asked[index].map { Route(address: $0, isAsking: true) }
+                pipeline.askTargets[index].map { Route(address: $0, isAsking: true) }
                 ?? Route(address: owner)
             if indicesByRoute[route] == nil { routes.append(route) }
             indicesByRoute[route, default: []].append(index)
@@ -170,52 +171,58 @@ final class RedisNodes {
     /// Sends some of the open commands to one server.
     ///
     /// - Returns: Whether the server asks to try again later.
-    private func ask(_ places: [Int], of trip: RedisTrip, along route: Route) throws -> Bool {
+    private func send(_ indices: [Int], of pipeline: RedisPipeline, along route: Route) throws
+        -> Bool
+    {
         var commands =
-            places.count == trip.commands.count ? trip.commands : places.map { trip.commands[$0] }
+            indices.count == pipeline.commands.count
+            ? pipeline.commands : indices.map { pipeline.commands[$0] }
         if route.isAsking { commands = commands.flatMap { [RedisCommand("ASKING"), $0] } }
         var replies = try exchange(commands, with: route.address)
         if route.isAsking {
+            // Every second reply answers a command, the others answer `ASKING`.
             replies = stride(from: 1, to: replies.count, by: 2).map { replies[$0] }
         }
-        return take(replies, of: places, for: trip, from: route.address)
+        return take(replies, of: indices, for: pipeline, from: route.address)
     }
 
     /// Stores the replies of a server; returns whether one asks to try again later.
     @discardableResult
     private func take(
-        _ replies: [RedisReply], of places: [Int], for trip: RedisTrip, from source: RedisAddress
+        _ replies: [RedisReply], of indices: [Int], for pipeline: RedisPipeline,
+        from source: RedisAddress
     ) -> Bool {
         var isLater = false
         var isWrongServer = false
         var redirected = Set<Int>()
-        for (place, reply) in zip(places, replies) {
-            trip.replies[place] = reply
+        for (index, reply) in zip(indices, replies) {
+            pipeline.replies[index] = reply
             guard case .error(let text) = reply else { continue }
             isWrongServer = isWrongServer || RedisError(reply: text).isOfWrongServer
             guard let redirection = Redirection(text, from: source) else { continue }
-            redirected.insert(place)
-            trip.asked[place] = nil
+            redirected.insert(index)
+            pipeline.askTargets[index] = nil
             switch redirection {
             case .moved(let slot, let owner): learn(that: owner, has: slot)
-            case .ask(let target): trip.asked[place] = target
+            case .ask(let target): pipeline.askTargets[index] = target
             case .later:
                 isLater = true
                 isOutdated = map != nil
             }
         }
-        if redirected.isEmpty, places.count == trip.open.count {
-            trip.open = []
+        if redirected.isEmpty, indices.count == pipeline.unanswered.count {
+            pipeline.unanswered = []
         } else {
-            let answered = Set(places).subtracting(redirected)
-            trip.open.removeAll(where: answered.contains)
+            let answered = Set(indices).subtracting(redirected)
+            pipeline.unanswered.removeAll(where: answered.contains)
         }
-        // A new connection may lead elsewhere: the name may belong to a new server, and there may
-        // be other hosts.
-        if isWrongServer { lose(source) }
+        // A new connection may lead to another server: the name may belong to a new server, and
+        // other hosts may be configured.
+        if isWrongServer { dropConnection(to: source) }
         return isLater
     }
 
+    /// Records a redirection in the map, which is then to be read again.
     private func learn(that owner: RedisAddress, has slot: Int) {
         if map == nil { map = SlotMap() }
         map?[slot] = owner
@@ -225,7 +232,7 @@ final class RedisNodes {
 
     // MARK: - Servers
 
-    /// Determines the server or the cluster's map, if unknown.
+    /// Connects to the server of all commands, or reads the cluster's map again if it is outdated.
     private func locate() throws {
         if map != nil {
             if isOutdated { try refresh() }
@@ -291,7 +298,7 @@ final class RedisNodes {
             connections[address] = nil
         }
         let connection = try connections[address] ?? connect(to: address)
-        return try losing(address) {
+        return try droppingConnectionOnError(address) {
             try connection.exchange(
                 bytes, count: commands.count, deadline: .now + configuration.commandTimeout,
                 interruption: interruption)
@@ -303,7 +310,8 @@ final class RedisNodes {
         let isOneOfMany = map != nil || configuration.addresses.count > 1
         let timeout =
             isOneOfMany
-            ? min(configuration.connectTimeout, Self.nodePatience) : configuration.connectTimeout
+            ? min(configuration.connectTimeout, Self.nodeConnectTimeout)
+            : configuration.connectTimeout
         let deadline = ContinuousClock.now + timeout
         do {
             let connection = try RedisConnection(
@@ -336,27 +344,28 @@ final class RedisNodes {
     }
 
     /// Runs an exchange with a server; if it fails, the connection is dropped.
-    private func losing<Value>(_ address: RedisAddress, _ body: () throws -> Value) throws -> Value
-    {
+    private func droppingConnectionOnError<Value>(
+        _ address: RedisAddress, _ body: () throws -> Value
+    ) throws -> Value {
         do {
             return try body()
         } catch {
-            lose(address)
+            dropConnection(to: address)
             throw redisError(error, of: address, mayHaveRun: true)
         }
     }
 
     /// Drops a connection; with several hosts and no cluster, the next host is used next.
-    private func lose(_ address: RedisAddress) {
+    private func dropConnection(to address: RedisAddress) {
         connections[address] = nil
         isOutdated = map != nil
-        guard map == nil, let place = configuration.addresses.firstIndex(of: address) else {
+        guard map == nil, let index = configuration.addresses.firstIndex(of: address) else {
             return
         }
-        home = configuration.addresses[(place + 1) % configuration.addresses.count]
+        home = configuration.addresses[(index + 1) % configuration.addresses.count]
     }
 
-    /// An error of the transport in Redis' terms; cancellations pass.
+    /// Turns an error of the transport into a ``RedisError``, and leaves a cancellation unchanged.
     private func redisError(_ error: any Error, of address: RedisAddress, mayHaveRun: Bool)
         -> any Error
     {

@@ -5,7 +5,8 @@ import CHiredis
 /// hiredis parses the protocol and calls back for every value; the values are built here as Swift
 /// values, so that neither hiredis' recursion depth nor its reply structure matters.
 final class ReplyReader {
-    /// Redis itself nests a handful of levels; more is a broken or hostile server.
+    /// The maximum nesting of arrays: Redis nests few levels, and a reply with more comes from a
+    /// broken or hostile server.
     static let maximumDepth = 16
 
     private let reader: UnsafeMutablePointer<redisReader>
@@ -31,7 +32,7 @@ final class ReplyReader {
             return table
         }()
 
-    /// - Throws: ``RedisError`` when memory ran out.
+    /// - Throws: ``RedisError`` if there is no memory left.
     init() throws(RedisError) {
         guard let reader = redisReaderCreateWithFunctions(Self.functions) else {
             throw RedisError(
@@ -84,10 +85,10 @@ private final class ReplyNode {
     private let depth: Int
     private var elements: [RedisReply] = []
     /// The elements that are arrays and still being read, with their indices.
-    private var arrays: [(place: Int, node: ReplyNode)] = []
+    private var arrays: [(index: Int, node: ReplyNode)] = []
 
     /// The limit of reserved elements, because a server may announce more than it sends.
-    private static let reserved = 4_096
+    private static let maximumReserved = 4_096
 
     private init(value: RedisReply) {
         self.value = value
@@ -99,7 +100,7 @@ private final class ReplyNode {
         value = nil
         self.expectedCount = expectedCount
         self.depth = depth
-        elements.reserveCapacity(min(max(0, expectedCount), Self.reserved))
+        elements.reserveCapacity(min(max(0, expectedCount), Self.maximumReserved))
     }
 
     /// Adds a value and returns the pointer that hiredis keeps for it.
@@ -110,7 +111,8 @@ private final class ReplyNode {
             return Unmanaged.passRetained(ReplyNode(value: reply)).toOpaque()
         }
         parent.elements.append(reply)
-        // hiredis does not use it for an element that is not an array, but it must not be null.
+        // hiredis does not use the pointer of an element that is not an array, but it must not be
+        // null.
         return Unmanaged.passUnretained(parent).toOpaque()
     }
 
@@ -137,9 +139,9 @@ private final class ReplyNode {
     func finish() -> RedisReply? {
         if let value { return value }
         guard elements.count == expectedCount else { return nil }
-        for (place, node) in arrays {
+        for (index, node) in arrays {
             guard let reply = node.finish() else { return nil }
-            elements[place] = reply
+            elements[index] = reply
         }
         return .array(elements)
     }
@@ -155,6 +157,6 @@ extension RedisReply {
         }
     }
 
-    /// Small counts are frequent, so they share their memory.
+    /// All one-byte texts: small counts are frequent, so equal ones share their memory.
     private static let oneByte: [[UInt8]] = (UInt8.min...UInt8.max).map { [$0] }
 }

@@ -1,7 +1,7 @@
 /// The masters of a cluster's 16,384 slots.
 struct SlotMap {
     static let slots = 16_384
-    /// A command that all versions with clusters support.
+    /// The command that asks for the slot map; all versions with clusters support it.
     static let question = RedisCommand("CLUSTER", "SLOTS")
 
     /// The masters, without duplicates.
@@ -12,11 +12,12 @@ struct SlotMap {
     /// The known master of a slot; `nil` if there is none.
     subscript(slot: Int) -> RedisAddress? {
         get { owners[slot] < 0 ? nil : masters[owners[slot]] }
-        set { owners[slot] = newValue.map { place(of: $0) } ?? -1 }
+        set { owners[slot] = newValue.map { masterIndex(of: $0) } ?? -1 }
     }
 
-    private mutating func place(of master: RedisAddress) -> Int {
-        if let place = masters.firstIndex(of: master) { return place }
+    /// Returns the index of a master in ``masters``, after adding it if it is new.
+    private mutating func masterIndex(of master: RedisAddress) -> Int {
+        if let index = masters.firstIndex(of: master) { return index }
         masters.append(master)
         return masters.count - 1
     }
@@ -25,7 +26,7 @@ struct SlotMap {
     struct Report {
         fileprivate let ranges: [(slots: ClosedRange<Int>, host: String?, port: Int)]
 
-        /// `nil` if the server is in no cluster, or does not tell.
+        /// `nil` if the server is in no cluster, or does not say so.
         init?(_ reply: RedisReply) {
             guard let entries = reply.array else { return nil }
             ranges = entries.compactMap { entry in
@@ -45,8 +46,8 @@ struct SlotMap {
     ///   - source: The replying server, which may not know its own name.
     init(_ report: Report, from source: RedisAddress) {
         for range in report.ranges {
-            let place = place(of: source.named(range.host, port: range.port))
-            for slot in range.slots { owners[slot] = place }
+            let index = masterIndex(of: source.named(range.host, port: range.port))
+            for slot in range.slots { owners[slot] = index }
         }
     }
 }
@@ -92,9 +93,10 @@ enum Redirection: Equatable {
 // MARK: - Slots of keys
 
 extension RedisCommand {
-    /// The slot of the command's key.
+    /// The slot of the command's first key.
     ///
-    /// A command without keys gets the slot of its first argument: any server can execute it.
+    /// For a command without keys, this is the slot of its first argument: any server can execute
+    /// the command.
     var slot: Int {
         let isScript = ["EVAL", "EVALSHA"].contains(parts[0])
         guard let key = parts.dropFirst(isScript ? 3 : 1).first else { return 0 }

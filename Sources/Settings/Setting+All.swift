@@ -276,7 +276,7 @@ extension Setting where Value == Int {
             "DATABASE_CONNECTIONS", title: "Connections to Postgres, at most", .storage,
             "connections to Postgres that a process has open at most",
             scope: .process,
-            form: .integer(2...100), fallback: StorageLocation.usualConnections,
+            form: .integer(2...100), fallback: StorageLocation.defaultConnections,
             details:
                 "opened when needed, and closed after five idle minutes; a dry run has one more of its own"
         )
