@@ -84,8 +84,9 @@ import Testing
         // What was asked for by hand says why it waits.
         let posts = try await life.mirror.outbox(lease: nil).recent(100).filter { $0.kind == .post }
         let post = try #require(posts.first)
-        let told = try await life.mirror.health(now: life.clock.now).whatKeeps(post.kind).map(
-            \.code)
+        let told = try await life.mirror.health(now: life.clock.now).sendingObstacles(to: post.kind)
+            .map(
+                \.code)
         #expect(told.contains(.noConsent))
         try await life.set("agreed")
         try await expect(life.talk()) { $0 > 0 }

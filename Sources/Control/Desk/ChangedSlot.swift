@@ -5,16 +5,16 @@ package import Posts
 /// A slot as it is after a change.
 package struct ChangedSlot: Codable, Equatable, Sendable {
     package let id: String
-    /// As a person types it: `2026-11-24#2`.
+    /// The slot's name as a person types it, such as `2026-11-24#2`.
     package let slot: String
-    /// On the human's clock, as `20:15`.
+    /// The slot's time on the human's clock, such as `20:15`.
     package let time: String
     package let due: Date
     package let state: String
     package let reason: ReasonCode?
     package let isPinned: Bool
     package let text: String?
-    /// The digest of the slot, for who changes it.
+    /// The digest of the slot after the change, for the next change to compare.
     package let seen: Seen
 
     /// - Parameters:

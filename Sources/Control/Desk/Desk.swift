@@ -70,7 +70,7 @@ package struct Desk: Sendable {
     }
 
     /// The time zone for displayed times; UTC if unknown.
-    var spokenZone: TimeZone { knownZone ?? .gmt }
+    var displayZone: TimeZone { knownZone ?? .gmt }
 
     /// The names that a person may use at this desk.
     ///

@@ -2,8 +2,8 @@ import Mirroring
 package import Posts
 import Settings
 
-/// An operation of a person for programs that ask for one by its name: what it does, and what its
-/// arguments mean.
+/// The description of a person's operation for programs that call it by name: its effect and its
+/// arguments.
 ///
 /// The arguments are properties of the operation, so that the compiler knows their types and which
 /// may be left out. The operation's own `Codable` reads a call.
@@ -21,6 +21,7 @@ package struct DeskTool: Sendable {
             case text
             /// A date such as `2026-11-24`.
             case day
+            /// `true` or `false`.
             case truth
             /// A list of texts.
             case texts
@@ -51,9 +52,9 @@ package struct DeskTool: Sendable {
         }
     }
 
-    /// The argument with the digest of the thing as it was shown, which every call has.
+    /// The name of the argument, which every call has, with the digest of the item as it was shown.
     package static let seenName = "seen"
-    /// The settings that are a person's statement, which no program makes for them.
+    /// The settings by which a person states something, and which no program may set.
     private static let statements = [
         Setting.humanConsent.name, Setting.acknowledgeXPolicy.name,
     ]
@@ -62,11 +63,11 @@ package struct DeskTool: Sendable {
 
     /// ``PersonOperation/name``.
     package let name: String
-    /// What it does, in a sentence or two.
+    /// The operation's effect, in one or two sentences.
     package let summary: String
-    /// The thing whose `seen` a call has to give, and the report that shows it.
+    /// The item whose digest a call has to give as `seen`, and the report that shows the digest.
     package let seen: String
-    /// Whether no other operation reverts it.
+    /// Whether no other operation reverts this one.
     package let isFinal: Bool
     /// The arguments besides `seen`.
     package let arguments: [Argument]
@@ -158,8 +159,8 @@ extension DeskTool {
     /// Refuses unknown arguments, statements of a person, and texts that are too long or that no
     /// store accepts.
     private func check(_ call: KeyedDecodingContainer<Name>) throws {
-        let known = Set(arguments.map(\.name) + [Self.seenName])
-        for key in call.allKeys where !known.contains(key.stringValue) {
+        let knownNames = Set(arguments.map(\.name) + [Self.seenName])
+        for key in call.allKeys where !knownNames.contains(key.stringValue) {
             let names = (arguments.map(\.name) + [Self.seenName]).joined(separator: ", ")
             throw ChangeRefusal(
                 .unusable,

@@ -46,7 +46,7 @@ extension PersonOutcome {
 /// The operation that reverts another one: as a command for a shell, and as a request for a page.
 package struct WayBack: Sendable {
     package let operation: any PersonOperation
-    /// The digest of the thing after the change; nil to revert it without comparing.
+    /// The digest of the item after the change; nil to revert it without comparing.
     package var seen: Seen?
     /// The words of the operation's command line, such as `plan`, `restore`, `2026-11-24#2`.
     package let arguments: [String]
@@ -69,7 +69,7 @@ package struct WayBack: Sendable {
     }
 
     private static func quoted(_ word: String) -> String {
-        // A sign in the middle of a word begins no comment.
+        // A `#` in the middle of a word begins no comment of the shell.
         let isSlot =
             word.first?.isNumber == true
             && word.allSatisfy { $0.isNumber || $0 == "-" || $0 == "#" }

@@ -5,12 +5,12 @@ import Mirroring
 import Outbox
 import Posts
 
-/// Gives waiting slots other texts where theirs may no longer be sent.
+/// Replaces the texts of waiting slots that may no longer be sent.
 struct TextReplacement: Sendable {
     private let mirror: HumanMirror
     private let zone: TimeZone
     private let store: OutboxStore
-    /// Made where a text is chosen or judged: that opens the dictionary.
+    /// Created only when a text is chosen or judged, because that opens the dictionary.
     private var planner: PlanMaker { mirror.planMaker(zone: zone, store: store) }
 
     /// - Parameter zone: The human's time zone.
@@ -23,20 +23,21 @@ struct TextReplacement: Sendable {
     /// Gives a slot another text; skips it if there is none, or if it continues another slot.
     ///
     /// A slot that a person has pinned keeps its time, and waits for a text of the person's choice;
-    /// one that a person has only moved does so where there is no other text.
+    /// a slot that a person has only moved does so if there is no other text.
     ///
-    /// - Returns: The slot as it is then.
+    /// - Returns: The slot after the change.
     /// - Throws: The store's error.
     func replaceText(of slot: Action, reason: ReasonCode, now: Date) async throws -> [Action] {
         let changed: Action?
         if slot.keepsText, slot.parent == nil {
             changed = try await store.withdrawText(of: slot.id, reason: reason, now: now)
         } else if slot.parent == nil,
-            let other = try await planner.replacement(for: slot, now: now),
-            let wording = other.wording
+            let replacement = try await planner.replacement(for: slot, now: now),
+            let wording = replacement.wording
         {
             changed = try await store.pin(
-                slot.id, wording, explanation: other.explanation, isPinned: slot.isPinned, now: now)
+                slot.id, wording, explanation: replacement.explanation, isPinned: slot.isPinned,
+                now: now)
         } else if slot.isPinned, slot.parent == nil {
             changed = try await store.withdrawText(of: slot.id, reason: reason, now: now)
         } else {
@@ -46,9 +47,9 @@ struct TextReplacement: Sendable {
         return [try await store.action(.post, subject: slot.subject)].compactMap(\.self)
     }
 
-    /// Gives other texts to the unpinned slots that would say what an action says.
+    /// Gives other texts to the unpinned slots that have a text of an action.
     ///
-    /// - Returns: These slots as they are then.
+    /// - Returns: These slots after the change.
     /// - Throws: The store's error.
     @discardableResult
     func giveWay(to action: Action, now: Date) async throws -> [Action] {
@@ -65,10 +66,10 @@ struct TextReplacement: Sendable {
         return changed
     }
 
-    /// Finds the waiting actions with a text that may no longer be used: posts get another one or
-    /// wait for one, and replies are left out.
+    /// Changes the waiting actions with a text that may no longer be used: posts get another text
+    /// or wait for one, and replies are skipped.
     ///
-    /// - Returns: The changed actions as they are then.
+    /// - Returns: The changed actions after the change.
     /// - Throws: The store's error.
     func replaceUnwanted(now: Date) async throws -> [Action] {
         var changed: [Action] = []
@@ -86,9 +87,8 @@ struct TextReplacement: Sendable {
     /// The reason why a part of a waiting action may no longer be said; nil if there is none.
     private func objection(to waiting: Action) async throws -> ReasonCode? {
         guard let wording = waiting.wording else { return nil }
-        for (source, text) in [(wording.source, wording.text)]
-            + wording.rest.map({ ($0.source, $0.text) })
-        {
+        let parts = [(wording.source, wording.text)] + wording.rest.map { ($0.source, $0.text) }
+        for (source, text) in parts {
             let post = try await mirror.archive.post(source)
             if let reason = try await planner.objection(to: post, from: source, text: text) {
                 return reason

@@ -64,7 +64,7 @@ package struct Doctor: Sendable {
         do { return try await find() } catch { return [.fail(subject, error)] }
     }
 
-    // MARK: What runs here
+    // MARK: This installation
 
     private func database() async throws -> [Finding] {
         if let problem = try await mirror.databaseProblem() {
@@ -86,9 +86,9 @@ package struct Doctor: Sendable {
             _ = try await redis.command(RedisCommand(["PING"]))
             try await RedisCountStore(client: redis, mirror: mirror.name).tryOut()
         } catch let error as RedisError where error.serverCode == "NOPERM" {
-            var found = Finding.fail("redis", error)
-            found.fix = "give its user the rights that docs/deploy.md names"
-            return [found]
+            var finding = Finding.fail("redis", error)
+            finding.fix = "give its user the rights that docs/deploy.md names"
+            return [finding]
         }
         return [.ok("redis", "\(Setting.redisURL.name) answers and takes changes")]
     }
@@ -217,7 +217,7 @@ package struct Doctor: Sendable {
         return network
     }
 
-    /// The present habits of the bot's server that a probe can overrule; an error if publishing is
+    /// The known habits of the bot's server that a probe can correct; an error if publishing is
     /// impossible there.
     private func habits(_ network: any SocialNetwork) -> [Finding] {
         let habits = network.serverHabits.filter { $0.promise != nil }
@@ -254,14 +254,14 @@ package struct Doctor: Sendable {
             // Posts of an earlier probe are deleted first.
             let recovery = EffectRecovery(mirror, network: network, account: account.id)
             _ = try await recovery.carryOut(takingOver: true)
-            let found = await ServerProbe(mirror, network: network, account: account).run()
-            if !found.kept.isEmpty {
-                try await mirror.probes.note(found.kept, of: account.id, now: mirror.clock.now)
+            let result = await ServerProbe(mirror, network: network, account: account).run()
+            if !result.kept.isEmpty {
+                try await mirror.probes.note(result.kept, of: account.id, now: mirror.clock.now)
             }
-            if let error = found.error {
+            if let error = result.error {
                 findings.append(.warn("probe", "the probe could not finish: \(error)"))
             }
-            for address in found.left {
+            for address in result.left {
                 findings.append(
                     .warn(
                         "probe", "the post \(address) could not be deleted",
@@ -309,10 +309,11 @@ package struct Doctor: Sendable {
 
     /// Checks the bot's token for missing scopes, if the server reports scopes.
     private func scopes(_ account: AccountConfiguration) async throws -> [Finding] {
-        guard account.role == .bot, let lacks = account.network.descriptor.missingScopes else {
+        guard account.role == .bot, let missingScopes = account.network.descriptor.missingScopes
+        else {
             return []
         }
-        let missing = try await lacks(account, mirror.installation.client, mirror.origin) {
+        let missing = try await missingScopes(account, mirror.installation.client, mirror.origin) {
             [clock = mirror.clock] in
             clock.now
         }
@@ -343,8 +344,8 @@ package struct Doctor: Sendable {
         ]
     }
 
-    /// Whether the human's profile names the bot, and whether the bot's server has verified that
-    /// the human's page links back.
+    /// Checks that the human's profile names the bot; for the bot, that its server has verified a
+    /// link back from the human's page.
     private func links(
         _ role: AccountRole, _ account: Account, _ record: MirrorRecord,
         _ network: any SocialNetwork
@@ -384,7 +385,7 @@ package struct Doctor: Sendable {
         }
     }
 
-    /// Whether a text contains the well-known part of a name.
+    /// Whether a text contains the part of a handle before its server.
     private func names(_ handle: String, in text: String) -> Bool {
         let name = handle.split(separator: "@").first.map(String.init) ?? handle
         return text.lowercased().contains(name.lowercased())
@@ -436,31 +437,31 @@ package struct Doctor: Sendable {
 
     // MARK: Health
 
-    /// Returns the findings of the mirror's health that were not examined, and passed ones if there
-    /// is no problem.
+    /// Returns the findings of the mirror's health on subjects that no other check reported, and
+    /// passed findings if there is no problem.
     private func health(besides examined: [Finding], now: Date) async throws -> [Finding] {
         let reading = try await HealthReader(mirror.installation).reading(of: mirror, now: now)
         let bad = Set(examined.filter { $0.verdict != .ok }.map(\.subject))
-        let found = Health(reading.facts).findings.filter { !bad.contains($0.subject) }
-        let named = bad.union(found.map(\.subject))
-        var fine: [Finding] = []
-        if let spending = reading.spending, !named.contains("budget") {
-            fine.append(
+        let newFindings = Health(reading.facts).findings.filter { !bad.contains($0.subject) }
+        let reported = bad.union(newFindings.map(\.subject))
+        var passed: [Finding] = []
+        if let spending = reading.spending, !reported.contains("budget") {
+            passed.append(
                 .ok(
                     "budget",
                     "\(spending.left) of the month's \(spending.budget) is left until "
                         + "\(spending.renews.rfc3339.prefix(10))"))
         }
         if let forecast = try await mirror.monthForecast(now: now) {
-            fine.append(finding(forecast))
+            passed.append(finding(forecast))
         }
         if let policy = mirror.configuration.botNetwork.descriptor.policy,
-            !named.contains("policies")
+            !reported.contains("policies")
         {
-            fine.append(.ok("policies", "\(policy.setting) is yes: posts and replies are sent"))
+            passed.append(.ok("policies", "\(policy.setting) is yes: posts and replies are sent"))
         }
-        if !named.contains("worker") { fine.append(.ok("worker", "a worker is running")) }
-        return found + fine
+        if !reported.contains("worker") { passed.append(.ok("worker", "a worker is running")) }
+        return newFindings + passed
     }
 
     /// The expected cost of the next month, and its assumptions.
@@ -481,14 +482,14 @@ package struct Doctor: Sendable {
 }
 
 extension HumanMirror {
-    /// Why the database accepts no changes; nil if it does, or is only busy.
+    /// Returns why the database accepts no changes; nil if it accepts them, or is only busy.
     ///
     /// Tries a change that needs some space, and rolls it back.
     ///
     /// - Throws: The store's error, if the database cannot be used at all.
     fileprivate func databaseProblem() async throws -> String? {
         if let problem = process.storage.lackOfRoom { return problem }
-        struct Taken: Error {}
+        struct WriteAccepted: Error {}
         let text = String(repeating: " ", count: 20_000)
         do {
             try await storage.transaction { [name] connection in
@@ -496,10 +497,10 @@ extension HumanMirror {
                     """
                     INSERT INTO refusals (mirror, role, error, since_ms, noted_ms) VALUES (\(name), 'none', \(text), 0, 0)
                     """)
-                throw Taken()
+                throw WriteAccepted()
             }
             return nil
-        } catch is Taken {
+        } catch is WriteAccepted {
             return nil
         } catch let error as StorageError where [.readOnly, .full].contains(error.code) {
             return "\(error)"
@@ -552,7 +553,7 @@ extension HumanMirror {
 
 /// The operator's own account on the bot's network, according to `OPERATOR_CONTACT`.
 struct OperatorAccount: Equatable {
-    /// Without `@`; nil if the contact is missing, or is no account of the network.
+    /// The handle without `@`; nil if the contact is missing, or is no account of the network.
     let handle: String?
     private let site: String?
 
@@ -579,9 +580,9 @@ struct OperatorAccount: Equatable {
     func isNamed(in bio: String) -> Bool {
         guard let handle = handle?.lowercased() else { return false }
         let text = bio.lowercased()
-        let starts = ["@", site.map { "\($0)/" }].compactMap(\.self)
-        return starts.contains { start in
-            text.ranges(of: start + handle).contains { range in
+        let prefixes = ["@", site.map { "\($0)/" }].compactMap(\.self)
+        return prefixes.contains { prefix in
+            text.ranges(of: prefix + handle).contains { range in
                 text[range.upperBound...].first.map { !$0.isLetter && !$0.isNumber && $0 != "_" }
                     ?? true
             }

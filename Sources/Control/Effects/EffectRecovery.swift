@@ -27,7 +27,7 @@ package struct EffectRecovery: Sendable {
 
     /// Added to a request's deadline before its outcome counts as final, in seconds.
     private static let margin: TimeInterval = 60
-    /// Seconds before the beginning of a probe from which its posts are searched, because clocks
+    /// The posts of a probe are searched from so many seconds before its beginning, because clocks
     /// differ.
     private static let clockMargin: TimeInterval = 600
 
@@ -65,25 +65,25 @@ package struct EffectRecovery: Sendable {
     package func carryOut(takingOver: Bool = false) async throws -> Round {
         var round = Round()
         for effect in try await mirror.effects.all() {
-            // Effects that are not begun are left to the next pass.
+            // The remaining effects are left to the next pass.
             if Task.isCancelled || Task.isShuttingDownGracefully { break }
             guard !effect.isForgotten(at: now) else {
                 try await mirror.effects.end(effect)
                 continue
             }
             guard takingOver || effect.isDue(at: now) else { continue }
-            guard var taken = try await mirror.effects.take(effect, next: now + patience) else {
+            guard var held = try await mirror.effects.take(effect, next: now + patience) else {
                 continue
             }
-            guard taken.account == account.reference else {
-                taken.next = nil
-                taken.error = "another account of the bot did it, so it is out of reach"
-                try await note(taken)
+            guard held.account == account.reference else {
+                held.next = nil
+                held.error = "another account of the bot did it, so it is out of reach"
+                try await note(held)
                 continue
             }
-            switch taken.kind {
-            case .probe: try await takeBack(taken, in: &round)
-            case .profile: try await finish(taken, in: &round)
+            switch held.kind {
+            case .probe: try await takeBack(held, in: &round)
+            case .profile: try await finish(held, in: &round)
             }
         }
         return round
@@ -104,17 +104,17 @@ package struct EffectRecovery: Sendable {
             effect.error = "its mark is not one of this program, so its posts cannot be recognized"
             return try await note(effect)
         }
-        // The reply first: some servers delete the replies with a post.
+        // The reply is deleted first, because some servers delete replies with their post.
         let recorded = [effect.answer, effect.post].compactMap(\.self)
         var addresses = recorded
         do {
             let ownPosts = try await network.ownPosts(since: effect.begun - Self.clockMargin)
-            let found = ownPosts.filter { isOurs($0, effect) }.map(\.address).filter {
+            let unrecorded = ownPosts.filter { isOfProbe($0, effect) }.map(\.address).filter {
                 !recorded.contains($0)
             }
-            // At most one request has an unknown outcome, which must be this post.
-            if !found.isEmpty { effect.sent = nil }
-            addresses = found + recorded
+            // At most one request has an unknown outcome, and this post must be its result.
+            if !unrecorded.isEmpty { effect.sent = nil }
+            addresses = unrecorded + recorded
         } catch let error as NetworkError {
             failure = error
         }
@@ -133,17 +133,17 @@ package struct EffectRecovery: Sendable {
     }
 
     /// Whether a post belongs to the probe.
-    private func isOurs(_ post: ObservedPost, _ effect: Effect) -> Bool {
+    private func isOfProbe(_ post: ObservedPost, _ effect: Effect) -> Bool {
         post.author.id.canonical == account && post.post.text.contains(effect.mark)
     }
 
     private func delete(_ address: String, of effect: Effect) async throws {
         // The stored address alone is not enough to delete a post, so the text is checked.
-        if let post = try await network.lookUp(address), !isOurs(post, effect) {
+        if let post = try await network.lookUp(address), !isOfProbe(post, effect) {
             logger.warning("Post not deleted, for it is not one of the probe's")
             return
         }
-        _ = try await network.delete(address) { isOurs($0, effect) }
+        _ = try await network.delete(address) { isOfProbe($0, effect) }
     }
 
     /// Ends the effect, unless a request with a lost answer may still act.
@@ -181,7 +181,7 @@ package struct EffectRecovery: Sendable {
         logger.info("Effect over", metadata: metadata(of: effect))
     }
 
-    // MARK: What has to wait
+    // MARK: Effects that have to wait
 
     /// Stores why an effect is still open, and when it is tried again; never after a permanent
     /// refusal.

@@ -11,8 +11,8 @@ import Storage
 /// It makes the requests itself (`PlainServer`), because a client that adapts to the server's
 /// program would measure its own adaptations.
 ///
-/// Both are stored as an `Effect` before their first request, and contain unique words. So the next
-/// command or a worker finds the posts of an interrupted probe.
+/// Both posts are stored as an `Effect` before their first request, and contain unique words. So
+/// the next command or a worker finds the posts of an interrupted probe.
 package struct ServerProbe: Sendable {
     /// The result of a probe.
     package struct Result: Sendable {
@@ -22,7 +22,7 @@ package struct ServerProbe: Sendable {
         package var kept: [ServerPromise: Bool?] = [:]
         /// The addresses of the posts that could not be deleted.
         package var left: [String] = []
-        /// Why not all was tried.
+        /// Why some steps were not tried; nil if all were.
         package var error: String?
     }
 
@@ -82,7 +82,7 @@ package struct ServerProbe: Sendable {
     }
 }
 
-/// One probe, with the row that it holds.
+/// One probe, with the stored effect that it holds.
 private actor ProbeAttempt {
     private let mirror: HumanMirror
     private let network: any SocialNetwork
@@ -92,7 +92,7 @@ private actor ProbeAttempt {
     private var result = ServerProbe.Result()
     private let server: any PlainServer
 
-    /// Stores the row.
+    /// Stores the effect.
     init(
         _ mirror: HumanMirror, _ network: any SocialNetwork, _ account: Account, mark: String
     ) async throws {
@@ -124,16 +124,16 @@ private actor ProbeAttempt {
             result.kept[.publishes] = false
             return
         }
-        try await hold()
+        try await holdEffect()
         let seen = try await server.read(post)
         result.kept[.publishes] = seen?.text == text
         // Without restricted visibilities, all open ones are equivalent.
         result.kept[.visibility] =
             visibilities.contains(.private)
             ? seen?.visibility == draft.visibility : seen?.visibility.isOpen == true
-        try await hold()
+        try await holdEffect()
         result.kept[.open] = try await network.isShownToAnybody(post)
-        try await hold()
+        try await holdEffect()
         result.kept[.lists] = try await server.newest().contains(post)
         try await answer(post)
         try await change(post, from: seen?.visibility)
@@ -154,39 +154,39 @@ private actor ProbeAttempt {
             draft = self.draft(draft.text, "open-answer", replyTo: post)
             reply = try await publish(draft)
         } catch let error as NetworkError where error.isLastWord && error.outcome == .unknown {
-            // Published, but the response contains no identifier.
+            // The reply was published, but the response contains no identifier.
             reply = nil
         }
         guard let reply else {
             result.kept[.answers] = false
             return
         }
-        try await hold()
+        try await holdEffect()
         let seen = try await server.read(reply)
         result.kept[.answers] = seen?.answers == post
         guard isDirect else { return }
-        try await hold()
+        try await holdEffect()
         let isShown = try await server.isShownWithoutLogin(reply) ?? false
         result.kept[.direct] = !isShown && seen.map { !$0.visibility.isOpen } ?? true
-        try await hold()
+        try await holdEffect()
         result.kept[.listsDirect] = try await server.newest().contains(reply)
     }
 
     /// - Parameter visibility: The reported visibility before the edit.
     private func change(_ post: String, from visibility: Visibility?) async throws {
-        try await hold()
+        try await holdEffect()
         let wasShown = try await server.isShownWithoutLogin(post)
-        let other = text + " This was changed."
-        try await hold()
-        guard let isAccepted = try await server.change(post, to: draft(other, "edit")) else {
+        let editedText = text + " This was changed."
+        try await holdEffect()
+        guard let isAccepted = try await server.change(post, to: draft(editedText, "edit")) else {
             return
         }
-        try await hold()
+        try await holdEffect()
         let changed = try await server.read(post)
-        result.kept[.edits] = isAccepted && changed?.text == other
+        result.kept[.edits] = isAccepted && changed?.text == editedText
         guard isAccepted, let changed else { return }
         // The reported visibility is not enough: WordPress reports `public` also for a hidden post.
-        try await hold()
+        try await holdEffect()
         let isShown = try await server.isShownWithoutLogin(post)
         result.kept[.editsKeepVisibility] = changed.visibility == visibility && isShown == wasShown
         result.kept[.tellsEdits] = changed.isChanged
@@ -194,23 +194,23 @@ private actor ProbeAttempt {
 
     /// The seconds after a deletion at which the post is checked: GoToSocial deletes after its
     /// response, others when a background job runs.
-    private static let looks: [TimeInterval] = [1, 3, 10]
+    private static let checkDelays: [TimeInterval] = [1, 3, 10]
 
     private func delete(_ post: String) async throws {
-        // The reply first: some servers delete the replies with a post.
+        // The reply is deleted first, because some servers delete replies with their post.
         for address in [effect.answer, post].compactMap(\.self) {
-            try await hold()
+            try await holdEffect()
             try await server.delete(address)
         }
         let start = mirror.clock.now
-        for seconds in Self.looks {
+        for seconds in Self.checkDelays {
             try await mirror.clock.sleep(until: start + seconds)
-            try await hold()
+            try await holdEffect()
             let isShown = try await server.read(post) != nil
-            try await hold()
+            try await holdEffect()
             let isShownToAnybody = try await server.isShownWithoutLogin(post) ?? false
             result.kept[.deletes] = !isShown && !isShownToAnybody
-            try await hold()
+            try await holdEffect()
             result.kept[.unlists] = try await !server.newest().contains(post)
             if result.kept[.deletes] == .some(true), result.kept[.unlists] == .some(true) { return }
         }
@@ -222,32 +222,32 @@ private actor ProbeAttempt {
             key: "\(step)-\(effect.mark)".replacing(" ", with: "-"), createdAt: mirror.clock.now)
     }
 
-    // MARK: The row
+    // MARK: The stored effect
 
     /// Publishes a draft; the departure of its request is stored before.
     ///
     /// - Returns: The server's id of the post; nil if the response names another one.
     private func publish(_ draft: Draft) async throws -> String? {
         effect.sent = mirror.clock.now
-        try await hold()
+        try await holdEffect()
         let address: String?
         do {
             address = try await server.publish(draft, mark: effect.mark)
         } catch let error as NetworkError where error.isLastWord {
             effect.sent = nil
-            try await hold()
+            try await holdEffect()
             throw error
         }
         if draft.replyTo == nil { effect.post = address } else { effect.answer = address }
         effect.sent = nil
-        try await hold()
+        try await holdEffect()
         return address
     }
 
-    /// Stores the row, so that no worker takes it over before the next request has ended.
+    /// Stores the effect, so that no worker takes it over before the next request has ended.
     ///
     /// - Throws: ``EffectTaken`` if another process has taken it over; the store's error.
-    private func hold() async throws {
+    private func holdEffect() async throws {
         effect.next = mirror.clock.now + recovery.patience
         try await mirror.effects.note(effect)
     }
@@ -256,7 +256,7 @@ private actor ProbeAttempt {
 
     /// Deletes the remaining posts; the results of an unfinished probe are discarded.
     ///
-    /// - Parameter problem: Why not all was tried; nil if all was.
+    /// - Parameter problem: Why some steps were not tried; nil if all were.
     func end(_ problem: String?) async -> ServerProbe.Result {
         result.error = problem
         var round = EffectRecovery.Round()

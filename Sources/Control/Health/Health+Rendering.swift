@@ -37,12 +37,12 @@ extension Health {
         }
     }
 
-    /// Returns the obstacles to sending a waiting action; empty if there are none.
+    /// Returns the obstacles to sending waiting actions of a kind; empty if there are none.
     ///
     /// - Parameter kind: The action's kind: favorites need neither the human's past nor an
     ///   agreement with the network.
     /// - Returns: The obstacles to that kind of work, the leading one first.
-    package func whatKeeps(_ kind: ActionKind) -> [Obstacle] {
+    package func sendingObstacles(to kind: ActionKind) -> [Obstacle] {
         let work: Obstacle.Work = kind == .favorite ? .favorites : .sending
         return obstacles.filter { $0.weight != .note && $0.stops.contains(work) }
     }
@@ -59,9 +59,9 @@ extension Health {
                 ?? obstacle.remedy?.setting.map { "set \($0)" }
             // A missing worker, or a limit of the network, is not a deficiency of the mirror.
             guard obstacle.isFatal, obstacle.mender != .later else {
-                return .warn(subject, obstacle.told, fix: fix)
+                return .warn(subject, obstacle.findingText, fix: fix)
             }
-            return .fail(subject, obstacle.told, obstacle.mender, fix: fix)
+            return .fail(subject, obstacle.findingText, obstacle.mender, fix: fix)
         }
     }
 
@@ -72,7 +72,7 @@ extension Health {
     /// - Parameters:
     ///   - knowsFaults: Whether the process knows the faults from before its start.
     ///   - knowsClock: Whether this machine's clock was compared with the network's.
-    ///   - now: The beginning of conditions with an unknown beginning.
+    ///   - now: Used as the beginning of conditions whose beginning is unknown.
     /// - Returns: The findings by cause; an unknown cause is missing.
     package func notices(knowsFaults: Bool, knowsClock: Bool, now: Date) -> [NoticeCause:
         NoticeFinding]
@@ -99,16 +99,17 @@ extension Health {
 }
 
 extension Obstacle {
-    /// The cause alone, if the subject of a finding contains the rest.
-    fileprivate var told: String {
-        let saysRest = ["worker", "silence", "database", "bot", "human", "time zone"].contains(
-            code.subject)
-        return saysRest ? cause : sentence.dropping(remedy?.text)
+    /// The text of a finding: the cause alone, if the finding's subject makes the rest clear.
+    fileprivate var findingText: String {
+        let isSubjectEnough = ["worker", "silence", "database", "bot", "human", "time zone"]
+            .contains(
+                code.subject)
+        return isSubjectEnough ? cause : sentence.dropping(remedy?.text)
     }
 }
 
 extension String {
-    /// The sentence without this end.
+    /// The text without `; ` and `end` behind it.
     fileprivate func dropping(_ end: String?) -> String {
         guard let end, hasSuffix("; \(end)") else { return self }
         return String(dropLast(end.count + 2))

@@ -1,21 +1,22 @@
 import Foundation
 import Mirroring
 
-/// How well a mirror is: the obstacles that follow from the facts, and the verdict that follows
+/// The health of a mirror: the obstacles that follow from the facts, and the verdict that follows
 /// from the obstacles.
 ///
 /// Every report, exit code, notice and metric about a mirror's state is made from this value. It
-/// asks nothing.
+/// makes no request.
 package struct Health: Codable, Equatable, Sendable {
     /// The state of a mirror in one word and one line.
     package struct Verdict: Codable, Equatable, Sendable {
         package enum State: String, CaseIterable, Codable, Sendable {
             case healthy
-            /// A person wants it so.
+            /// A person has paused the mirror, or retired it.
             case paused
-            /// It sends and hears, but another part of its work is lost or incomplete.
+            /// The mirror sends and reads mentions, but another part of its work is lost or
+            /// incomplete.
             case hindered
-            /// It has not worked yet, and something is left to be set up.
+            /// The mirror has not worked yet, and a setup step is left.
             case unset
             /// Nothing is sent, or nothing is heard, until the leading obstacle ends.
             case failing
@@ -39,7 +40,7 @@ package struct Health: Codable, Equatable, Sendable {
 
     /// - Parameters:
     ///   - facts: The facts about the mirror.
-    ///   - next: When the next post leaves, in words; nil if none is planned.
+    ///   - next: The time of the next post, in words; nil if none is planned.
     package init(_ facts: HealthFacts, next: String? = nil) {
         obstacles = facts.obstacles
         verdict = Self.verdict(on: obstacles, setup: facts.setup, next: next)
@@ -60,26 +61,26 @@ package struct Health: Codable, Equatable, Sendable {
         Set(obstacles.filter { [.stops, .wanted].contains($0.weight) }.flatMap(\.stops))
     }
 
-    /// Conditions that outrank a pause: the mirror will not go on when it ends, or a person has to
-    /// end it.
+    /// Conditions that outrank a pause: the mirror does not continue when the pause ends, or a
+    /// person has to end the pause.
     private static let outranksPause: Set<Obstacle.Code> = [.moved, .arriving, .firstPostHidden]
 
     /// Conditions of a mirror that nobody has set up yet.
-    private static let ofSetup: Set<Obstacle.Code> = [
+    private static let setupConditions: Set<Obstacle.Code> = [
         .noConsent, .noBotAccount, .noTimeZone, .noWorker, .policyUnacknowledged, .pastUnknown,
         .archiveEmpty,
         .postsUnverified,
     ]
 
     /// The condition of a worker that was started before the training ended.
-    private static let ofEarlyStart: Set<Obstacle.Code> = [
+    private static let earlyStartConditions: Set<Obstacle.Code> = [
         .workerEnded, .workerLate, .passLate, .startFails, .publisherFails,
     ]
 
     private static func verdict(on obstacles: [Obstacle], setup: [SetupStep], next: String?)
         -> Verdict
     {
-        // Nothing is expected of it any more.
+        // A retired mirror has no work any more.
         if let end = obstacles.first(where: { $0.code == .retired }) {
             return Verdict(state: .paused, text: end.reason, code: .retired)
         }
@@ -88,15 +89,17 @@ package struct Health: Codable, Equatable, Sendable {
         if let pause = obstacles.first(where: { $0.code == .paused }) {
             // An obstacle that would prevent the work after the pause can be removed in the
             // meantime.
-            let rest = fatal.map { "; and then not sending: \($0.reason)" } ?? ""
-            return Verdict(state: .paused, text: pause.cause + rest, code: .paused)
+            let nextProblem = fatal.map { "; and then not sending: \($0.reason)" } ?? ""
+            return Verdict(state: .paused, text: pause.cause + nextProblem, code: .paused)
         }
         if let fatal {
             // A failure is not reported as a remaining step of the setup.
             let isTraining = setup.contains {
                 [.posts, .favorites].contains($0.kind) && !$0.isDone
             }
-            guard ofSetup.contains(fatal.code) || isTraining && ofEarlyStart.contains(fatal.code)
+            guard
+                setupConditions.contains(fatal.code)
+                    || isTraining && earlyStartConditions.contains(fatal.code)
             else {
                 return failing(fatal)
             }
@@ -105,10 +108,12 @@ package struct Health: Codable, Equatable, Sendable {
             let text = "not set up yet: \(done) of \(setup.count) steps are done; \(step.next)"
             return Verdict(state: .unset, text: text, code: fatal.code)
         }
-        // Every process that looks is to have the same verdict.
-        let ofMirror = obstacles.filter { !$0.code.isOfThisProcess }
+        // Conditions of this process alone are left out, so that all processes have the same
+        // verdict.
+        let mirrorObstacles = obstacles.filter { !$0.code.isOfThisProcess }
         let hindering =
-            ofMirror.filter { $0.weight == .stops } + ofMirror.filter { $0.weight == .hinders }
+            mirrorObstacles.filter { $0.weight == .stops }
+            + mirrorObstacles.filter { $0.weight == .hinders }
         if let first = hindering.first {
             return Verdict(
                 state: .hindered, text: "working, but \(first.sentence)", code: first.code)

@@ -7,18 +7,16 @@ import Settings
 extension HealthFacts {
     /// Every obstacle that follows from the facts, in the order of ``Obstacle/Code``.
     var obstacles: [Obstacle] {
-        // Everything else would be judged by other settings than the mirror's.
+        // Without the mirror's own settings, no other fact can be judged.
         if let settingProblem { return [unusableSetting(settingProblem)] }
         if let retirement, retirement.isOver, !isElsewhere {
-            return [retired(retirement)] + database
+            return [retired(retirement)] + databaseObstacles
         }
         let all = [
-            whole, ends, consents, standings, serverRules, bot, database, work, permissions,
-            archive, budget,
-            hearing, parts, planning,
-            favoriting,
-            waiting,
-            human,
+            moveAndPauseObstacles, retirementObstacles, consentObstacles, standingObstacles,
+            ruleObstacles, botObstacles, databaseObstacles, workerObstacles, policyObstacles,
+            archiveObstacles, budgetObstacles, feedObstacles, partObstacles, planObstacles,
+            favoriteObstacles, reviewObstacles, humanObstacles,
         ].flatMap(\.self)
         return all.enumerated()
             .sorted { ($0.element.code.rank, $0.offset) < ($1.element.code.rank, $1.offset) }.map(
@@ -37,21 +35,22 @@ extension HealthFacts {
         since: Date? = nil, _ cause: String, brief: String? = nil, _ remedy: Obstacle.Remedy? = nil,
         by mender: Finding.Cause = .configuration
     ) -> Obstacle {
-        func named(_ text: String) -> String { CommandWords.adding(flags, to: text) }
+        func withFlags(_ text: String) -> String { CommandWords.adding(flags, to: text) }
         let remedy = remedy.map {
             Obstacle.Remedy(
-                command: $0.command.map(named), setting: $0.setting, text: $0.text.map(named))
+                command: $0.command.map(withFlags), setting: $0.setting,
+                text: $0.text.map(withFlags))
         }
         return Obstacle(
-            code: code, since: since, stops: stops, weight: weight, cause: named(cause),
-            brief: named(brief ?? cause),
+            code: code, since: since, stops: stops, weight: weight, cause: withFlags(cause),
+            brief: withFlags(brief ?? cause),
             remedy: remedy, mender: mender)
     }
 
     /// `2026-11-20 12:03` on the mirror's clock.
     private func words(_ date: Date) -> String { LocalTime(date, in: zone ?? .gmt).description }
 
-    /// A stored error, with the instants that it names on the mirror's clock.
+    /// Converts the times in a stored error to the mirror's clock.
     private func local(_ error: String) -> String {
         error.replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/) { match in
             Date(rfc3339: String(match.output)).map(words) ?? String(match.output)
@@ -65,7 +64,7 @@ extension HealthFacts {
     /// Whether the bot has an account that its credentials may open.
     private var hasBot: Bool { accounts[.bot].map { $0.problem == nil } ?? true }
 
-    private var whole: [Obstacle] {
+    private var moveAndPauseObstacles: [Obstacle] {
         var found: [Obstacle] = []
         if let move, let problem = move.problem {
             let code: Obstacle.Code = move.state == .arriving ? .arriving : .moved
@@ -96,19 +95,21 @@ extension HealthFacts {
     private func retired(_ retirement: Retirement) -> Obstacle {
         let cause = "the mirror has retired at \(words(retirement.ended ?? retirement.date))"
         var found = make(.retired, .wanted, since: retirement.ended, cause, by: .later)
-        let given = AccountRole.allCases.filter { accounts[$0].map { $0.problem == nil } ?? false }
-        if !given.isEmpty {
-            let whose = given.map(\.rawValue).joined(separator: " and ")
+        let rolesWithLogin = AccountRole.allCases.filter {
+            accounts[$0].map { $0.problem == nil } ?? false
+        }
+        if !rolesWithLogin.isEmpty {
+            let roles = rolesWithLogin.map(\.rawValue).joined(separator: " and ")
             found.remedy = .doing(
-                "the login of the \(whose) is still there: remove it from the settings, or log out")
+                "the login of the \(roles) is still there: remove it from the settings, or log out")
         } else if let note = retirement.profileNote {
             found.remedy = .doing("the bot's profile does not say so: \(note)")
         }
         return found
     }
 
-    /// That the mirror is to retire.
-    private var ends: [Obstacle] {
+    /// The obstacles from a planned or begun retirement.
+    private var retirementObstacles: [Obstacle] {
         guard let retirement, !isElsewhere else { return [] }
         let after = retirement.takesBack ? ", and everything is taken back" : ""
         guard retirement.isDue(at: now) else {
@@ -134,8 +135,8 @@ extension HealthFacts {
         ]
     }
 
-    /// Obstacles for want of the human's consent; none before there is a bot that could send.
-    private var consents: [Obstacle] {
+    /// The obstacles from a missing consent of the human; none without a bot that could send.
+    private var consentObstacles: [Obstacle] {
         guard !isElsewhere, hasBot else { return [] }
         let network = accounts[.human]?.network.rawValue ?? "NETWORK"
         let login = "mirror-bot login \(network) --as human"
@@ -169,7 +170,7 @@ extension HealthFacts {
 
     /// The obstacles from the state of the human's account, until a person wants the mirror to go
     /// on.
-    private var standings: [Obstacle] {
+    private var standingObstacles: [Obstacle] {
         guard let standing, standing.goesOn == nil, !isElsewhere, hasBot else { return [] }
         let cause = "\(standing.words), seen at \(words(standing.since))"
         if standing.isHold {
@@ -202,7 +203,7 @@ extension HealthFacts {
     }
 
     /// Changes of the server's rules that the operator has not been shown.
-    private var serverRules: [Obstacle] {
+    private var ruleObstacles: [Obstacle] {
         guard changedRules > 0, !isElsewhere, hasBot else { return [] }
         let what = changedRules == 1 ? "1 sentence" : "\(changedRules) sentences"
         let verb = changedRules == 1 ? "is" : "are"
@@ -214,7 +215,7 @@ extension HealthFacts {
         ]
     }
 
-    private var bot: [Obstacle] {
+    private var botObstacles: [Obstacle] {
         guard !isElsewhere else { return [] }
         var found: [Obstacle] = []
         let sends: [Obstacle.Work] = [.sending, .hearing, .favorites]
@@ -251,19 +252,19 @@ extension HealthFacts {
 
     // MARK: Waits
 
-    /// A condition that lasts so long, in seconds, is one of hours, although it passes by itself.
+    /// Seconds from which on a condition counts as long, although it ends by itself.
     private static let longWait: TimeInterval = 3_600
-    /// Seconds from which on a wait in which nothing is sent is told of: the bot's slots are
+    /// Seconds from which on a wait in which nothing is sent is reported: the bot's slots are
     /// minutes.
-    private static let toldWait: TimeInterval = 60
-    /// Seconds after which a failure that was not repeated tells nothing.
-    private static let waitIsKnown: TimeInterval = 86_400
+    private static let reportedWait: TimeInterval = 60
+    /// Seconds after which a failure that was not repeated is ignored.
+    private static let waitLifetime: TimeInterval = 86_400
 
     /// The longest of the waits of an account that are about an operation.
     private func wait(of role: AccountRole, _ operation: NetworkError.Operation) -> AccountWait? {
         (waits[role] ?? [])
             .filter {
-                $0.scope.covers(operation) && now < max($0.until, $0.noted) + Self.waitIsKnown
+                $0.scope.covers(operation) && now < max($0.until, $0.noted) + Self.waitLifetime
             }
             .max { $0.length < $1.length }
     }
@@ -271,11 +272,12 @@ extension HealthFacts {
     /// The weight of a wait in which nothing is sent, by its length; `nil` if it is too short, or
     /// over.
     ///
-    /// Failures that hold no call back are told of once they last: a try may succeed at any time.
+    /// Failures that hold no call back are reported only if they last, because a try may succeed at
+    /// any time.
     private func weight(of wait: AccountWait) -> Obstacle.Weight? {
         if wait.length >= Self.longWait { return .stops }
         if wait.holdsCalls {
-            return wait.until > now && wait.length >= Self.toldWait ? .hinders : nil
+            return wait.until > now && wait.length >= Self.reportedWait ? .hinders : nil
         }
         return wait.length >= WorkFault.patience ? .hinders : nil
     }
@@ -304,8 +306,8 @@ extension HealthFacts {
         }
         var end = now
         if let accountWait, accountWait.holdsCalls { end = max(now, accountWait.until) }
-        let begin = min(since, accountWait?.since ?? since)
-        if end.timeIntervalSince(begin) >= Self.longWait { return isMentions ? .stops : .hinders }
+        let start = min(since, accountWait?.since ?? since)
+        if end.timeIntervalSince(start) >= Self.longWait { return isMentions ? .stops : .hinders }
         guard isOld(since) else { return .note }
         return isMentions && !passes ? .stops : .hinders
     }
@@ -348,7 +350,7 @@ extension HealthFacts {
         return found
     }
 
-    private var database: [Obstacle] {
+    private var databaseObstacles: [Obstacle] {
         guard let store else { return [] }
         let code: Obstacle.Code =
             switch store.kind {
@@ -366,18 +368,18 @@ extension HealthFacts {
 
     // MARK: The worker
 
-    private var ending: WorkFault? { faults.first { $0.part == WorkFault.end } }
+    private var endFault: WorkFault? { faults.first { $0.part == WorkFault.end } }
 
-    private var work: [Obstacle] {
-        // Without these no worker can begin, and a mirror that lives elsewhere needs none here.
+    private var workerObstacles: [Obstacle] {
+        // Without a bot no worker can start; a mirror that lives elsewhere needs no worker here.
         guard !isElsewhere, hasBot else { return [] }
         let start = Obstacle.Remedy.run("mirror-bot run", "start one with mirror-bot run")
         switch worker {
-        // A process with other mirrors keeps one that it can do nothing for.
-        case .running: if let ending { return [ended(ending)] }
+        // A worker with other mirrors keeps holding a mirror whose own work has ended.
+        case .running: if let endFault { return [ended(endFault)] }
         case .passes: break
         case .absent:
-            if let ending { return [ended(ending)] }
+            if let endFault { return [ended(endFault)] }
             return [
                 make(
                     .noWorker, .stops, "no worker is running", setup.isEmpty ? start : lastStep,
@@ -399,13 +401,13 @@ extension HealthFacts {
                     .doing("check the schedule that calls it"), by: .later)
             ]
         }
-        return lasting.compactMap { fault -> Obstacle? in
+        return lastingFaults.compactMap { fault -> Obstacle? in
             switch fault.part {
             case WorkFault.start:
                 failing(.startFails, .stops, HealthFacts.all, "the worker cannot begin", fault)
             case WorkFault.publisher:
                 failing(.publisherFails, .stops, [.sending], "\(fault.part) fails each time", fault)
-            case FeedName.botMentions where !unread.contains(fault.part):
+            case FeedName.botMentions where !unreadFeeds.contains(fault.part):
                 failing(.mentionsFail, .stops, [.hearing], "\(fault.part) fails each time", fault)
             default: nil
             }
@@ -444,8 +446,8 @@ extension HealthFacts {
             brief: brief, by: .unavailable)
     }
 
-    /// The lasting faults, except those of the database, which is told of as a whole.
-    private var lasting: [WorkFault] {
+    /// The lasting faults, except those of the database, which has an obstacle of its own.
+    private var lastingFaults: [WorkFault] {
         guard worker.isAtWork else { return [] }
         return faults.filter {
             $0.isLasting && ![WorkFault.end, WorkFault.clock].contains($0.part)
@@ -453,9 +455,9 @@ extension HealthFacts {
         }
     }
 
-    // MARK: What may be sent, and its price
+    // MARK: Policies, archive and budget
 
-    private var permissions: [Obstacle] {
+    private var policyObstacles: [Obstacle] {
         guard !isElsewhere, hasBot, !mayPublish else { return [] }
         return [
             make(
@@ -465,7 +467,7 @@ extension HealthFacts {
         ]
     }
 
-    private var archive: [Obstacle] {
+    private var archiveObstacles: [Obstacle] {
         guard !isElsewhere else { return [] }
         let train = Obstacle.Remedy.run(
             "mirror-bot train scheduler", "run mirror-bot train scheduler")
@@ -511,7 +513,7 @@ extension HealthFacts {
         return make(.postsUnverified, weight, of: stops, cause, remedy)
     }
 
-    private var budget: [Obstacle] {
+    private var budgetObstacles: [Obstacle] {
         var found: [Obstacle] = []
         let paid = accounts.mapValues(\.network).filter { $0.value.descriptor.prices != nil }
         if let money, let network = paid.values.first,
@@ -555,10 +557,10 @@ extension HealthFacts {
 
     // MARK: Hearing
 
-    /// The feeds that the worker reads, and cannot now.
-    private var broken: [FeedHealth] {
+    /// The feeds that the worker should read, but cannot now.
+    private var unreadableFeeds: [FeedHealth] {
         feeds.filter { feed in
-            // What was noted of a feed that nobody reads any more tells nothing.
+            // Errors of a feed that is not read any more are ignored.
             let account = accounts[Self.role(of: feed.feed)]
             let isHome = [FeedName.botHome, FeedName.seen].contains(feed.feed)
             return feed.error != nil && account?.problem == nil
@@ -566,7 +568,7 @@ extension HealthFacts {
         }
     }
 
-    private var unread: [String] { broken.map(\.feed) }
+    private var unreadFeeds: [String] { unreadableFeeds.map(\.feed) }
 
     private static func role(of feed: String) -> AccountRole {
         feed.hasPrefix("bot-") ? .bot : .human
@@ -581,8 +583,8 @@ extension HealthFacts {
         }
     }
 
-    private var hearing: [Obstacle] {
-        broken.compactMap { feed -> Obstacle? in
+    private var feedObstacles: [Obstacle] {
+        unreadableFeeds.compactMap { feed -> Obstacle? in
             guard let error = feed.error else { return nil }
             let since = feed.errorSince ?? .distantPast
             let code = feed.errorCode.map(NetworkError.Code.init(rawValue:))
@@ -590,8 +592,8 @@ extension HealthFacts {
             let stops = Self.work(of: feed.feed)
             switch code {
             case .overBudget?:
-                // The month's money is an obstacle of its own; a day's share comes back with the
-                // day.
+                // The month's budget is an obstacle of its own; the share of a day is renewed on
+                // the next day.
                 guard money?.isSpent != true,
                     !(money?.lacksMentions == true && feed.feed == FeedName.botMentions),
                     !(money?.lacksOwnPosts == true && feed.feed == FeedName.humanPosts)
@@ -618,21 +620,22 @@ extension HealthFacts {
                     by: .unavailable)
             default: break
             }
-            // A refusal of the account is told of as such.
+            // A refusal of the account is an obstacle of its own.
             if let code, [.unauthorized, .missingScope, .accountDisabled].contains(code),
                 refusals[Self.role(of: feed.feed)] != nil
             {
                 return nil
             }
-            let unread: Obstacle.Code =
+            let obstacleCode: Obstacle.Code =
                 feed.feed == FeedName.botMentions ? .mentionsUnread : .feedUnread
             let weight = weight(of: feed, since: since, passes: false)
             return make(
-                unread, weight, of: stops, since: since, cause, brief: feed.feed, by: .unavailable)
+                obstacleCode, weight, of: stops, since: since, cause, brief: feed.feed,
+                by: .unavailable)
         }
     }
 
-    /// A feed that waits until the network, or the money, allows the next look.
+    /// The obstacle of a feed that waits until the network, or the budget, allows a request.
     private func waits(_ feed: FeedHealth, since: Date, _ cause: String) -> Obstacle {
         let weight = weight(of: feed, since: since, passes: true)
         let code: Obstacle.Code = weight == .stops ? .mentionsUnread : .feedWaits
@@ -646,7 +649,8 @@ extension HealthFacts {
 
     // MARK: Parts of the work
 
-    private static let named = 5
+    /// The most items that an obstacle names.
+    private static let mostNamed = 5
 
     private func unreached(_ gap: FeedHealth.Unreached, in feed: String) -> Obstacle {
         guard gap.isBeginning else {
@@ -663,10 +667,11 @@ extension HealthFacts {
                 "a downloaded archive has the rest: mirror-bot train scheduler --from ARCHIVE"))
     }
 
-    private var parts: [Obstacle] {
+    private var partObstacles: [Obstacle] {
         var found: [Obstacle] = []
         let special = [WorkFault.start, WorkFault.publisher, FeedName.botMentions]
-        for fault in lasting where !special.contains(fault.part) && !unread.contains(fault.part) {
+        for fault in lastingFaults
+        where !special.contains(fault.part) && !unreadFeeds.contains(fault.part) {
             let stops = Self.work(of: fault.part)
             let weight: Obstacle.Weight = stops.isEmpty ? .hinders : .stops
             found.append(failing(.partFails, weight, stops, "\(fault.part) fails each time", fault))
@@ -679,11 +684,11 @@ extension HealthFacts {
                         "\(feed.unreadable) of \(feed.feed) could not be read and are skipped until an update of "
                             + "mirror-bot"))
             }
-            found += feed.unreached.prefix(Self.named).map { unreached($0, in: feed.feed) }
+            found += feed.unreached.prefix(Self.mostNamed).map { unreached($0, in: feed.feed) }
         }
         if !unconfirmed.isEmpty {
-            let names = unconfirmed.prefix(Self.named).joined(separator: ", ")
-            let rest = unconfirmed.count > Self.named ? " and others" : ""
+            let names = unconfirmed.prefix(Self.mostNamed).joined(separator: ", ")
+            let rest = unconfirmed.count > Self.mostNamed ? " and others" : ""
             let subject = unconfirmed.count == 1 ? "1 action" : "\(unconfirmed.count) actions"
             found.append(
                 make(
@@ -692,13 +697,13 @@ extension HealthFacts {
                 ))
         }
         found += setAside.map { make(.rowsSetAside, .note, of: [], $0) }
-        found += effects.prefix(Self.named).map(open)
+        found += effects.prefix(Self.mostNamed).map(unfinished)
         found += clock
         return found
     }
 
-    /// A probe or a change of the profile that is not over.
-    private func open(_ effect: Effect) -> Obstacle {
+    /// The obstacle of a probe, or of a change of the profile, that is not over.
+    private func unfinished(_ effect: Effect) -> Obstacle {
         let begun = words(effect.begun)
         let what =
             switch effect.kind {
@@ -716,7 +721,8 @@ extension HealthFacts {
             .effectOpen, .note, of: [], since: effect.begun, what + error, brief: what, remedy)
     }
 
-    /// Seconds by which a clock may be wrong: OAuth and the age of mentions suffer from more.
+    /// Seconds by which a clock may be wrong: a larger error disturbs OAuth and the age limit of
+    /// mentions.
     private static let clockTolerance: TimeInterval = 60
 
     private var clock: [Obstacle] {
@@ -740,9 +746,9 @@ extension HealthFacts {
             .doing("synchronize it with a time server"), by: .unavailable)
     }
 
-    // MARK: Posting as the settings want it
+    // MARK: The plan
 
-    private var planning: [Obstacle] {
+    private var planObstacles: [Obstacle] {
         guard !isElsewhere else { return [] }
         var found: [Obstacle] = []
         if let zoneToCome { found.append(make(.zoneToCome, .note, of: [], zoneToCome)) }
@@ -785,7 +791,7 @@ extension HealthFacts {
 
     // MARK: Favorites
 
-    private var favoriting: [Obstacle] {
+    private var favoriteObstacles: [Obstacle] {
         guard deliberateLimits.wantsFavorites else {
             return [
                 make(
@@ -812,13 +818,13 @@ extension HealthFacts {
                     .favoritesSpent, .note, of: [.favorites],
                     "\(favoritesToday) of \(Setting.favoritesPerDay.name) are given"))
         }
-        return found + judging
+        return found + classifierObstacles
     }
 
-    /// After so many posts that none of them was worth a favorite, the threshold is too high.
-    private static let seenEnough = 1_000
+    /// If none of so many posts was worth a favorite, the threshold is too high.
+    private static let enoughSeen = 1_000
 
-    private var judging: [Obstacle] {
+    private var classifierObstacles: [Obstacle] {
         var found: [Obstacle] = []
         switch classifierLack {
         case .dictionary(let problem):
@@ -836,8 +842,8 @@ extension HealthFacts {
         case nil: break
         }
         if !learned.isEnough {
-            found.append(tooLittle)
-        } else if learned.seen >= Self.seenEnough, !learned.hasDecided {
+            found.append(learningObstacle)
+        } else if learned.seen >= Self.enoughSeen, !learned.hasDecided {
             let threshold = deliberateLimits.threshold.formatted(.number.grouping(.never))
             found.append(
                 make(
@@ -850,8 +856,9 @@ extension HealthFacts {
         return found
     }
 
-    /// Too little was learned; where it is to come from, or that it comes from nowhere.
-    private var tooLittle: Obstacle {
+    /// The obstacle that too little was learned, with the steps that help; or that there is nothing
+    /// to learn from.
+    private var learningObstacle: Obstacle {
         var lacks: [String] = []
         if learned.favorites < learned.needed {
             lacks.append("\(learned.favorites) of \(learned.needed) favorites")
@@ -898,7 +905,7 @@ extension HealthFacts {
 
     // MARK: People
 
-    private var waiting: [Obstacle] {
+    private var reviewObstacles: [Obstacle] {
         var found: [Obstacle] = []
         if suggestions > 0 {
             let subject = suggestions == 1 ? "1 action waits" : "\(suggestions) actions wait"
@@ -922,7 +929,7 @@ extension HealthFacts {
         return found
     }
 
-    private var human: [Obstacle] {
+    private var humanObstacles: [Obstacle] {
         if let account = accounts[.human], let problem = account.problem {
             return [
                 account.isUnusable

@@ -4,10 +4,10 @@ package import Networks
 package import Posts
 package import Settings
 
-/// Everything that decides how well a mirror is, as it was read at one time.
+/// The facts that decide on the health of a mirror, as they were read at one time.
 ///
-/// The parts that cost more than a few statements are optional: what was not asked is nil, and no
-/// obstacle follows.
+/// Facts that cost more than a few statements are optional: a fact that was not read is nil, and
+/// leads to no obstacle.
 package struct HealthFacts: Equatable, Sendable {
     package var now: Date
     /// The flags without which a proposed command would mean another mirror.
@@ -23,11 +23,11 @@ package struct HealthFacts: Equatable, Sendable {
     /// The zone that the mirror adopted and its source, as a sentence; nil if a person named the
     /// zone.
     package var adoptedZone: String?
-    /// Where the mirror lives, or is to live; nil for here.
+    /// The mark of a move to or from another database; nil if there is none.
     package var move: MoveMark?
-    /// A pause that holds; nil if none does.
+    /// The pause in force; nil if there is none.
     package var pause: Pause?
-    /// That the mirror is to end, or has; nil if it goes on.
+    /// The planned or finished end of the mirror; nil if there is none.
     package var retirement: Retirement?
     /// The setup steps left before the mirror works for the first time; empty once it has worked.
     package var setup: [SetupStep] = []
@@ -40,7 +40,7 @@ package struct HealthFacts: Equatable, Sendable {
     /// The calls that a network puts off, or that fail, by account.
     package var waits: [AccountRole: [AccountWait]] = [:]
 
-    /// Why the database takes no changes; nil if it does as far as is known.
+    /// Why the database takes no changes; nil if it takes them, as far as is known.
     package var store: StoreFault?
     package var worker = WorkerFact.absent
     /// The parts of the work that fail, the oldest first.
@@ -52,12 +52,12 @@ package struct HealthFacts: Equatable, Sendable {
     package var clockLead: TimeInterval?
     package var feeds: [FeedHealth] = []
 
-    /// The month's money; nil where no account is on X.
+    /// The month's budget; nil if no account is on X.
     package var money: MoneyFact?
-    /// Whether the bot's network lets it publish as the settings are.
+    /// Whether the settings acknowledge the policy that the bot's network has for bots.
     package var mayPublish = true
     package var consent = ConsentFact.given
-    /// The state of the human's account where that is not the usual one.
+    /// The state of the human's account; nil if the account is in use as usual.
     package var standing: HumanStanding?
     /// Sentences about bots that the bot's server added or removed since the operator was shown its
     /// rules.
@@ -68,8 +68,9 @@ package struct HealthFacts: Equatable, Sendable {
     package var hasPosts = true
     /// Whether the human's past was read.
     package var knowsPast = true
-    /// The archived posts of which nobody can be asked whether the human still shows them; nil if
-    /// the human's network can be asked about all, or if the operator lets the archive decide.
+    /// Archived posts of networks on which the human has no account here, so that the bot cannot
+    /// check whether they still exist; nil if there are none, or if the operator trusts the
+    /// archive.
     package var unverified: UnverifiedPosts?
     /// Whether it is known that no text of the archive may be posted by itself at any time.
     package var isWithoutText = false
@@ -78,7 +79,7 @@ package struct HealthFacts: Equatable, Sendable {
 
     /// What the classifier has learned.
     package var learned = LearnedFact()
-    /// What this process itself lacks for the classifier; nil for nothing, or if it did not look.
+    /// The part of the classifier that this process lacks; nil if it has all, or did not check.
     package var classifierLack: ClassifierLack?
     /// Favorites that were given or planned today.
     package var favoritesToday = 0
@@ -100,12 +101,12 @@ package struct HealthFacts: Equatable, Sendable {
 
 /// The state of the human's consent to the mirror.
 package enum ConsentFact: Equatable, Sendable {
-    /// It is recorded, or will be with the first start.
+    /// The consent is recorded, or the first start will record it.
     case given
-    /// The mirror was there before anybody was asked.
+    /// The mirror is older than the record of consent, and the operator has not stated one.
     case unstated
     case missing
-    /// The human took it back at that time.
+    /// The human withdrew the consent at that time.
     case stopped(Date)
 }
 
@@ -142,27 +143,26 @@ package struct StoreFault: Equatable, Sendable {
 /// The state of the worker of a mirror.
 package enum WorkerFact: Equatable, Sendable {
     case running
-    /// A worker that has not given the mirror back, and was last heard of so many seconds ago.
+    /// A worker has not released the mirror, but its last beat was `silence` seconds ago.
     case late(silence: TimeInterval, limit: TimeInterval)
-    /// `run --once` is called again and again, last at that time.
+    /// `run --once` is called regularly, and last ended at that time.
     case passes(last: Date)
-    /// `run --once` was called again and again, and has not been for longer than usual.
+    /// `run --once` was called regularly, but its next call is overdue.
     case passLate(last: Date, every: TimeInterval)
     case absent
 
-    /// How much later than usual the next call of `run --once` may come, as a multiple of the usual
-    /// interval.
-    private static let slack = 2.5
-    /// The next call of `run --once` may always come so late, in seconds: a slot is waited for as
-    /// long.
-    private static let leastPatience: TimeInterval = 900
-    /// Calls that are further apart are no schedule, in seconds.
+    /// The multiple of the usual interval after which the next call of `run --once` is overdue.
+    private static let overdueFactor = 2.5
+    /// The shortest time, in seconds, after which the next call of `run --once` is overdue: a call
+    /// may wait as long for a slot.
+    private static let shortestPatience: TimeInterval = 900
+    /// The longest interval, in seconds, between calls that count as regular.
     private static let longestInterval: TimeInterval = 2 * 86_400
 
     /// - Parameters:
     ///   - silence: Seconds since the last beat of a lease that was not given back; nil for none.
-    ///   - limit: From how many seconds on a beat is too old.
-    ///   - lastPass: When `run --once` last ended; nil if a worker that goes on has held the mirror
+    ///   - limit: The age in seconds from which on a beat is too old.
+    ///   - lastPass: When `run --once` last ended; nil if a permanent worker has held the mirror
     ///     since.
     ///   - interval: Seconds between the last two ends; nil before there were two.
     ///   - now: The present.
@@ -175,8 +175,8 @@ package enum WorkerFact: Equatable, Sendable {
         if let silence, silence < limit {
             self = .running
         } else if let lastPass, let interval, interval <= Self.longestInterval {
-            let usual = max(Self.leastPatience, interval * Self.slack)
-            let isLate = now.timeIntervalSince(lastPass) > (isLimitGiven ? limit : usual)
+            let passLimit = max(Self.shortestPatience, interval * Self.overdueFactor)
+            let isLate = now.timeIntervalSince(lastPass) > (isLimitGiven ? limit : passLimit)
             self = isLate ? .passLate(last: lastPass, every: interval) : .passes(last: lastPass)
         } else if let silence {
             self = .late(silence: silence, limit: limit)
@@ -185,7 +185,7 @@ package enum WorkerFact: Equatable, Sendable {
         }
     }
 
-    /// Whether the work is done: by a worker that goes on, or by one pass after the other.
+    /// Whether a permanent worker, or regular calls of `run --once`, do the work.
     package var isAtWork: Bool {
         switch self {
         case .running, .passes: true
@@ -199,7 +199,7 @@ package struct MoneyFact: Equatable, Sendable {
     package var left: String
     package var budget: String
     package var renews: Date
-    /// Whether not even a post can be paid.
+    /// Whether the rest of the budget does not even pay for a post.
     package var isSpent: Bool
     /// Whether the smallest page of the bot's mentions cannot be paid; false where the bot is not
     /// on X.
@@ -230,11 +230,11 @@ package struct DeliberateLimits: Equatable, Sendable {
     package var favoritesPerDay = Setting.favoritesPerDay.fallback
     /// Whether `MAX_PER_DAY` is 0.
     package var onlyAnswers = false
-    /// The setting that leaves no reply; nil if none does.
+    /// The setting that forbids all replies; nil if none does.
     package var noAnswers: String?
     /// Whether `QUIET_HOURS` leave no minute of a day.
     package var isAlwaysQuiet = false
-    /// When the quiet hours end that it is in now, as `HH:MM`; nil outside of them.
+    /// The end of the present quiet hours, as `HH:MM`; nil outside of quiet hours.
     package var quietUntil: String?
     /// That `HOLD_WHILE_ACTIVE` has no effect, and why; nil if it has one.
     package var uselessHold: String?
@@ -246,7 +246,7 @@ package struct DeliberateLimits: Equatable, Sendable {
 
 /// A part of the classifier that a process cannot use, and why.
 ///
-/// A worker that lacks it stores a fault of its own; this is about the process that looks.
+/// A worker that lacks it stores a fault of its own; this is about the process that reads facts.
 package enum ClassifierLack: Equatable, Sendable {
     /// The dictionary cannot be opened.
     case dictionary(String)
@@ -280,8 +280,8 @@ extension WorkFault {
     }
 }
 
-/// The extent of the archived posts of which nobody can be asked whether the human still shows
-/// them.
+/// The extent of the archived posts that the bot cannot check, because the human has no account on
+/// their networks here.
 package struct UnverifiedPosts: Equatable, Sendable {
     /// Whether these are all posts of the archive, rather than only those of another network than
     /// the human's.

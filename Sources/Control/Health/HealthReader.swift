@@ -11,7 +11,8 @@ import Storage
 
 /// The facts of a mirror's health, with the rows that they were read from.
 struct HealthReading: Sendable {
-    /// With its effective settings; those of the process if a stored one cannot be used.
+    /// The mirror with its effective settings, or with those of the process if a stored setting
+    /// cannot be used.
     let mirror: HumanMirror
     var facts: HealthFacts
     let record: MirrorRecord
@@ -20,32 +21,33 @@ struct HealthReading: Sendable {
     let spending: Spending?
     /// The cost of the mirror's calls to X in all months.
     let spent: Money
-    /// Nil before anybody held the mirror.
+    /// Nil if no worker has ever held the mirror.
     let lease: LeaseRecord?
     /// When the next stored post is due; nil if none is stored.
     let next: Date?
 }
 
-/// Reads the facts of the health of mirrors: some statements for each ``mirrorsAtOnce``, and no
-/// change.
+/// Reads the facts of the health of mirrors, with a few statements for ``mirrorsAtOnce`` mirrors.
+///
+/// It changes nothing.
 ///
 /// A list of one is read as any other list, so that every report of a mirror says the same. A
 /// mirror with rows or settings that cannot be used has an obstacle of its own, and hides no other
 /// mirror.
 struct HealthReader {
-    /// Mirrors that share a statement.
+    /// The most mirrors that share a statement.
     static let mirrorsAtOnce = 500
 
     private let installation: Installation
     private let silence: TimeInterval?
     private static let day: TimeInterval = 86_400
-    /// How many unconfirmed actions of the last day are named at most.
-    private static let unconfirmedNamed = 1_000
+    /// The most unconfirmed actions of the last day that are named.
+    private static let mostUnconfirmed = 1_000
 
     /// - Parameters:
-    ///   - installation: Where the mirrors are.
-    ///   - silence: From how many seconds on a worker's last beat is too old; nil for the usual
-    ///     limit.
+    ///   - installation: The installation with the mirrors.
+    ///   - silence: The age in seconds from which on a worker's last beat is too old; nil for the
+    ///     usual limit.
     init(_ installation: Installation, silence: TimeInterval? = nil) {
         self.installation = installation
         self.silence = silence
@@ -58,10 +60,10 @@ struct HealthReader {
     ///
     /// - Parameters:
     ///   - mirrors: Their names and records.
-    ///   - pulses: Those of the workers of this process, by mirror.
+    ///   - pulses: The pulses of the workers of this process, by mirror.
     ///   - now: The present.
-    /// - Returns: The facts in the same order, without what only a look at the classifier, the plan
-    ///   or rows of another version tells.
+    /// - Returns: The facts in the same order, without those that need the classifier, the plan or
+    ///   rows of another version.
     /// - Throws: The store's error.
     func readings(
         of mirrors: [(name: String, record: MirrorRecord)], pulses: [String: WorkerPulse] = [:],
@@ -74,7 +76,7 @@ struct HealthReader {
         return readings
     }
 
-    /// The same of one mirror, which is open with its settings.
+    /// Reads the same facts of one mirror, which is open with its settings.
     func reading(of mirror: HumanMirror, now: Date) async throws -> HealthReading {
         let opened = Opened(
             mirror: mirror, record: try await mirror.table.record(),
@@ -126,7 +128,7 @@ struct HealthReader {
             if numbers.effects > 0 { facts.effects = try await mirror.mirror.effects.all() }
             if numbers.unconfirmed > 0 {
                 facts.unconfirmed = try await mirror.mirror.outbox(lease: nil).unconfirmed(
-                    since: now - Self.day, limit: Self.unconfirmedNamed)
+                    since: now - Self.day, limit: Self.mostUnconfirmed)
             }
             if mirror.isUnset {
                 var rows = setups[name] ?? SetupRows()
@@ -180,7 +182,7 @@ struct HealthReader {
         return facts
     }
 
-    /// The recorded consent; before the first start, also one that the start will find in the
+    /// The recorded consent; before the first start, also a consent that the start will find in the
     /// settings.
     private func consent(
         _ record: MirrorRecord, _ accounts: FoundAccounts, _ configuration: MirrorSettings
@@ -191,8 +193,7 @@ struct HealthReader {
         return isToCome ? .given : .missing
     }
 
-    /// The posts that nobody can be asked about: those of networks on which the human has no
-    /// account here.
+    /// The posts that cannot be checked: those of networks on which the human has no account here.
     private func unverified(
         _ networks: Set<String>, _ accounts: FoundAccounts, _ configuration: MirrorSettings
     ) -> UnverifiedPosts? {
@@ -203,13 +204,14 @@ struct HealthReader {
             isAll: otherNetworks == networks, isDecided: configuration.archiveTrust == false)
     }
 
-    /// Notes the faults of the work: those of this process, which may know better, and stored ones.
+    /// Sets the faults of the work: those of this process, which may be newer, and stored ones.
     private func note(
         _ stored: [WorkFault], _ pulse: WorkerPulse?, of mirror: String, in facts: inout HealthFacts
     ) {
-        let live = pulse?.faults ?? installation.faults.of(mirror)
-        let ours = Set(live.map(\.part))
-        facts.faults = pulse == nil ? live + stored.filter { !ours.contains($0.part) } : live
+        let liveFaults = pulse?.faults ?? installation.faults.of(mirror)
+        let liveParts = Set(liveFaults.map(\.part))
+        let otherFaults = pulse == nil ? stored.filter { !liveParts.contains($0.part) } : []
+        facts.faults = liveFaults + otherFaults
         facts.knowsFaults = pulse?.knowsEarlierFaults ?? true
         facts.clockLead = pulse?.clockLead
         if pulse?.holdsMirror == true { facts.worker = .running }
@@ -246,7 +248,7 @@ struct HealthReader {
             for (role, sealed) in logins[name] ?? [:] {
                 opened[role] = Result { try vault.opened(sealed, of: role) }
             }
-            // One that cannot be opened names no network, and is an obstacle of its own.
+            // A login that cannot be opened names no network, and is an obstacle of its own.
             let networks = opened.compactMapValues { try? $0.get().network }
             let (configuration, problem) = try configurations.effective(
                 name, settings[name] ?? [:], networks)
@@ -275,7 +277,7 @@ struct HealthReader {
         }
     }
 
-    /// The effective settings of mirrors; those of mirrors that have the same ones are parsed once.
+    /// The effective settings of mirrors; equal settings of several mirrors are parsed once.
     private struct Configurations {
         private struct Key: Hashable {
             let settings: [String: String]
@@ -288,19 +290,19 @@ struct HealthReader {
 
         init(installation: Installation) { self.installation = installation }
 
-        /// - Returns: The settings under the mirror's name; those of the process and the problem if
-        ///   those that are stored cannot be used.
+        /// - Returns: The settings under the mirror's name; the settings of the process, and the
+        ///   problem, if the stored settings cannot be used.
         /// - Throws: `ConfigurationError` for settings of the process that cannot be used.
         mutating func effective(
             _ name: String, _ settings: [String: String], _ networks: [AccountRole: NetworkName]
         ) throws -> (MirrorSettings, String?) {
             let key = Key(
                 settings: settings, networks: networks, isNamed: installation.isNamed(name))
-            var found =
+            var result =
                 try effectiveSettings[key] ?? parsed(key, given: installation.settings(of: name))
-            effectiveSettings[key] = found
-            found.settings.mirror = name
-            return found
+            effectiveSettings[key] = result
+            result.settings.mirror = name
+            return result
         }
 
         private func parsed(_ key: Key, given: MirrorSettings) -> (
@@ -352,7 +354,7 @@ struct HealthReader {
 
     /// Counts of one mirror.
     ///
-    /// A single statement reads those of many; its cost does not grow with an archive.
+    /// A single statement reads the counts of many mirrors; its cost does not grow with an archive.
     private struct HealthNumbers {
         /// The networks of the archived posts: the first and the last by name, which are all if
         /// there are two at most.
@@ -428,10 +430,10 @@ struct HealthReader {
 
     // MARK: The database
 
-    /// Seconds after which a refused write no longer tells how the database is.
-    private static let memory: TimeInterval = 1_200
+    /// Seconds after which a refused write no longer says anything about the database.
+    private static let refusalLifetime: TimeInterval = 1_200
 
-    /// Why the database takes no changes, as far as a look without a change tells.
+    /// Returns why the database takes no changes, as far as that is visible without trying one.
     func storeFault() async throws -> StoreFault? {
         if let problem = installation.process.storage.lackOfRoom {
             return StoreFault(.full, problem)
@@ -444,11 +446,11 @@ struct HealthReader {
     private func refusedWrite(_ live: [WorkFault], now: Date) -> StoreFault? {
         let refused = live.first { fault in
             guard let kind = fault.storeKind,
-                (0..<Self.memory).contains(now.timeIntervalSince(fault.noted))
+                (0..<Self.refusalLifetime).contains(now.timeIntervalSince(fault.noted))
             else {
                 return false
             }
-            // A database that is away for a moment is asked again.
+            // A database that is unreachable for a moment is tried again.
             return kind != .away || fault.isLasting
         }
         guard let refused, let kind = refused.storeKind else { return nil }
@@ -536,10 +538,10 @@ struct HealthReader {
 }
 
 extension WorkerFact {
-    /// Reads it off the mirror's lease.
+    /// Reads the state of the worker from the mirror's lease.
     ///
     /// - Parameters:
-    ///   - limit: From how many seconds on a beat is too old; nil for the usual limit.
+    ///   - limit: The age in seconds from which on a beat is too old; nil for the usual limit.
     ///   - rate: `WallClock.rate` of the clock that shows `now`.
     init(_ lease: LeaseRecord?, limit: TimeInterval? = nil, rate: Double = 1, now: Date) {
         self.init(
@@ -581,8 +583,8 @@ extension FoundAccounts {
 }
 
 extension MirrorSettings {
-    /// That posts are meant to wait for the human's silence and nobody can see it; nil if that is
-    /// not so.
+    /// A sentence that posts are meant to wait while the human is active, but that no account shows
+    /// this; nil if that is not so.
     func uselessHold(_ accounts: FoundAccounts) -> String? {
         guard holdWhileActive != nil, accounts.accounts[.human] == nil else { return nil }
         return
@@ -594,14 +596,14 @@ extension HumanMirror {
     /// Seconds after which a worker that has not beaten counts as gone.
     package static let usualSilence: TimeInterval = 60
 
-    /// How well the mirror is now, by what the database, the settings and this process know.
+    /// Returns the health of the mirror, according to the database, the settings and this process.
     ///
     /// Asks no network and changes nothing, so that it may be called every minute.
     ///
     /// - Parameters:
     ///   - now: The present.
-    ///   - silence: From how many seconds on a worker's last beat is too old; nil for the usual
-    ///     limit.
+    ///   - silence: The age in seconds from which on a worker's last beat is too old; nil for the
+    ///     usual limit.
     /// - Returns: Obstacles and verdict.
     /// - Throws: The store's error.
     package func health(now: Date, silence: TimeInterval? = nil) async throws -> Health {
@@ -613,7 +615,7 @@ extension HumanMirror {
         return Health(reading.facts, next: try await nextPost(reading, now: now), now: now)
     }
 
-    /// Whether the mirror's work is done now, by a worker or by one pass after the other.
+    /// Whether a permanent worker, or regular calls of `run --once`, do the mirror's work now.
     ///
     /// - Throws: The store's error.
     package func isAtWork(now: Date) async throws -> Bool {

@@ -27,7 +27,7 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
     /// not accepted.
     case idle
 
-    /// How long it must last before a notice, in seconds, because many conditions end by
+    /// Seconds that the condition must last before a notice, because many conditions end by
     /// themselves.
     var patience: TimeInterval {
         switch self {

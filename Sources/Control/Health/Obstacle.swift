@@ -7,7 +7,7 @@ package struct Obstacle: Codable, Equatable, Sendable {
     package enum Work: String, CaseIterable, Codable, Sendable {
         /// Publishing posts and replies.
         case sending
-        /// Reading who mentions the bot.
+        /// Reading the mentions of the bot.
         case hearing
         /// Giving or suggesting favorites.
         case favorites
@@ -54,11 +54,11 @@ package struct Obstacle: Codable, Equatable, Sendable {
     /// The parts of the work that it concerns; empty for a ``Weight/note`` about none.
     package var stops: [Work]
     package var weight: Weight
-    /// The condition in words, with times of the mirror's own clock.
+    /// The condition in words, with times on the mirror's clock.
     ///
-    /// May hold what a server answered.
+    /// May contain a server's answer.
     package var cause: String
-    /// The condition without what a server or another person wrote, for messages that leave this
+    /// The condition without texts of a server or another person, for messages that leave this
     /// machine.
     package var brief: String
     /// Nil where nobody has to do anything, or ``cause`` says what to do.
@@ -84,7 +84,7 @@ extension Obstacle {
     /// The kind of a condition.
     ///
     /// The raw value is a stable label for programs and metrics. The cases stand in the order in
-    /// which reports list them: what ends the whole of the work first.
+    /// which reports list them: conditions that stop the whole work come first.
     package enum Code: String, CaseIterable, Codable, Sendable {
         // The mirror as a whole.
         case settingUnusable = "setting-unusable"
@@ -94,15 +94,15 @@ extension Obstacle {
         case retired
         /// The mirror retires at a time that a person named, or is about to.
         case retiring
-        /// The mirror pauses by itself, for the bot's first post is not shown to the public.
+        /// The mirror pauses by itself, because the bot's first post is not shown to the public.
         case firstPostHidden = "first-post-hidden"
         case paused
         /// The human stopped the mirror, and no consent was recorded since.
         case stoppedByHuman = "stopped-by-human"
         /// No consent of the human is recorded.
         case noConsent = "no-consent"
-        /// The human's account is a memorial, suspended, switched off or gone, and nobody wants the
-        /// mirror to go on.
+        /// The human's account is a memorial, suspended, switched off or gone, and no person has
+        /// decided that the mirror goes on.
         case humanAway = "human-away"
         case noBotAccount = "no-bot-account"
         /// A stored login cannot be opened, or belongs to another network than the settings name.
@@ -115,7 +115,7 @@ extension Obstacle {
         case botLacksScope = "bot-lacks-scope"
         /// The account is suspended, disabled or moved away.
         case botDisabled = "bot-disabled"
-        /// The network takes nothing of the bot for an hour or longer.
+        /// The network accepts no posts of the bot for some time.
         case sendingWaits = "sending-waits"
         // The database.
         case storeFull = "store-full"
@@ -125,7 +125,7 @@ extension Obstacle {
         case workerEnded = "worker-ended"
         case noWorker = "no-worker"
         case workerLate = "worker-late"
-        /// `run --once` was called again and again, and is not any more.
+        /// `run --once` was called regularly, and is not called any more.
         case passLate = "pass-late"
         case startFails = "start-fails"
         case publisherFails = "publisher-fails"
@@ -135,7 +135,7 @@ extension Obstacle {
         case pastUnknown = "past-unknown"
         case archiveEmpty = "archive-empty"
         case noFitText = "no-fit-text"
-        /// Nobody can be asked whether the human still shows the archived posts.
+        /// The bot cannot check whether archived posts still exist.
         case postsUnverified = "posts-unverified"
         case budgetSpent = "budget-spent"
         case mentionsUnpaid = "mentions-unpaid"
@@ -149,7 +149,7 @@ extension Obstacle {
         case itemsUnreached = "items-unreached"
         case unconfirmed
         case rowsSetAside = "rows-set-aside"
-        /// A probe or a change of the profile was cut.
+        /// A probe or a change of the profile was interrupted.
         case effectOpen = "effect-open"
         case clockWrong = "clock-wrong"
         case ownPostsUnpaid = "own-posts-unpaid"
@@ -157,7 +157,7 @@ extension Obstacle {
         case consentUnstated = "consent-unstated"
         /// The bot's server says something else about bots than the operator was shown.
         case rulesChanged = "rules-changed"
-        // Posting as the settings want it.
+        // The plan, as the settings want it.
         case zoneToCome = "zone-to-come"
         /// No person named the time zone.
         case zoneAdopted = "zone-adopted"
@@ -191,10 +191,10 @@ extension Obstacle {
         /// The human uses another account now, as the network says.
         case humanMoved = "human-moved"
 
-        /// Whether it is a lack of the process that looks, which says nothing of the worker.
+        /// Whether the condition is one of the process that reads the facts, not of the worker.
         var isOfThisProcess: Bool { [.dictionaryMissing, .countsUnavailable].contains(self) }
 
-        /// The name in `doctor` of the thing that has the condition.
+        /// The subject of the condition in the findings of `doctor`.
         package var subject: String {
             switch self {
             case .settingUnusable: "settings"
@@ -290,7 +290,7 @@ extension Obstacle {
                 .noFitText,
                 .postsUnverified:
                 .idle
-            // Of these a worker that lives says nothing, or ends with a notice of its own.
+            // Under these conditions a worker sends no notice, or ends with a notice of its own.
             case .settingUnusable, .moved, .arriving, .retired, .retiring, .paused, .noBotAccount,
                 .botLoginUnusable, .sameAccount, .noTimeZone, .workerEnded,
                 .noWorker, .workerLate, .passLate:

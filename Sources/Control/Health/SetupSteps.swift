@@ -45,7 +45,7 @@ extension HumanMirror {
         on networks: [AccountRole: NetworkName] = [:]
     ) async throws -> [SetupStep] {
         var rows = SetupRows(hasPosts: posts > 0)
-        rows.trainings = try await trainingsThatGoOn(accounts)
+        rows.trainings = try await continuedTrainings(accounts)
         rows.hasExamples = try await hasExamples()
         if !hasZone(record) { rows.zoneProposal = try await timeZoneProposal() }
         return setupSteps(record, accounts, rows, on: networks)
@@ -79,7 +79,7 @@ extension HumanMirror {
                 ]
                 .compactMap(\.self).joined(separator: "; "))
         ]
-        // The owner's login agrees by itself.
+        // A login of the human's account counts as agreement.
         let isAgreed =
             record.consent != nil || record.stopped == nil && accounts.willAgree(configuration)
         let agreesByLogin =
@@ -200,7 +200,7 @@ extension HumanMirror {
     }
 
     /// The trainings that a worker continues by itself, so that nobody has to repeat the command.
-    private func trainingsThatGoOn(_ accounts: FoundAccounts) async throws -> (
+    private func continuedTrainings(_ accounts: FoundAccounts) async throws -> (
         posts: Bool, favorites: Bool
     ) {
         guard accounts.accounts[.human]?.network.descriptor.prices != nil else {
@@ -231,7 +231,7 @@ struct SetupRows {
     var hasExamples = false
     /// The trainings that a worker continues by itself.
     var trainings = (posts: false, favorites: false)
-    /// A proposal for a time zone that is not set, in words; nil if it was not asked.
+    /// A proposal for a time zone that is not set, in words; nil if none was read.
     var zoneProposal: String?
 
     static func trainings(_ left: TrainingLeft) -> (posts: Bool, favorites: Bool) {
@@ -240,7 +240,7 @@ struct SetupRows {
 }
 
 extension MissingPart {
-    /// The steps that this part needs, and its own step.
+    /// The steps that this part needs first, and the step that makes it.
     fileprivate var steps: Set<SetupStep.Kind> {
         switch self {
         case .account(.human): [.human]

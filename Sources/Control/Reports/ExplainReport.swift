@@ -11,7 +11,7 @@ import Redis
 import Schedule
 import Settings
 
-/// The explanation of one action, or of a post that could appear: what it is, its person, and the
+/// The explanation of one action, or of a post that could appear: its content, its person, and the
 /// reasons.
 package struct ExplainReport: Codable, Sendable {
     /// A post of the human or of another person.
@@ -21,7 +21,7 @@ package struct ExplainReport: Codable, Sendable {
         package var post: String
         /// The web page of the post; nil if unknown.
         package var link: String?
-        /// The time when the post was first published; nil if the post is not stored (any more).
+        /// The time when the post was first published; nil if the post is not stored.
         package var written: Date?
         /// The time of publication on the human's clock, as `2026-11-20 08:15`; nil for others'
         /// posts.
@@ -38,11 +38,11 @@ package struct ExplainReport: Codable, Sendable {
 
         static func all(of action: Action) -> [AttachedPicture]? {
             guard let wording = action.wording, !wording.pictures.isEmpty else { return nil }
-            return wording.pictures.enumerated().map { place, picture in
+            return wording.pictures.enumerated().map { index, picture in
                 AttachedPicture(
                     alt: picture.alt.isEmpty ? nil : picture.alt,
                     isUploaded: action.uploads.contains {
-                        $0.source == wording.source && $0.place == place
+                        $0.source == wording.source && $0.place == index
                     })
             }
         }
@@ -92,8 +92,8 @@ package struct ExplainReport: Codable, Sendable {
 
         /// The number of old replies to the person that could be sent.
         package var replies: Int
-        /// The number of those that are short, ask nothing and name nobody else; if it is 0, all
-        /// were compared.
+        /// The number of these replies that are short, ask nothing and name nobody else; if it is
+        /// 0, all were compared.
         package var plain: Int
         /// The number of replies with the same score as the chosen one, including it.
         package var nearest: Int
@@ -175,7 +175,8 @@ package struct ExplainReport: Codable, Sendable {
     /// The time at which the first request was sent.
     package var sent: Date?
     package var attempts: Int?
-    /// The maximum cost of sending it, in dollars; `nil` once it is sent, and on free networks.
+    /// The maximum cost of sending the action, in dollars; `nil` once it is sent, and on free
+    /// networks.
     package var cost: Double?
     package var kind: ActionKind
     package var person: ReportedPerson?
@@ -187,13 +188,13 @@ package struct ExplainReport: Codable, Sendable {
     package var note: String?
     /// The further parts of a thread after the text; `nil` if there are none.
     package var rest: [String]?
-    /// The pictures sent with it; `nil` if there are none.
+    /// The pictures sent with the text; `nil` if there are none.
     package var pictures: [AttachedPicture]?
     /// The human's post with the text.
     package var original: KnownPost?
     /// The web page of the bot's post.
     package var published: String?
-    /// The way in which it was chosen, in one sentence.
+    /// How the action was chosen, in one sentence.
     package var why: String?
     /// The choice of an old reply; `nil` for other actions, or if not recorded.
     package var choice: Choice?
@@ -272,7 +273,7 @@ package struct ExplainReporter: Sendable {
         report.rest = action.wording.flatMap { $0.rest.isEmpty ? nil : $0.rest.map(\.text) }
         report.rules = try await rules(about: action)
         if [.planned, .claimed, .suggested].contains(action.state) {
-            report.obstacles = try await mirror.health(now: now).whatKeeps(action.kind)
+            report.obstacles = try await mirror.health(now: now).sendingObstacles(to: action.kind)
             report.cost = try await mirror.prices(of: [action])[action.id]
         }
         if action.kind == .favorite { try await judge(action, in: &report) }
@@ -299,7 +300,7 @@ package struct ExplainReporter: Sendable {
     /// Returns the reasons why an action ended or waits: its own, the stance on the person, and the
     /// rules that exclude some of their old replies.
     private func rules(about action: Action) async throws -> [ReportedReason] {
-        var rules = [action.told].compactMap(\.self)
+        var rules = [action.reportedReason].compactMap(\.self)
         if action.kind == .post { rules += try await rulesOfTexts(action) }
         guard let author = action.target?.author else { return rules }
         switch try await mirror.people.stance(of: author) {
@@ -356,7 +357,8 @@ package struct ExplainReporter: Sendable {
             configuration, limits: .usual(of: configuration.botNetwork),
             repliesNameThePerson: bot?.capabilities.replyNeedsMention ?? true)
         var counts: [Refusal.Reason: Int] = [:]
-        for case .failure(let refusal) in past.map({ rules.replyText(for: $0, to: handle) }) {
+        let results = past.map { rules.replyText(for: $0, to: handle) }
+        for case .failure(let refusal) in results {
             counts[refusal.reason, default: 0] += 1
         }
         return counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map {
@@ -413,9 +415,9 @@ package struct ExplainReporter: Sendable {
             waiting: result.waiting?.description)
     }
 
-    // MARK: A post that might come
+    // MARK: A post that could appear
 
-    /// Predicts what the bot would do with a post that appeared now on its home timeline.
+    /// Predicts the bot's decision about a post, as if it appeared now on the home timeline.
     ///
     /// - Parameters:
     ///   - text: The post's text.
@@ -505,14 +507,14 @@ extension ExplainReport.KnownPost {
     }
 }
 
-// MARK: Which action
+// MARK: Finding an action by its name
 
 extension HumanMirror {
     /// The most actions that an error names.
-    private static let named = 5
+    private static let mostNamed = 5
     /// The number of days ahead for which the identifiers of slots are known before the days are
     /// planned.
-    private static let foreseen = 400
+    private static let foreseenDays = 400
 
     /// Finds the action that a name means.
     ///
@@ -535,7 +537,8 @@ extension HumanMirror {
         }
         let outbox = outbox(lease: nil)
         let digits = name.plainlyTyped.lowercased()
-        let matchingActions = try await outbox.actions(identifiedBy: digits, limit: Self.named + 1)
+        let matchingActions = try await outbox.actions(
+            identifiedBy: digits, limit: Self.mostNamed + 1)
         if let exact = matchingActions.first(where: { $0.id == digits }) { return (exact, true) }
         if matchingActions.count == 1 { return (matchingActions[0], true) }
         guard matchingActions.isEmpty else {
@@ -547,7 +550,7 @@ extension HumanMirror {
             if let action = try await preview(of: slot, in: zone, now: now) {
                 previewed.append(action)
             }
-            if previewed.count > Self.named { break }
+            if previewed.count > Self.mostNamed { break }
         }
         guard previewed.count < 2 else {
             throw ActionNameError.ambiguous(name, try await described(previewed))
@@ -602,14 +605,14 @@ extension HumanMirror {
         return (stored, true)
     }
 
-    /// The future slots with such an identifier, which depends on the day and the number alone.
+    /// The future slots whose identifier begins with `digits`; it depends on day and number alone.
     private func foreseenSlots(identifiedBy digits: String, in zone: TimeZone?, now: Date) -> [Slot
         .Name]
     {
         // Fewer digits would match many unseen slots.
         guard digits.count >= ActionNameError.usualLength, let zone else { return [] }
         let today = LocalTime(now, in: zone).day
-        return (0...Self.foreseen).flatMap { ahead in
+        return (0...Self.foreseenDays).flatMap { ahead in
             (1...max(1, configuration.schedule.maximumPerDay)).map {
                 Slot.Name(day: today.advanced(by: ahead), number: $0)
             }
@@ -639,13 +642,13 @@ extension HumanMirror {
     /// Describes actions so that a person can distinguish them.
     private func described(_ actions: [Action]) async throws -> [String] {
         var names: [String] = []
-        let persons = try await persons(of: Array(actions.prefix(Self.named)))
-        for action in actions.prefix(Self.named) {
+        let persons = try await persons(of: Array(actions.prefix(Self.mostNamed)))
+        for action in actions.prefix(Self.mostNamed) {
             let person = persons[action.id].map { " about \($0.name)" } ?? ""
             names.append(
                 "\(action.id) (\(action.kind.rawValue)\(person), \(action.state.rawValue))")
         }
-        return names + (actions.count > Self.named ? ["and others"] : [])
+        return names + (actions.count > Self.mostNamed ? ["and others"] : [])
     }
 }
 

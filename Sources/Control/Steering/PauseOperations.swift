@@ -8,7 +8,7 @@ package struct PauseMirror: PersonOperation {
     /// The end of the pause, as ``PersonTime`` reads it; nil to wait until a person resumes the
     /// mirror.
     package var until: String?
-    /// A note that the person wants to be shown later.
+    /// A note of the person, which the status shows.
     package var reason: String?
 
     package init(until: String? = nil, reason: String? = nil) {
@@ -25,7 +25,7 @@ package struct PauseMirror: PersonOperation {
         }
         let now = desk.now
         let end = try until.map { text in
-            guard let end = PersonTime(zone: desk.spokenZone).instant(text, now: now) else {
+            guard let end = PersonTime(zone: desk.displayZone).instant(text, now: now) else {
                 throw ChangeRefusal(
                     .unusable,
                     saying:
@@ -42,21 +42,23 @@ package struct PauseMirror: PersonOperation {
             until: end, reason: reason, seen: seen, now: now)
         let underWay = try await LastWord(mirror: desk.mirror).wait()
         return PauseChange(
-            desk.mirror.name, pause, in: desk.spokenZone, wasPaused: nil,
+            desk.mirror.name, pause, in: desk.displayZone, wasPaused: nil,
             left: underWay.map(LeftAction.init))
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> PauseChange? {
-        // An end such as 3h is another instant when the button is pressed again.
+        // The ends are not compared, because an end such as 3h is a later instant when the button
+        // is pressed again.
         guard let pause = try await desk.mirror.table.pause(at: desk.now), pause.code == nil,
             pause.reason == reason,
             (pause.until == nil) == (until == nil)
         else { return nil }
-        return PauseChange(desk.mirror.name, pause, in: desk.spokenZone, wasPaused: true, left: [])
+        return PauseChange(desk.mirror.name, pause, in: desk.displayZone, wasPaused: true, left: [])
     }
 }
 
-/// Ends a pause, and a hold because of the human's account if the person knows of it.
+/// Ends a pause, and a hold because of the human's account if the person states that they know of
+/// it.
 package struct ResumeMirror: PersonOperation {
     package static let name = "resume"
     /// Whether the person wants the mirror to go on although the human's account is a memorial,
@@ -79,7 +81,7 @@ package struct ResumeMirror: PersonOperation {
 
     private func change(of desk: Desk, wasPaused: Bool, _ standing: HumanStanding?) -> PauseChange {
         var change = PauseChange(
-            desk.mirror.name, nil, in: desk.spokenZone, wasPaused: wasPaused, left: [])
+            desk.mirror.name, nil, in: desk.displayZone, wasPaused: wasPaused, left: [])
         change.human = standing?.words
         change.isHeld = standing != nil && !knowing
         return change

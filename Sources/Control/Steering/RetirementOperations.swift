@@ -32,19 +32,20 @@ package struct RetireMirror: PersonOperation {
         let underWay =
             wish.retirement.isDue(at: desk.now) ? try await LastWord(mirror: mirror).wait() : []
         return RetirementChange(
-            mirror.name, wish.retirement, saying: wish.words, in: desk.spokenZone, isNew: true,
+            mirror.name, wish.retirement, saying: wish.words, in: desk.displayZone, isNew: true,
             left: underWay.map(LeftAction.init))
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> RetirementChange? {
         guard let planned = try await desk.mirror.table.record().retirement else { return nil }
         let wish = try await self.wish(at: desk)
-        // A date such as 3d is another instant when the button is pressed again.
+        // The dates are not compared, because a date such as 3d is a later instant when the button
+        // is pressed again.
         guard planned.last == wish.retirement.last, planned.takesBack == takesBack else {
             return nil
         }
         return RetirementChange(
-            desk.mirror.name, planned, saying: wish.words, in: desk.spokenZone, isNew: false,
+            desk.mirror.name, planned, saying: wish.words, in: desk.displayZone, isNew: false,
             left: []
         )
     }
@@ -53,7 +54,7 @@ package struct RetireMirror: PersonOperation {
     private func wish(at desk: Desk) async throws -> (retirement: Retirement, words: String?) {
         let now = desk.now
         let date = try date.map { text in
-            guard let date = PersonTime(zone: desk.spokenZone).instant(text, now: now) else {
+            guard let date = PersonTime(zone: desk.displayZone).instant(text, now: now) else {
                 throw ChangeRefusal(
                     .unusable,
                     saying:
@@ -70,9 +71,9 @@ package struct RetireMirror: PersonOperation {
         var words: String?
         var last: Retirement.Last?
         if let typed = self.last {
-            let (found, text) = try await LastPost(desk.mirror).read(typed)
+            let (lastPost, text) = try await LastPost(desk.mirror).read(typed)
             words = text
-            last = found
+            last = lastPost
         }
         return (Retirement(date: date ?? now, asked: now, last: last, takesBack: takesBack), words)
     }
@@ -87,13 +88,14 @@ package struct CancelRetirement: PersonOperation {
     package func perform(at desk: Desk, seen: Seen?) async throws -> RetirementChange {
         let before = try await desk.mirror.table.cancelRetirement(seen: seen)
         return RetirementChange(
-            desk.mirror.name, nil, saying: nil, in: desk.spokenZone, isNew: before != nil, left: [])
+            desk.mirror.name, nil, saying: nil, in: desk.displayZone, isNew: before != nil, left: []
+        )
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> RetirementChange? {
         guard try await desk.mirror.table.record().retirement == nil else { return nil }
         return RetirementChange(
-            desk.mirror.name, nil, saying: nil, in: desk.spokenZone, isNew: false, left: [])
+            desk.mirror.name, nil, saying: nil, in: desk.displayZone, isNew: false, left: [])
     }
 }
 
@@ -102,7 +104,7 @@ package struct RetirementChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/retirement/1"
     package let mirror: String
     package let isRetiring: Bool
-    /// The time of the end; nil if the mirror goes on.
+    /// The time of the end; nil if no end is planned.
     package let date: Date?
     /// The end by the human's clock, such as `2026-12-31 18:00`.
     package let dateLocal: String?
@@ -171,7 +173,7 @@ struct LastPost {
             let wording = try await names.wording(ofPost: typed)
             return (.post(wording.source), wording.text)
         }
-        // A mistyped name of a post is no text.
+        // A word like an address or a number is probably a mistyped name of a post.
         guard
             typed.contains(where: \.isWhitespace)
                 || !typed.contains(where: { "/:".contains($0) || $0.isNumber })
@@ -193,13 +195,13 @@ struct LastPost {
         case .text(let text): return try wording(saying: text)
         case .post(let id):
             var wording = try await names.wording(ofPost: id.value)
-            // Nothing follows the last post.
+            // The last post is sent without the rest of its thread.
             wording.rest = []
             return wording
         }
     }
 
-    /// The zone decides nothing about what a post says.
+    /// Resolves names of posts; the time zone does not affect their texts.
     private var names: NameResolver { NameResolver(mirror: mirror, zone: .gmt) }
 
     /// A typed text, in which names lose their `@` so that nobody is notified.
