@@ -9,7 +9,7 @@ package struct Backup: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/backup/1"
     /// The path of the copy.
     package let file: String
-    /// Its size.
+    /// The size of the copy.
     package let bytes: Int64
     /// `SECRET_KEY`, or the file with the key that opens the logins in the copy; nil if there is
     /// none.
@@ -35,7 +35,8 @@ extension HumanMirror {
     /// Copies the embedded database into a dated file of a folder, and then removes the oldest of
     /// its backups there.
     ///
-    /// Nothing is removed before the new backup is complete, and only backups of this database are.
+    /// Nothing is removed before the new backup is complete, and only backups of this database are
+    /// ever removed.
     ///
     /// - Parameters:
     ///   - folder: Created, for its owner alone, if it does not exist.
@@ -113,8 +114,9 @@ enum ScheduledBackup {
         return names.first { !isTaken($0) } ?? names[0]
     }
 
-    /// Whether the first of two names is older; compared without their ends, because `-2` comes
-    /// after no suffix.
+    /// Whether the first of two names is older.
+    ///
+    /// They are compared without `.sqlite`, so that a name without a number sorts before `-2`.
     static func isOlder(_ first: String, _ second: String) -> Bool {
         first.dropLast(end.count) < second.dropLast(end.count)
     }

@@ -44,7 +44,7 @@ package struct Forgetting: Sendable {
 
     private var archive: Archive { mirror.archive }
 
-    // MARK: What is meant
+    // MARK: Subjects
 
     /// The archived post that a typed address or id names.
     ///
@@ -158,7 +158,7 @@ package struct Forgetting: Sendable {
             isNew = true
             removed = 1
         case .muted(let kind, let value):
-            // Muted first, so that no such post arrives while the others leave.
+            // The word is muted first, so that no post with it arrives while the others leave.
             isNew = try await archive.mute(kind, value, seen: seen, now: now)
             if kind == "word" {
                 let ids = try await ids(kind, value)
@@ -187,7 +187,7 @@ package struct Forgetting: Sendable {
         return try await archive.unmute(kind, value, seen: seen)
     }
 
-    /// Lets a post in again.
+    /// Allows a forgotten post to be archived again.
     ///
     /// - Parameter word: The id of the post, or its name in ``list()``.
     /// - Returns: False if no such post was forgotten.
@@ -205,6 +205,7 @@ package struct Forgetting: Sendable {
     /// - Throws: The store's error.
     package func list() async throws -> [Forgotten] {
         let notes = try await archive.forgotten() + archive.muted()
+        // The times are compared the other way round, so that the latest comes first.
         return notes.sorted { ($1.noted, $0.kind, $0.value) < ($0.noted, $1.kind, $1.value) }
             .map(Forgotten.init)
     }
@@ -246,7 +247,7 @@ package struct ForgetUndoReport: PersonOutcome {
     package private(set) var schema = "mirror-bot/forget-undo/1"
     /// False if it was not forgotten.
     package let isUndone: Bool
-    /// Nil also for a post, which has to be read again first.
+    /// Nil if nothing was undone, and for a post, which has to be read again first.
     package let wayBack: WayBack?
 
     package init(isUndone: Bool, wayBack: WayBack? = nil) {

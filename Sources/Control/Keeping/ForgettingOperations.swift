@@ -34,7 +34,7 @@ package struct ForgetText: PersonOperation {
     }
 }
 
-/// Takes back that something is forgotten; what left the archive comes back where it is read again.
+/// Reverts a request to forget; posts that left the archive return only if they are read again.
 package struct RememberText: PersonOperation {
     package static let name = "forget-undo"
     package var wish: ForgettingWish
@@ -56,16 +56,16 @@ package struct RememberText: PersonOperation {
 
 /// A person's request to forget something, as they type it.
 package enum ForgettingWish: Codable, Equatable, Sendable {
-    /// The address or id of an archived post; to take it back also the digest that is shown of it.
+    /// The address or id of an archived post; for ``RememberText`` also the digest in its place.
     case post(String)
     case word(String)
-    /// A day of every year, as `12-24`, or of one, as `2019-12-24`.
+    /// A day of every year, such as `12-24`, or of one year, such as `2019-12-24`.
     case day(String)
     /// The days from one to another, both included; without an end that day and all after it.
     case days(from: String, to: String?)
 
-    /// The wish that forgot something, by what ``Forgetting/list()`` says of it; nil for a person,
-    /// whom other operations forget.
+    /// Recreates the request from an entry of ``Forgetting/list()``; nil for a person, who is
+    /// forgotten by another operation.
     package init?(_ forgotten: Forgotten) {
         let days = forgotten.value.split(separator: "/").map(String.init)
         switch forgotten.kind {
@@ -78,7 +78,7 @@ package enum ForgettingWish: Codable, Equatable, Sendable {
         }
     }
 
-    /// The words of the command line that name the thing.
+    /// The words of the command line that name the subject.
     fileprivate var arguments: [String] {
         switch self {
         case .post(let post): [post]
@@ -142,8 +142,8 @@ package struct ForgetPerson: PersonOperation {
         let mirror = desk.mirror
         let now = desk.now
         let id = try await PeopleBook(mirror: mirror).account(account)
-        // From here on nothing is prepared for them; requests in flight end before their data is
-        // deleted.
+        // From here on nothing is prepared for these accounts; requests in flight end before the
+        // data is deleted.
         let accounts = try await mirror.beginForgetting(id, seen: seen, now: now)
         let left = try await mirror.leaving(for: accounts)
         return PersonForgetting(forgotten: try await mirror.forget(id, now: now), left: left)

@@ -89,10 +89,12 @@ package struct MirrorMove: Sendable {
     /// Returns the mark of an earlier move's copy at the new place that would be overwritten; `nil`
     /// if there is none.
     package func leftover() async throws -> MoveMark? {
-        let (here, there) = try await marks()
-        guard let there, there.state == .left || (there.state == .arriving && there.id != here?.id)
+        let (sourceMark, targetMark) = try await marks()
+        guard let targetMark,
+            targetMark.state == .left
+                || (targetMark.state == .arriving && targetMark.id != sourceMark?.id)
         else { return nil }
-        return there
+        return targetMark
     }
 
     /// Moves the mirror, or continues an interrupted move.
@@ -118,12 +120,14 @@ package struct MirrorMove: Sendable {
             // Written rows are compared again: a move ends with a comparison that finds no
             // difference.
             guard written == 0 else { continue }
-            let there = try await target.storage.read { try Census(of: mirror, shapes, on: $0) }
-            if !isSettled {
-                guard try await leave(with: there, shapes) else { continue }
+            let targetCensus = try await target.storage.read {
+                try Census(of: mirror, shapes, on: $0)
             }
-            try await arrive()
-            receipt.rows = there.rows
+            if !isSettled {
+                guard try await leave(ifEqualTo: targetCensus, shapes) else { continue }
+            }
+            try await removeArrivingMark()
+            receipt.rows = targetCensus.rows
             return .moved(receipt)
         }
         return .restless
@@ -157,7 +161,7 @@ package struct MirrorMove: Sendable {
             }
             let id = UUID().uuidString.lowercased()
             marks.append(
-                (mirror, id, try await number(id, for: mirror, in: source.storage, now: now)))
+                (mirror, id, try await storeMoveID(id, for: mirror, in: source.storage, now: now)))
         }
         try await TablesUpdate.migrate(target.storage) { [marks] connection in
             for (mirror, id, bot) in marks {
@@ -196,7 +200,7 @@ package struct MirrorMove: Sendable {
     /// mistaken for this one.
     ///
     /// - Returns: The mirror's bot.
-    private static func number(
+    private static func storeMoveID(
         _ id: String, for mirror: String, in storage: any StorageEngine, now: Date
     ) async throws -> String? {
         try await storage.transaction { connection in
@@ -216,13 +220,15 @@ package struct MirrorMove: Sendable {
     /// - Returns: Whether an earlier call has already completed the move except for removing the
     ///   mark.
     private func begin() async throws -> Bool {
-        let (here, there) = try await marks()
-        if let here, let there, here.id == there.id {
-            if here.state == .left { return true }
-            if there.state == .arriving { return false }
+        let (sourceMark, targetMark) = try await marks()
+        if let sourceMark, let targetMark, sourceMark.id == targetMark.id {
+            if sourceMark.state == .left { return true }
+            if targetMark.state == .arriving { return false }
         }
-        if let problem = here?.problem { throw ConfigurationError("mirror \(mirror)", problem) }
-        try await tie(over: there)
+        if let problem = sourceMark?.problem {
+            throw ConfigurationError("mirror \(mirror)", problem)
+        }
+        try await linkCopies(over: targetMark)
         return false
     }
 
@@ -232,13 +238,13 @@ package struct MirrorMove: Sendable {
     /// - Parameter earlierMark: The mark of the mirror at the new place.
     /// - Throws: `ConfigurationError` for a place where the mirror cannot go; the error of either
     ///   store.
-    private func tie(over earlierMark: MoveMark?) async throws {
+    private func linkCopies(over earlierMark: MoveMark?) async throws {
         let mirror = mirror
         let id = UUID().uuidString.lowercased()
         let now = clock.now
-        let bot = try await Self.number(id, for: mirror, in: source.storage, now: now)
+        let bot = try await Self.storeMoveID(id, for: mirror, in: source.storage, now: now)
         // Two addresses may lead to one database; then the id that was just stored is found there.
-        guard try await marks().there?.id != id else {
+        guard try await marks().target?.id != id else {
             throw ConfigurationError(
                 "--to", "is the database where mirror \(mirror) lives already, \(target.name)")
         }
@@ -255,7 +261,8 @@ package struct MirrorMove: Sendable {
     }
 
     /// Marks the old copy as left if it still equals the new copy in the same transaction.
-    private func leave(with there: Census, _ shapes: [TableShape]) async throws -> Bool {
+    private func leave(ifEqualTo targetCensus: Census, _ shapes: [TableShape]) async throws -> Bool
+    {
         let mirror = mirror
         let place = target.name
         let now = clock.now.milliseconds
@@ -267,7 +274,9 @@ package struct MirrorMove: Sendable {
             if locks {
                 try connection.execute("LOCK TABLE \(unsafe: tables) IN SHARE ROW EXCLUSIVE MODE")
             }
-            guard try Census(of: mirror, shapes, on: connection) == there else { return false }
+            guard try Census(of: mirror, shapes, on: connection) == targetCensus else {
+                return false
+            }
             try connection.execute(
                 """
                 UPDATE mirrors SET move_state = 'left', move_place = \(place), move_ms = \(now)
@@ -277,13 +286,13 @@ package struct MirrorMove: Sendable {
         }
     }
 
-    private func arrive() async throws {
+    private func removeArrivingMark() async throws {
         try await target.storage.execute(
             "UPDATE mirrors SET move_state = NULL WHERE mirror = \(mirror) AND move_state = 'arriving'"
         )
     }
 
-    private func marks() async throws -> (here: MoveMark?, there: MoveMark?) {
+    private func marks() async throws -> (source: MoveMark?, target: MoveMark?) {
         (
             try await MirrorTable(storage: source.storage, mirror: mirror).record().move,
             try await MirrorTable(storage: target.storage, mirror: mirror).record().move
@@ -294,43 +303,45 @@ package struct MirrorMove: Sendable {
 
     /// The tables with the columns to copy, which are the same in both databases.
     private func shapes() async throws -> [TableShape] {
-        let here = try await TableShape.ofMirrors(in: source.storage)
-        let there = try await TableShape.ofMirrors(in: target.storage)
-        guard Set(here.map(\.contents)) == Set(there.map(\.contents)) else {
+        let sourceShapes = try await TableShape.ofMirrors(in: source.storage)
+        let targetShapes = try await TableShape.ofMirrors(in: target.storage)
+        guard Set(sourceShapes.map(\.contents)) == Set(targetShapes.map(\.contents)) else {
             throw ConfigurationError(
                 "--to",
                 "has other tables at \(target.name); something else than mirror-bot made them")
         }
         // The worker of a mirror and the marks of its copies belong to a copy, and are not moved.
-        return here.filter { $0.duty.removal != .ofCopy }.map { $0.without(MoveMark.columns) }
+        return sourceShapes.filter { $0.duty.removal != .ofCopy }.map {
+            $0.without(MoveMark.columns)
+        }
     }
 
     /// Makes one table at the new place equal to the old one.
     ///
     /// - Returns: The number of rows that differed.
     private func copy(_ shape: TableShape) async throws -> Int {
-        let here = MirrorRows(of: mirror, shape, in: source.storage)
-        let there = MirrorRows(of: mirror, shape, in: target.storage)
+        let sourceRows = MirrorRows(of: mirror, shape, in: source.storage)
+        let targetRows = MirrorRows(of: mirror, shape, in: target.storage)
         var changed = 0
         // Rows are removed first, because they might conflict with new ones.
-        var last: MirrorRows.Key?
-        while let page = try await there.page(after: last) {
-            last = page.keys.last
-            let existing = try await here.rows(with: page.keys)
-            let gone = page.keys.filter { existing[$0] == nil }
-            try await there.remove(gone)
-            changed += gone.count
+        var lastKey: MirrorRows.Key?
+        while let page = try await targetRows.page(after: lastKey) {
+            lastKey = page.keys.last
+            let existing = try await sourceRows.rows(with: page.keys)
+            let superfluous = page.keys.filter { existing[$0] == nil }
+            try await targetRows.remove(superfluous)
+            changed += superfluous.count
         }
-        last = nil
-        var seen = 0
-        while let page = try await here.page(after: last) {
-            last = page.keys.last
-            let existing = try await there.rows(with: page.keys)
+        lastKey = nil
+        var comparedCount = 0
+        while let page = try await sourceRows.page(after: lastKey) {
+            lastKey = page.keys.last
+            let existing = try await targetRows.rows(with: page.keys)
             let differing = zip(page.keys, page.rows).filter { existing[$0] != $1 }.map(\.1)
-            try await there.write(differing)
+            try await targetRows.write(differing)
             changed += differing.count
-            seen += page.rows.count
-            await report(shape.name, seen)
+            comparedCount += page.rows.count
+            await report(shape.name, comparedCount)
         }
         return changed
     }
@@ -359,9 +370,9 @@ private struct MirrorRows: Sendable {
     /// The next rows, in the key order of this database; nil after the last one.
     func page(after last: Key?) async throws -> Page? {
         let key: SQL = "\(unsafe: shape.key.map(\.name).joined(separator: ", "))"
-        let behind: SQL = last.map { "AND (\(key)) > \(tuple($0))" } ?? ""
+        let afterLast: SQL = last.map { "AND (\(key)) > \(tuple($0))" } ?? ""
         let rows = try await storage.query(
-            "\(selection) \(behind) ORDER BY \(key) LIMIT \(MirrorMove.pageSize)"
+            "\(selection) \(afterLast) ORDER BY \(key) LIMIT \(MirrorMove.pageSize)"
         ).map(row)
         return rows.isEmpty ? nil : Page(keys: rows.map(key(of:)), rows: rows)
     }

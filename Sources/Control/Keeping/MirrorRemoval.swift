@@ -37,7 +37,7 @@ package struct RemoveMirror: PersonOperation {
         at desk: Desk, seen: Seen?, after step: @escaping @Sendable (Int) throws -> Void
     ) async throws -> MirrorRemoval {
         let mirror = desk.mirror
-        let work = try await MirrorOwnership.holding(mirror) { () async throws -> MirrorRemoval in
+        let result = try await MirrorOwnership.holding(mirror) { () async throws -> MirrorRemoval in
             // Refuses a table without a duty before anything is changed.
             let shapes = try await TableShape.ofMirrors(in: mirror.storage).filter {
                 $0.duty.removal == .withMirror
@@ -50,8 +50,10 @@ package struct RemoveMirror: PersonOperation {
             for _ in 0..<Self.rounds where !isEmpty {
                 isEmpty = true
                 for shape in shapes {
-                    let before = removal.rows.values.reduce(0, +)
-                    let removed = try await empty(shape, of: mirror) { try step(before + $0) }
+                    let removedBefore = removal.rows.values.reduce(0, +)
+                    let removed = try await empty(shape, of: mirror) {
+                        try step(removedBefore + $0)
+                    }
                     guard removed > 0 else { continue }
                     removal.rows[shape.name, default: 0] += removed
                     isEmpty = false
@@ -65,7 +67,7 @@ package struct RemoveMirror: PersonOperation {
             }
             return removal
         }
-        guard let removal = work else { throw Self.held(mirror.name) }
+        guard let removal = result else { throw Self.held(mirror.name) }
         try await end(mirror)
         return removal
     }

@@ -77,7 +77,7 @@ package struct MirrorRestore: Sendable {
 
     /// Copies the readable actions and people of another database, even if that is damaged.
     ///
-    /// - Returns: Whether all people and all tombstones of forgotten ones were read.
+    /// - Returns: Whether all people, and all tombstones of forgotten people, were read.
     package func salvage() async -> Bool {
         // Without the shapes of the tables (none if they are unreadable) nothing is read.
         guard let shapes = try? await TableShape.ofMirrors(in: storage) else { return false }
@@ -102,10 +102,10 @@ package struct MirrorRestore: Sendable {
         on connection: any StorageConnection
     ) throws -> Receipt {
         var receipt = Receipt(mirror)
-        let here = try row(of: mirror, in: "main", on: connection)
-        let there = try row(of: mirror, in: Self.backup, on: connection)
-        try requireSame(mirror, here, there, on: connection)
-        let started = try here?.optionalDate("activated_ms")
+        let currentRow = try row(of: mirror, in: "main", on: connection)
+        let backupRow = try row(of: mirror, in: Self.backup, on: connection)
+        try requireSame(mirror, currentRow, backupRow, on: connection)
+        let started = try currentRow?.optionalDate("activated_ms")
         receipt.knownUntil = try lastWork(of: mirror, on: connection)
         receipt.denied = try denied(of: mirror, on: connection)
         let openGap = try MirrorTable.gap(of: mirror, on: connection)
@@ -173,14 +173,15 @@ package struct MirrorRestore: Sendable {
 
     /// Fails if the database's mirror of that name is another one, or may not be changed here.
     private func requireSame(
-        _ mirror: String, _ here: SQLRow?, _ there: SQLRow?, on connection: any StorageConnection
+        _ mirror: String, _ currentRow: SQLRow?, _ backupRow: SQLRow?,
+        on connection: any StorageConnection
     ) throws {
-        if let problem = try MirrorTable.moveMark(of: here)?.problem {
+        if let problem = try MirrorTable.moveMark(of: currentRow)?.problem {
             throw ConfigurationError("mirror \(mirror)", problem)
         }
         for column in ["human_account", "bot_account"] {
-            let accountHere = try here?.optionalText(column)
-            let accountInBackup = try there?.optionalText(column)
+            let accountHere = try currentRow?.optionalText(column)
+            let accountInBackup = try backupRow?.optionalText(column)
             guard let accountHere, let accountInBackup, accountHere != accountInBackup else {
                 continue
             }
@@ -190,7 +191,8 @@ package struct MirrorRestore: Sendable {
             )
         }
         try MirrorTable.requireOwnBot(
-            try there?.optionalText("bot_account"), of: mirror, setting: "the backup", connection)
+            try backupRow?.optionalText("bot_account"), of: mirror, setting: "the backup",
+            connection)
     }
 
     /// Takes over the mirror's row of the backup, except the mirror's start, place and pause; the
@@ -236,7 +238,7 @@ package struct MirrorRestore: Sendable {
             ON CONFLICT (mirror) DO UPDATE SET \(unsafe: changes.joined(separator: ", ")),
                 activated_ms = COALESCE(mirrors.activated_ms, excluded.activated_ms)
             """)
-        // For a mirror of which the backup has nothing but posts.
+        // Makes the row of a mirror of which the backup has posts alone.
         try connection.execute(
             """
             INSERT INTO mirrors (mirror, created_ms) VALUES (\(mirror), \(now.milliseconds))
@@ -263,7 +265,7 @@ package struct MirrorRestore: Sendable {
             """)
     }
 
-    // MARK: What is known
+    // MARK: Reading both databases
 
     /// The last activity of the backup's mirror.
     private func lastWork(of mirror: String, on connection: any StorageConnection) throws -> Date? {

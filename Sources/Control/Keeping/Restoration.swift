@@ -19,7 +19,7 @@ package struct RestoreReport: Codable, Equatable, Sendable {
         package let people: Int
         /// When the mirror of the backup was last active; nil if it never was.
         package let knownUntil: Date?
-        /// Whether its actions since then were known at this place.
+        /// Whether the present database knew its actions since then.
         ///
         /// If false, the bot's own posts are read from its network at the next start, and later
         /// denials and forgotten people are unknown.
@@ -97,7 +97,7 @@ package struct Restoration: Sendable {
         self.timing = timing
     }
 
-    /// Puts a backup back.
+    /// Restores a backup.
     ///
     /// - Parameter file: The path of the backup, which is only read.
     /// - Throws: `StorageError` for a file that is damaged, foreign, or of a newer or earlier
@@ -106,16 +106,16 @@ package struct Restoration: Sendable {
     ///   and for a present database of an earlier program. Then nothing was changed.
     package func restore(_ file: String) async throws -> RestoreReport {
         let now = Date(milliseconds: clock.now.milliseconds)
-        var found: [String] = []
+        var preparedNames: [String] = []
         let draft = try await DatabaseCopy.draft(of: file, for: path) { copy in
-            found = try await MirrorRestore.prepare(copy, now: now)
-            guard !found.isEmpty else {
+            preparedNames = try await MirrorRestore.prepare(copy, now: now)
+            guard !preparedNames.isEmpty else {
                 throw DatabaseCopy.unusable(file, because: "it holds no mirror")
             }
         }
         defer { DatabaseCopy.remove(draft) }
-        let mirrors = found
-        let formerCopy = name(before: now)
+        let mirrors = preparedNames
+        let formerCopy = formerCopyPath(at: now)
         switch try await place() {
         case .readable:
             let receipts = try await Storage.open(path, beside: draft).closing { engine in
@@ -149,8 +149,8 @@ package struct Restoration: Sendable {
         }
     }
 
-    /// The path of the copy of the previous database.
-    private func name(before now: Date) -> String {
+    /// The path for the copy of the previous database.
+    private func formerCopyPath(at now: Date) -> String {
         ScheduledBackup.timed("\(path).before-", at: now) {
             FileManager.default.fileExists(atPath: $0)
         }
@@ -191,29 +191,29 @@ package struct Restoration: Sendable {
     private func replace(
         by draft: String, _ mirrors: [String], keeping formerCopy: String?, now: Date
     ) async throws -> ([MirrorRestore.Receipt], isSalvaged: Bool) {
-        let fresh = "\(draft).new"
-        defer { DatabaseCopy.remove(fresh) }
-        try await Storage.open(.sqlite(path: fresh)).closing {
+        let newPath = "\(draft).new"
+        defer { DatabaseCopy.remove(newPath) }
+        try await Storage.open(.sqlite(path: newPath)).closing {
             _ = try await TablesUpdate.migrate($0)
         }
         var isSalvaged = false
         if formerCopy != nil {
             do {
-                isSalvaged = try await Storage.open(fresh, beside: path).closing {
+                isSalvaged = try await Storage.open(newPath, beside: path).closing {
                     await MirrorRestore(into: $0, now: now).salvage()
                 }
             } catch let error as StorageError where [.corrupt, .outOfDate].contains(error.code) {
                 // A damaged database that cannot be opened contributes nothing.
             }
         }
-        let receipts = try await Storage.open(fresh, beside: draft).closing { engine in
+        let receipts = try await Storage.open(newPath, beside: draft).closing { engine in
             try await MirrorRestore(into: engine, now: now).run(mirrors, knowsPeople: isSalvaged)
         }
         // A database that was created meanwhile is not overwritten.
         guard formerCopy != nil || !FileManager.default.fileExists(atPath: path) else {
             throw ChangeRefusal(.busy, "a database was made at \(path) meanwhile; call this again")
         }
-        try DatabaseCopy.publish(fresh, as: path, keeping: formerCopy)
+        try DatabaseCopy.publish(newPath, as: path, keeping: formerCopy)
         return (receipts, isSalvaged)
     }
 
@@ -242,7 +242,7 @@ package struct Restoration: Sendable {
 
     /// Forgets again everything that was forgotten since the backup, and reports the result.
     private func report(
-        _ file: String, before: String?, _ rest: RestoreReport.Before,
+        _ file: String, before: String?, _ takenOver: RestoreReport.Before,
         _ receipts: [MirrorRestore.Receipt], now: Date
     ) async throws -> RestoreReport {
         var configuration = configuration
@@ -262,7 +262,7 @@ package struct Restoration: Sendable {
                         sealedLogins: try await mirror.vault.sealedRoles()))
             }
             return RestoreReport(
-                file: file, database: path, before: before, takenOver: rest, mirrors: mirrors,
+                file: file, database: path, before: before, takenOver: takenOver, mirrors: mirrors,
                 key: opened.vault.wantedKey, hasKey: opened.vault.keyPlace != nil)
         }
     }
@@ -283,7 +283,7 @@ package struct Restoration: Sendable {
             for person in receipt.denied { try await mirror.forgetLearning(of: person, now: now) }
             try await mirror.goOnForgetting(now: now)
         } catch is MeCabError {
-            // Without a dictionary the worker does it, which has one.
+            // The worker, which has a dictionary, does it later.
         }
     }
 }

@@ -1,7 +1,7 @@
 /// The treatment of a table's rows when a mirror is restored, moved or removed, and when a person
 /// is forgotten.
 ///
-/// Every table with rows of mirrors has a line in ``all``, which says each of them.
+/// Every table with rows of mirrors has a line in ``all``, which states all of these treatments.
 /// ``TableShape/ofMirrors(in:)`` refuses a table without a line, so that no migration can add a
 /// table whose rows are deleted, or left behind, by default.
 package struct TableDuty: Sendable, Equatable {
@@ -34,7 +34,7 @@ package struct TableDuty: Sendable, Equatable {
     /// Whether rows may name a person, so that forgetting a person must search them.
     package let namesPeople: Bool
 
-    // No argument has a default: a new table must say all three.
+    // No argument has a default, so that each new table must state all three.
     private init(_ restore: Restore, _ removal: Removal, namesPeople: Bool) {
         self.restore = restore
         self.removal = removal

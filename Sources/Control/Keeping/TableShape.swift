@@ -8,7 +8,7 @@ package struct TableShape: Sendable {
     }
 
     package let name: String
-    /// In the order of the table, which engines and ages of a database may not share.
+    /// In the order of the table, which may differ between engines and older and newer databases.
     package let columns: [Column]
     /// The columns of the primary key, in its order.
     package let key: [Column]

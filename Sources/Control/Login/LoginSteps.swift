@@ -39,7 +39,7 @@ package struct LoginSteps: Sendable {
         login = network.descriptor.login
     }
 
-    /// The questions.
+    /// Returns the questions of the login.
     ///
     /// - Throws: The store's error.
     package func questions() async throws -> [NetworkLogin.Question] {
@@ -100,14 +100,14 @@ package struct LoginSteps: Sendable {
     private func request() async throws -> NetworkLogin.Request {
         mirror.loginRequest(
             as: role, apiBaseURL: apiBaseURL, hasToken: hasToken,
-            other: login.sharesApp ? try await other() : nil)
+            other: login.sharesApp ? try await otherCredentials() : nil)
     }
 
     /// The credentials of the mirror's other account; nil without a login, or if it cannot be
     /// opened.
     ///
     /// - Throws: The store's error.
-    private func other() async throws -> AccountCredentials? {
+    private func otherCredentials() async throws -> AccountCredentials? {
         do {
             return try await mirror.vault.login(of: role.other)?.credentials
         } catch is ConfigurationError {
@@ -115,11 +115,11 @@ package struct LoginSteps: Sendable {
         }
     }
 
-    /// The login with granted credentials, which are revoked if they are of no use.
+    /// Returns the login with granted credentials, which are revoked if they are of no use.
     private func granted(_ grant: NetworkLogin.Grant) async throws -> GrantedLogin {
         let account = AccountConfiguration(
             role: role, credentials: grant.credentials, apiBaseURL: apiBaseURL, origin: .login)
-        let lacks = grant.missing.compactMap { scope in
+        let scopeWarnings = grant.missing.compactMap { scope in
             scope.consequence.map {
                 "the bot's token lacks \(scope.name), so that \($0); \(grant.advice)"
             }
@@ -127,7 +127,7 @@ package struct LoginSteps: Sendable {
         let login = GrantedLogin(
             account,
             verified: grant.isUntried ? try await VerifiedLogin(account, for: mirror) : nil,
-            warnings: grant.warnings + lacks, revoke: grant.revoke)
+            warnings: grant.warnings + scopeWarnings, revoke: grant.revoke)
         let vital = grant.missing.filter { $0.consequence == nil }.map(\.name)
         guard vital.isEmpty else {
             _ = await login.withdraw()

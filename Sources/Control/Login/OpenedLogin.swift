@@ -71,7 +71,7 @@ extension LoginRefusal: CustomStringConvertible {
 }
 
 extension AccountRole {
-    /// The other one of the two roles.
+    /// The opposite role: bot for human, human for bot.
     package var other: AccountRole { self == .human ? .bot : .human }
 }
 
@@ -92,23 +92,24 @@ extension HumanMirror {
             verified: verified)
     }
 
-    private func replacement(_ login: AccountConfiguration, _ found: Account) async throws
+    private func replacement(_ login: AccountConfiguration, _ newAccount: Account) async throws
         -> OpenedLogin.Replacement?
     {
         let role = login.role
-        if try await isAccount(found, of: role.other) {
+        if try await isAccount(newAccount, of: role.other) {
             throw LoginRefusal.isOther(
-                role.other, name: "@" + BoundAccount(found).name(),
-                login: loginCommand(found.id.network, as: role.other))
+                role.other, name: "@" + BoundAccount(newAccount).name(),
+                login: loginCommand(newAccount.id.network, as: role.other))
         }
-        guard let rebinding = try await rebinding(of: role, to: found), let bound = rebinding.bound
+        guard let rebinding = try await rebinding(of: role, to: newAccount),
+            let bound = rebinding.bound
         else { return nil }
-        let isElsewhere = bound.id.network != found.id.network
+        let isElsewhere = bound.id.network != newAccount.id.network
         let before = "@" + bound.name(withNetwork: isElsewhere)
-        let after = "@" + BoundAccount(found).name(withNetwork: isElsewhere)
+        let after = "@" + BoundAccount(newAccount).name(withNetwork: isElsewhere)
         let refusal = LoginRefusal.isBound(
             before: before, after: after,
-            again: loginCommand(found.id.network, as: role, "--rebind"))
+            again: loginCommand(newAccount.id.network, as: role, "--rebind"))
         return OpenedLogin.Replacement(
             rebinding: rebinding, before: before, after: after,
             refusal: try await table.isBound(role) ? refusal : nil)

@@ -44,9 +44,9 @@ package struct SetupPosition: Sendable {
 extension HumanMirror {
     /// The progress of the setup; contacts no network.
     ///
-    /// - Parameter named: The networks that a person named for missing accounts.
+    /// - Parameter namedNetworks: The networks that a person named for missing accounts.
     /// - Throws: The store's error.
-    package func setupPosition(on named: [AccountRole: NetworkName] = [:]) async throws
+    package func setupPosition(on namedNetworks: [AccountRole: NetworkName] = [:]) async throws
         -> SetupPosition
     {
         let accounts = try await FoundAccounts(in: self)
@@ -57,7 +57,7 @@ extension HumanMirror {
         let replaceable =
             isBound ? nil : BoundAccount(record.human, called: record.humanHandle)?.name()
         return SetupPosition(
-            steps: try await setupSteps(record, accounts, on: named),
+            steps: try await setupSteps(record, accounts, on: namedNetworks),
             networks: [
                 .human: configuration.network(of: .human),
                 .bot: bot ?? configuration.network(of: .bot),

@@ -96,7 +96,7 @@ package struct MirrorEntry: Sendable {
             throw EntryProblem(
                 "\(path)network", "is missing or no network; expected one of \(names)")
         }
-        let fieldsOfNetwork = network.descriptor.fields.map(\.field)
+        let networkFields = network.descriptor.fields.map(\.field)
         var values: [AccountField: Secret] = [:]
         var address: String?
         var expires: Date?
@@ -116,8 +116,8 @@ package struct MirrorEntry: Sendable {
                 }
                 continue
             }
-            guard let field = fieldsOfNetwork.first(where: { $0.key == key }) else {
-                let names = fieldsOfNetwork.map(\.key).joined(separator: ", ")
+            guard let field = networkFields.first(where: { $0.key == key }) else {
+                let names = networkFields.map(\.key).joined(separator: ", ")
                 throw EntryProblem(
                     place, "is no credential of \(network.displayName); expected \(names)")
             }
@@ -137,7 +137,7 @@ package struct MirrorEntry: Sendable {
     private static let address = "api_base_url"
     private static let expires = "expires_ms"
 
-    /// The value in its canonical form, or a problem that does not repeat it.
+    /// Returns the value in its canonical form; throws a problem that does not repeat the value.
     private static func form(
         _ field: String, _ looks: String, _ body: () throws -> String
     ) throws(EntryProblem) -> String {
@@ -219,9 +219,9 @@ extension MirrorEntry: CustomStringConvertible, CustomDebugStringConvertible, Cu
 package struct EntryProblem: Error, Codable, Equatable, Sendable, CustomStringConvertible {
     /// The number of the line, from 1; nil for an entry that does not come from a file.
     package var line: Int?
-    /// Such as `credentials.bot.server`; nil for the line as a whole.
+    /// The field, such as `credentials.bot.server`; nil for the line as a whole.
     package let field: String?
-    /// The rest of the sentence.
+    /// The problem, as the rest of a sentence that begins with the field.
     package let problem: String
 
     init(_ field: String?, _ problem: String, line: Int? = nil) {
@@ -270,7 +270,7 @@ private enum EntryValue: Codable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // A value of another type.
+        // A failed attempt to decode only means that the value has another type.
         if let text = try? container.decode(String.self) {
             self = .text(text)
         } else if let object = try? container.decode([String: EntryValue].self) {

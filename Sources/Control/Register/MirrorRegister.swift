@@ -35,9 +35,9 @@ package struct MirrorRegister: Sendable {
     package func desks(of names: [String]) async throws -> [Desk] {
         var desks: [Desk] = []
         for name in names {
-            let other = try await installation.mirror(named: name)
-            let record = try await other.table.requireHere()
-            desks.append(Desk(other, zone: other.knownTimeZone(record)))
+            let mirror = try await installation.mirror(named: name)
+            let record = try await mirror.table.requireHere()
+            desks.append(Desk(mirror, zone: mirror.knownTimeZone(record)))
         }
         return desks
     }
@@ -108,7 +108,7 @@ package struct MirrorRegister: Sendable {
         guard problems.isEmpty else { return report }
         for batch in EntryLines(lines) {
             let entries = batch.compactMap { line, content -> (line: Int, entry: MirrorEntry)? in
-                // No line has a problem here.
+                // All lines were checked above, and none has a problem.
                 (try? content.get()).map { (line: line, entry: $0) }
             }
             let written = try await write(entries, isDryRun: isDryRun)
@@ -276,20 +276,20 @@ private struct EntryLines: Sequence, IteratorProtocol {
     typealias Line = (number: Int, content: Result<MirrorEntry, EntryProblem>)
 
     private let text: Data
-    private var place: Data.Index
+    private var position: Data.Index
     private var number = 0
 
     init(_ text: Data) {
         self.text = text
-        place = text.startIndex
+        position = text.startIndex
     }
 
     mutating func next() -> [Line]? {
         var batch: [Line] = []
-        while batch.count < MirrorRegister.batchSize, place < text.endIndex {
-            let end = text[place...].firstIndex(of: 0x0A) ?? text.endIndex
-            var line = text[place..<end]
-            place = end < text.endIndex ? text.index(after: end) : end
+        while batch.count < MirrorRegister.batchSize, position < text.endIndex {
+            let end = text[position...].firstIndex(of: 0x0A) ?? text.endIndex
+            var line = text[position..<end]
+            position = end < text.endIndex ? text.index(after: end) : end
             number += 1
             if line.last == 0x0D { line = line.dropLast() }
             guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { continue }
@@ -316,7 +316,7 @@ private struct EntryChecker {
     }
 
     /// The most cached results.
-    private static let memory = 1_000
+    private static let mostCached = 1_000
 
     private let installation: Installation
     private var usable: Set<Key> = []
@@ -360,7 +360,7 @@ private struct EntryChecker {
         } catch {
             throw problem(of: entry, error)
         }
-        if usable.count >= Self.memory { usable.removeAll(keepingCapacity: true) }
+        if usable.count >= Self.mostCached { usable.removeAll(keepingCapacity: true) }
         usable.insert(key)
     }
 

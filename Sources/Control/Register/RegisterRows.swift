@@ -7,7 +7,7 @@ import Storage
 /// The stored settings and logins of some mirrors.
 struct RegisterRows: Sendable {
     struct Row: Sendable {
-        /// Why the mirror cannot be changed here, as the rest of a sentence; nil if it can.
+        /// Why the mirror cannot be changed here, as the rest of a sentence; nil if it can be.
         var problem: String?
         var settings: [String: String] = [:]
         /// The sealed logins.
@@ -50,7 +50,7 @@ struct RegisterRows: Sendable {
             guard let role = AccountRole(rawValue: try row.text("role")) else { continue }
             rows[try row.text("mirror"), default: Row()].logins[role] = try row.text("sealed")
         }
-        // A mirror of which only an archive was imported.
+        // Of these mirrors, only an archive may have been imported.
         let unknown = names.filter { rows[$0] == nil }
         guard !unknown.isEmpty else { return }
         for row in try connection.query(

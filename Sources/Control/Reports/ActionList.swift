@@ -54,7 +54,7 @@ package struct ActionTotals: Codable, Equatable, Sendable {
 }
 
 extension ActionList {
-    /// Search criteria; a result matches all that are given.
+    /// Search criteria; a result matches all criteria that are given.
     package struct Search: Codable, Equatable, Sendable {
         /// The kinds of actions; empty for all.
         package var kinds: [ActionKind] = []
@@ -107,12 +107,12 @@ extension ActionList {
         let searchWords = search.words.map(SearchWords.init)
         let outbox = mirror.outbox(lease: nil)
         totals = searchWords == nil ? ActionTotals(try await outbox.tallies(of: filter)) : nil
-        let found = try await outbox.history(filter, limit: search.limit + 1) { action in
+        let matches = try await outbox.history(filter, limit: search.limit + 1) { action in
             let target = action.target
             let names = [target?.text, target?.name, target?.author.value].compactMap(\.self)
             return searchWords?.occur(in: action.texts + names) ?? true
         }
-        let shown = Array(found.prefix(search.limit))
+        let shown = Array(matches.prefix(search.limit))
         let persons = try await mirror.persons(of: shown)
         let network = mirror.configuration.botNetwork
         let posts = shown.filter { $0.kind == .post }
@@ -123,13 +123,13 @@ extension ActionList {
                 action.kind == .post ? action.wording.flatMap { dates[$0.source] } : nil
             return reported
         }
-        next = found.count > shown.count ? shown.last.map { ActionFilter.Place($0).text } : nil
+        next = matches.count > shown.count ? shown.last.map { ActionFilter.Place($0).text } : nil
     }
 }
 
 extension LocalDay {
-    /// The period from the first instant of the day to that of the next one; nil for a day that the
-    /// zone skipped.
+    /// The period from the first instant of the day to the first of the next day; nil for a day
+    /// that the zone skipped.
     func period(in zone: TimeZone) -> Range<Date>? {
         let minutes = LocalDayMinutes(self, in: zone)
         guard let start = minutes.start, let end = minutes.end else { return nil }

@@ -11,7 +11,7 @@ import Settings
 package struct DayReport: Codable, Sendable {
     /// A stretch of the day.
     package struct Span: Codable, Equatable, Sendable {
-        /// The begin in minutes from midnight, 0 through 1440; the end is excluded.
+        /// The start in minutes from midnight, 0 through 1440; the end `to` is excluded.
         package let from: Int
         package let to: Int
     }
@@ -31,7 +31,7 @@ package struct DayReport: Codable, Sendable {
     package private(set) var plan: PlanReport?
     /// The share of the human's posts of that weekday in each half hour; all 0 without any.
     package let humanHalfHours: [Double]
-    /// The number of these posts.
+    /// The number of the human's posts of that weekday.
     package let humanPosts: Int
     package let quiet: [Span]
     /// The pause on that day; nil for none.
@@ -109,13 +109,13 @@ package struct DayReporter: Sendable {
     /// Returns the stretches of consecutive minutes in a set.
     static func spans(of minutes: Set<MinuteOfDay>) -> [DayReport.Span] {
         var spans: [DayReport.Span] = []
-        var begun: Int?
+        var start: Int?
         for value in 0...MinuteOfDay.count {
             let isIncluded = MinuteOfDay(value).map { minutes.contains($0) } ?? false
-            if isIncluded, begun == nil { begun = value }
-            if !isIncluded, let from = begun {
+            if isIncluded, start == nil { start = value }
+            if !isIncluded, let from = start {
                 spans.append(DayReport.Span(from: from, to: value))
-                begun = nil
+                start = nil
             }
         }
         return spans

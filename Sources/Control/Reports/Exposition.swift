@@ -10,7 +10,7 @@ package struct Exposition: Equatable, Sendable {
         /// The description of the metrics, in one sentence.
         package let help: String
         package var samples: [Sample] = []
-        /// Labels added to each sample, before its own.
+        /// Labels added to each sample, before the sample's own labels.
         private let labels: [Label]
 
         package init(
@@ -51,11 +51,11 @@ package struct Exposition: Equatable, Sendable {
 
     package init() {}
 
-    /// Adds families; samples of an existing name are appended to those of that name.
+    /// Adds families; the samples of a family that exists already are appended to it.
     package mutating func add(_ others: [Family]) {
         for family in others {
-            if let place = families.firstIndex(where: { $0.name == family.name }) {
-                families[place].samples += family.samples
+            if let index = families.firstIndex(where: { $0.name == family.name }) {
+                families[index].samples += family.samples
             } else {
                 families.append(family)
             }

@@ -23,8 +23,8 @@ extension HumanMirror {
                 unknown.append(account)
             }
         }
-        func take(_ found: [AccountID: String]) {
-            handles.merge(found) { known, _ in known }
+        func take(_ newHandles: [AccountID: String]) {
+            handles.merge(newHandles) { known, _ in known }
             unknown.removeAll { handles[$0] != nil }
         }
         if !unknown.isEmpty { take(try await people.handles(of: unknown)) }

@@ -10,21 +10,22 @@ package actor KeptReports {
         let part: String
     }
 
-    private struct Kept {
+    private struct CachedValue {
         let stamp: String
         let value: any Sendable
-        var asked: Int
+        /// The number of the last request for the value, for dropping the least recently used.
+        var lastRequest: Int
     }
 
     private let capacity: Int
-    private var kept: [Key: Kept] = [:]
-    private var asked = 0
+    private var cache: [Key: CachedValue] = [:]
+    private var requestCount = 0
 
-    /// - Parameter most: The most values, at least 1; the least recently used one is dropped.
+    /// - Parameter most: The most values, at least 1; the least recently used value is dropped.
     package init(most: Int = 64) { self.capacity = most }
 
     /// The number of cached values.
-    var count: Int { kept.count }
+    var count: Int { cache.count }
 
     /// Returns the cached value, or computes and caches it.
     ///
@@ -37,18 +38,18 @@ package actor KeptReports {
     func value<Value: Sendable>(
         _ part: String, of mirror: String, stamp: String, _ make: @Sendable () async throws -> Value
     ) async throws -> Value {
-        asked += 1
+        requestCount += 1
         let key = Key(mirror: mirror, part: part)
-        if let found = kept[key], found.stamp == stamp, let value = found.value as? Value {
-            kept[key]?.asked = asked
+        if let cached = cache[key], cached.stamp == stamp, let value = cached.value as? Value {
+            cache[key]?.lastRequest = requestCount
             return value
         }
         let value = try await make()
-        kept[key] = Kept(stamp: stamp, value: value, asked: asked)
-        if kept.count > capacity,
-            let oldest = kept.min(by: { $0.value.asked < $1.value.asked })?.key
+        cache[key] = CachedValue(stamp: stamp, value: value, lastRequest: requestCount)
+        if cache.count > capacity,
+            let oldest = cache.min(by: { $0.value.lastRequest < $1.value.lastRequest })?.key
         {
-            kept[oldest] = nil
+            cache[oldest] = nil
         }
         return value
     }

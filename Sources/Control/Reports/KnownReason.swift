@@ -72,7 +72,7 @@ extension Refusal.Reason {
         }
     }
 
-    /// Whether the rule is about texts that do not stand for themselves.
+    /// Whether the rule is about texts that cannot be understood by themselves.
     var isOfFitness: Bool { setting?.name == Setting.fitness.name }
 }
 

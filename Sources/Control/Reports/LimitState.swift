@@ -29,12 +29,12 @@ package struct LimitState: Codable, Equatable, Sendable {
     package let period: Int?
     /// The person who got the most replies; `nil` for nobody, and for other limits.
     package let person: ReportedPerson?
-    /// The setting of the limit; nil for one of the network.
+    /// The setting of the limit; nil for a limit of the network.
     package let setting: String?
 }
 
 extension HumanMirror {
-    /// The present limits.
+    /// Returns the present limits.
     ///
     /// - Parameters:
     ///   - account: The bot's account; nil if there is none, so that its network's limits are

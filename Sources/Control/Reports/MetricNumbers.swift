@@ -45,7 +45,7 @@ struct MetricNumbers {
     private var health = HealthTally()
     /// The ended posts, by ``ActionLabels/network``.
     private var posts: [String: Outcomes] = [:]
-    /// The ended replies, by outcome and reason; the reason of done ones is empty.
+    /// The ended replies, by outcome and reason; the reason of a done reply is empty.
     private var replies: [Outcome: [String: Int]] = [:]
     /// The ended favorites, by ``ActionLabels/mode``.
     private var favorites: [String: Outcomes] = [:]
@@ -138,15 +138,15 @@ struct MetricNumbers {
 
     /// Adds the requests that networks still allow a mirror; for several mirrors the smallest
     /// number is kept.
-    mutating func add(_ others: [(network: String, window: String, remaining: Int)]) {
-        for other in others {
-            let place = limits.firstIndex {
-                $0.network == other.network && $0.window == other.window
+    mutating func add(_ newLimits: [(network: String, window: String, remaining: Int)]) {
+        for limit in newLimits {
+            let index = limits.firstIndex {
+                $0.network == limit.network && $0.window == limit.window
             }
-            if let place {
-                limits[place].remaining = min(limits[place].remaining, other.remaining)
+            if let index {
+                limits[index].remaining = min(limits[index].remaining, limit.remaining)
             } else {
-                limits.append(other)
+                limits.append(limit)
             }
         }
     }
@@ -315,15 +315,15 @@ struct HealthTally {
             }
         }
         let families = [well, state, stoppedFamily, obstacleFamily]
-        return mirror == nil ? [decisive] + families : families
+        return mirror == nil ? [decisiveObstacles] + families : families
     }
 
     /// The mirrors by decisive obstacle, which the totals by state do not show.
-    private var decisive: Exposition.Family {
+    private var decisiveObstacles: Exposition.Family {
         var family = Exposition.Family(.mirrors)
         for state in Health.Verdict.State.allCases {
-            let found = verdicts.filter { $0.key.state == state }
-            let sorted = found.sorted { ($0.key.code?.rank ?? -1) < ($1.key.code?.rank ?? -1) }
+            let ofState = verdicts.filter { $0.key.state == state }
+            let sorted = ofState.sorted { ($0.key.code?.rank ?? -1) < ($1.key.code?.rank ?? -1) }
             for (verdict, number) in sorted {
                 family.add(
                     Double(number),

@@ -10,6 +10,7 @@ package struct MirrorList: Codable, Equatable, Sendable {
     package struct Mirror: Codable, Equatable, Sendable {
         package enum State: String, Codable, Sendable {
             case running
+            /// No worker holds the mirror.
             case stopped
             case paused
             /// The mirror was moved to another database.
@@ -54,12 +55,12 @@ extension MirrorList {
     package init(in storage: any StorageEngine, _ search: Search = Search(), now: Date) async throws
     {
         let searchWords = search.words.map(SearchWords.init)
-        let found = try await MirrorTable.all(in: storage).filter { name, record in
+        let matches = try await MirrorTable.all(in: storage).filter { name, record in
             name > search.cursor ?? ""
                 && searchWords?.occur(
                     in: [name, record.humanHandle, record.botHandle].compactMap(\.self)) ?? true
         }
-        let shown = found.prefix(search.limit)
+        let shown = matches.prefix(search.limit)
         let leases = try await LeaseTable.records(of: shown.map(\.name), in: storage)
         let waiting = try await OutboxStore.waiting(of: shown.map(\.name), in: storage, now: now)
         mirrors = shown.map { name, record in
@@ -77,6 +78,6 @@ extension MirrorList {
                 name: name, human: record.humanHandle, bot: record.botHandle, state: state,
                 suggestions: waiting[name]?.suggestions ?? 0, nextSlot: waiting[name]?.nextSlot)
         }
-        next = found.count > shown.count ? shown.last?.name : nil
+        next = matches.count > shown.count ? shown.last?.name : nil
     }
 }

@@ -55,7 +55,7 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         package var words: String?
         /// The state to show; nil for all.
         package var state: Health.Verdict.State?
-        /// Whether to show only mirrors with items that wait for a person.
+        /// Whether to show only mirrors with suggestions that wait for a person.
         package var areAsking = false
         /// The name after which the page begins, instead of ``page``; nil for none.
         package var after: String?
@@ -223,8 +223,8 @@ private struct Standing {
         return health.verdict.text.replacing(" " + flags.joined(separator: " "), with: "")
     }
 
-    /// The place in a list with the worst first: by state, then by the leading obstacle and its
-    /// words, then by name.
+    /// The sort key of a list with the worst first: the state, then the leading obstacle and its
+    /// words, then the name.
     var order: (Int, Int, String, String) {
         (health.verdict.state.severity, health.verdict.code?.rank ?? .max, reason ?? "", name)
     }
@@ -234,8 +234,8 @@ extension MirrorsStatus.Check {
     fileprivate init(
         _ standings: [Standing], _ query: MirrorsStatus.Query, in installation: Installation
     ) {
-        let ill = standings.filter { $0.health.failure != nil }
-        guard let worst = ill.first else {
+        let failing = standings.filter { $0.health.failure != nil }
+        guard let worst = failing.first else {
             // A watchdog on the wrong database must raise an alarm.
             let place = installation.process.storage.place
             failure = standings.isEmpty ? .configuration : nil
@@ -248,11 +248,12 @@ extension MirrorsStatus.Check {
                 }
             return
         }
-        let names = ill.prefix(Self.listed).map(\.name).joined(separator: ", ")
-        let unlisted = ill.count > Self.listed ? " and \(ill.count - Self.listed) more" : ""
+        let names = failing.prefix(Self.listed).map(\.name).joined(separator: ", ")
+        let unlisted =
+            failing.count > Self.listed ? " and \(failing.count - Self.listed) more" : ""
         failure = worst.health.failure
         text =
-            "\(ill.count) of \(standings.count) mirrors do not work: \(names)\(unlisted); "
+            "\(failing.count) of \(standings.count) mirrors do not work: \(names)\(unlisted); "
             + "\(worst.name): \(worst.health.verdict.text)"
     }
 }

@@ -54,7 +54,7 @@ package struct MonthForecast: Equatable, Sendable {
 
     package var total: Money { lines.map(\.amount).reduce(.zero, +) }
 
-    /// Whether the budget pays for the bot's life.
+    /// Whether the budget pays for the bot's daily work.
     package var isEnough: Bool { life <= budget }
 
     /// - Parameters:
@@ -68,7 +68,7 @@ package struct MonthForecast: Equatable, Sendable {
         left: TrainingLeft
     ) {
         let prices = networks.compactMapValues(\.descriptor.prices)
-        guard let any = prices.values.first else { return nil }
+        guard let samplePrices = prices.values.first else { return nil }
         budget = settings.monthlyBudget
         var life: [Line] = []
         func add(_ count: Int, _ what: String, _ amount: Money) {
@@ -91,7 +91,7 @@ package struct MonthForecast: Equatable, Sendable {
                 posts, "new posts of the human read",
                 human.read(1, .ownPosts, .human, settings) * posts)
         }
-        let home = any.homeShare(settings) * Self.days
+        let home = samplePrices.homeShare(settings) * Self.days
         add(home > .zero ? Self.days : 0, "days of home timelines", home)
         if let human = prices[.human] {
             let otherCostPerDay = Money(
@@ -117,7 +117,7 @@ package struct MonthForecast: Equatable, Sendable {
             [
                 "\(Self.rate(rates.posts, "post")) and \(Self.rate(rates.mentions, "mention")) a day (\(rates.source))"
             ]
-            + any.assumptions(settings) + ["the prices of \(any.day)"]
+            + samplePrices.assumptions(settings) + ["the prices of \(samplePrices.day)"]
     }
 
     /// The cost of training, paid from the money that the daily work leaves.
@@ -156,7 +156,7 @@ package struct MonthForecast: Equatable, Sendable {
 
     private static func count(_ rate: Double) -> Int { Int((rate * Double(days)).rounded()) }
 
-    /// Returns a rate in words, as `3 posts` or `1.5 mentions`.
+    /// Returns a rate in words, such as `3 posts` or `1.5 mentions`.
     private static func rate(_ rate: Double, _ name: String) -> String {
         let number = rate.formatted(.number.precision(.fractionLength(0...1)).grouping(.never))
         return "\(number) \(name)\(number == "1" ? "" : "s")"
@@ -166,12 +166,12 @@ package struct MonthForecast: Equatable, Sendable {
 extension HumanMirror {
     /// The days of the human's past that determine the rate of posts.
     private static let ratedDays = 60
-    /// The assumptions for a human without archived posts.
+    /// The assumed posts a day of a human without archived posts.
     private static let unknownRate = 3.0
     /// The days in which mentions are counted.
     private static let mentionDays = 28
 
-    /// The average numbers per day, as far as the mirror knows them.
+    /// Returns the average numbers per day, as far as the mirror knows them.
     ///
     /// - Throws: The store's error.
     package func rates(now: Date) async throws -> MonthForecast.Rates {

@@ -70,7 +70,7 @@ struct NameResolver: Sendable {
     ///
     /// - Throws: `ChangeRefusal` if there is none, or several; the store's error.
     func post(_ word: String) async throws -> Post {
-        try only(await mirror.archive.posts(named: word), word)
+        try requireOne(await mirror.archive.posts(named: word), word)
     }
 
     /// Returns the post with a typed name, unless it answers somebody: answers are not judged.
@@ -82,9 +82,9 @@ struct NameResolver: Sendable {
         return post
     }
 
-    private func only(_ found: [Post], _ word: String) throws -> Post {
-        guard let post = found.first else { throw unknownPost(word) }
-        guard found.count == 1 else {
+    private func requireOne(_ matches: [Post], _ word: String) throws -> Post {
+        guard let post = matches.first else { throw unknownPost(word) }
+        guard matches.count == 1 else {
             throw ChangeRefusal(
                 .ambiguous, "\(word) names more than one archived post; give its whole address")
         }
@@ -132,21 +132,21 @@ struct NameResolver: Sendable {
         if !posts.isEmpty {
             // A short number may name a slot and a post.
             if isSlot { try await requireNoSlot(word, now: now) }
-            return try only(posts, word)
+            return try requireOne(posts, word)
         }
-        let found: Action
+        let action: Action
         do {
-            found = try await slot(word)
+            action = try await slot(word)
         } catch let refusal as ChangeRefusal
             where !isSlot && [.unknown, .unusable].contains(refusal.code)
         {
             throw unknownPost(word)
         }
-        guard let source = found.wording?.source, let post = try await mirror.archive.post(source)
+        guard let source = action.wording?.source, let post = try await mirror.archive.post(source)
         else {
             throw ChangeRefusal(
                 .unusable,
-                saying: "\(control: .slot(found, in: zone)) has no text of an archived post")
+                saying: "\(control: .slot(action, in: zone)) has no text of an archived post")
         }
         return post
     }

@@ -40,7 +40,7 @@ package struct PeopleList: Codable, Equatable, Sendable {
         package let seen: Seen
     }
 
-    /// The numbers of people of each sort, regardless of the search; a person may be of several.
+    /// The numbers of people by stance, regardless of the search; a person may count in several.
     package struct Counts: Codable, Equatable, Sendable {
         /// People whom the human answered or who have a stance.
         package let all: Int
@@ -60,7 +60,7 @@ package struct PeopleList: Codable, Equatable, Sendable {
 }
 
 extension PeopleList {
-    /// Search criteria; a result matches all that are given.
+    /// Search criteria; a result matches all criteria that are given.
     package struct Search: Codable, Equatable, Sendable {
         /// The stances by which people are found.
         package enum Stance: String, Codable, CaseIterable, Sendable {
@@ -146,7 +146,7 @@ extension PeopleList {
                 replies: replies[id] ?? 0,
                 stance: hasStance ? person?.stance.rawValue : nil,
                 reason: hasStance ? person?.reason : nil,
-                onDenied: standing.holds(id) == .deny ? server?.reference : nil,
+                onDenied: standing.stance(of: id) == .deny ? server?.reference : nil,
                 lastContact: person?.lastContact,
                 isForgotten: person?.isForgotten ?? false,
                 sameAs: otherAccounts.map(\.id.reference),
@@ -154,13 +154,13 @@ extension PeopleList {
         }
         let listsServers =
             search.cursor == nil && search.words == nil && [.all, .denied].contains(search.stance)
-        let met =
+        let knownPeople =
             denied.isEmpty || !listsServers ? [] : try await mirror.people.metPeople(on: .usual)
         var servers: [Server] = []
         for server in listsServers ? denied : [] {
             servers.append(
                 Server(
-                    server: server.reference, known: met.count(where: server.covers),
+                    server: server.reference, known: knownPeople.count(where: server.covers),
                     seen: try await mirror.people.seen(of: server)))
         }
         self.servers = servers
@@ -225,16 +225,16 @@ private struct PeopleStanding {
         stances = try await mirror.people.stances(of: affectedIDs)
     }
 
-    func holds(_ id: AccountID) -> People.Stance { stances[id] ?? .none }
+    func stance(of id: AccountID) -> People.Stance { stances[id] ?? .none }
 
     func includes(_ id: AccountID, _ stance: PeopleList.Search.Stance) -> Bool {
         switch stance {
         case .all: true
-        case .allowed: holds(id) == .allow
-        case .denied: holds(id) == .deny
+        case .allowed: stance(of: id) == .allow
+        case .denied: stance(of: id) == .deny
         case .none:
             records[id].map { $0.stance == People.Stance.none } ?? true
-                && holds(id) == People.Stance.none
+                && stance(of: id) == People.Stance.none
         case .forgotten: false
         }
     }

@@ -4,7 +4,7 @@ package import Mirroring
 import Outbox
 package import Posts
 
-/// How much is stored about a person or about people on a server: what a denial unlearns, and what
+/// The amount of data about a person, or about people on a server, that a denial unlearns or that
 /// forgetting removes.
 package struct PersonHolding: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/person-holding/1"
@@ -79,8 +79,8 @@ extension PersonHolding {
 
     /// The data that forgetting them removes, in words; empty if nothing is stored.
     package var parts: [String] {
-        func part(_ number: Int?, _ one: String, _ many: String) -> String? {
-            number.flatMap { $0 == 0 ? nil : "\($0) \($0 == 1 ? one : many)" }
+        func part(_ number: Int?, _ singular: String, _ plural: String) -> String? {
+            number.flatMap { $0 == 0 ? nil : "\($0) \($0 == 1 ? singular : plural)" }
         }
         return [
             part(

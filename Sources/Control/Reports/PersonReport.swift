@@ -120,7 +120,7 @@ extension PersonReport {
                 state: action.state.rawValue, about: action.target?.post ?? action.subject,
                 text: action.text,
                 link: action.kind == .reply ? link : nil,
-                why: action.told?.text ?? action.explanation?.summary)
+                why: action.reportedReason?.text ?? action.explanation?.summary)
         }
     }
 }

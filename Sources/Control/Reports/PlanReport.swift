@@ -93,7 +93,8 @@ extension Action {
 
 /// Reads or previews the plan of a day.
 package struct PlanReporter: Sendable {
-    private static let plotMemory: TimeInterval = 60 * 86_400
+    /// Seconds before now from which the bot's posts are counted for the share of each hour.
+    private static let plottedTime: TimeInterval = 60 * 86_400
 
     let mirror: HumanMirror
     let zone: TimeZone
@@ -109,7 +110,7 @@ package struct PlanReporter: Sendable {
         self.limits = limits ?? .usual(of: mirror.configuration.botNetwork)
     }
 
-    /// The stored plan of `day`, or a preview of it.
+    /// Returns the stored plan of `day`, or a preview of it.
     ///
     /// - Parameters:
     ///   - day: The local day.
@@ -131,9 +132,9 @@ package struct PlanReporter: Sendable {
         }
         let patterns = Set(actions.compactMap(\.explanation?.pattern))
         let times = if let human { human } else { try await mirror.archive.scheduleRows() }
-        let past = try await mirror.outbox(lease: nil).times(.post, since: now - Self.plotMemory)
-        // These include the stored ones.
-        let bot = (stored == nil ? past + slots.map(\.due) : past).map {
+        let past = try await mirror.outbox(lease: nil).times(.post, since: now - Self.plottedTime)
+        // The times of a stored plan are in `past` already.
+        let botMinutes = (stored == nil ? past + slots.map(\.due) : past).map {
             LocalTime($0, in: zone).minute
         }
         return PlanReport(
@@ -142,7 +143,7 @@ package struct PlanReporter: Sendable {
             pattern: patterns.count == 1 ? patterns.first : nil, slots: slots,
             seen: Seen(ofDay: actions),
             humanHours: MinuteShares(of: times.map(\.minute)).shares,
-            botHours: MinuteShares(of: bot).shares)
+            botHours: MinuteShares(of: botMinutes).shares)
     }
 
     /// Converts the posts of a plan to slots.
@@ -159,7 +160,7 @@ package struct PlanReporter: Sendable {
             .map { slot(of: $0, isStored: true) }
     }
 
-    /// The stored posts of a day, or a preview of them.
+    /// Returns the stored posts of a day, or a preview of them.
     ///
     /// - Parameters:
     ///   - day: The local day.
@@ -204,7 +205,7 @@ package struct PlanReporter: Sendable {
             time: LocalTime(action.due, in: zone).minute.description,
             due: action.due, state: isStored ? action.state.rawValue : PlanReport.preview,
             isPinned: action.isPinned ? true : nil, reason: action.reason,
-            reasonText: action.told?.text,
+            reasonText: action.reportedReason?.text,
             text: action.text, pictures: action.pictureCount, parts: action.partCount,
             language: action.wording?.language,
             why: action.explanation?.reason(in: zone), pool: action.explanation?.pool,

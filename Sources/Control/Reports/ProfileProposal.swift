@@ -8,8 +8,8 @@ import Settings
 /// The present and the proposed profile of the bot, which names the human, the operator and how to
 /// stop it.
 ///
-/// One line of the bio and one row of the table are ours, recognized by their beginning; everything
-/// else is unchanged.
+/// One line of the bio and one row of the table belong to the mirror, recognized by their
+/// beginning; everything else is unchanged.
 package struct ProfileProposal: Codable, Sendable {
     package struct Text: Codable, Equatable, Sendable {
         package var bio: String
@@ -63,7 +63,7 @@ package struct ProfileProposal: Codable, Sendable {
     }
 
     /// Whether a line of a bio is a mirror's.
-    private static func isOurs(_ line: String) -> Bool {
+    private static func isMirrorLine(_ line: String) -> Bool {
         ([start, retiredStart] + MemorialLine.starts).contains(where: line.hasPrefix)
     }
 
@@ -77,7 +77,7 @@ package struct ProfileProposal: Codable, Sendable {
         let bioLines = bio.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         for line in lines {
             var newLines = bioLines
-            if let ownIndex = bioLines.firstIndex(where: isOurs) {
+            if let ownIndex = bioLines.firstIndex(where: isMirrorLine) {
                 newLines[ownIndex] = line
             } else if bio.allSatisfy(\.isWhitespace) {
                 newLines = [line]
@@ -196,7 +196,7 @@ extension HumanMirror {
         return MemorialLine.forms(human: human, contact: contact, language: language)
     }
 
-    /// The human's name; that of the login if none was verified yet.
+    /// The human's handle; that of the login if no handle is stored yet.
     private func humanHandle(_ record: MirrorRecord) async throws -> String? {
         if let handle = record.humanHandle { return handle }
         return try await network(of: .human)?.verifyAccount().handle

@@ -41,7 +41,7 @@ package struct PublicReport: Codable, Equatable, Sendable {
     package let hasPrivateMentions: Bool
     /// The interval of polls of the mentions, in seconds.
     package let readsEvery: TimeInterval
-    /// The most posts a day; 0 if it only answers.
+    /// The most posts a day; 0 if the bot only answers.
     package let postsPerDay: Int
     /// The least age of a repeated post, in days.
     package let minimumAgeDays: Int
@@ -70,9 +70,9 @@ extension PublicReport {
     package init(of mirror: HumanMirror, _ record: MirrorRecord) async throws {
         let configuration = mirror.configuration
         let examined = try await mirror.lastFindings()?.findings ?? []
-        func finds(_ subject: String) -> Bool? {
-            let found = examined.filter { $0.subject == subject }
-            return found.isEmpty ? nil : found.contains { $0.verdict == .ok }
+        func hasPassed(_ subject: String) -> Bool? {
+            let findings = examined.filter { $0.subject == subject }
+            return findings.isEmpty ? nil : findings.contains { $0.verdict == .ok }
         }
         func face(_ handle: String?, _ role: AccountRole) -> Face? {
             handle.map {
@@ -83,8 +83,8 @@ extension PublicReport {
         human = face(record.humanHandle, .human)
         bot = face(record.botHandle, .bot)
         network = configuration.botNetwork.displayName
-        humanNamesBot = finds("link")
-        botNamesHuman = finds("profile")
+        humanNamesBot = hasPassed("link")
+        botNamesHuman = hasPassed("profile")
         isAgreedByHuman = record.consent?.isByAccount == true
         isStopped = record.stopped != nil
         hasPrivateMentions = configuration.botNetwork.traits.hasPrivateMentions

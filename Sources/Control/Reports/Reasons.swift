@@ -33,7 +33,7 @@ package struct ReportedReason: Codable, Equatable, Sendable {
 extension Action {
     /// The reason why the action ended or waits, in the most exact words that are stored; nil if it
     /// needs none.
-    var told: ReportedReason? {
+    var reportedReason: ReportedReason? {
         guard let reason else { return nil }
         if state == .undone, reason == .outbox(.byPerson) {
             return ReportedReason(reason, text: "a person took it back")

@@ -132,7 +132,7 @@ package struct StatsReport: Codable, Sendable {
     package struct Stored: Codable, Equatable, Sendable {
         package var what: String
         package var count: Int
-        /// The limits of its number and age.
+        /// The limits of number and age, in words.
         package var keeps: String
     }
 
@@ -201,7 +201,7 @@ package struct StatsReporter: Sendable {
         self.kept = kept
     }
 
-    /// The numbers at `now`.
+    /// Computes the report.
     ///
     /// An unreachable classifier is reported, not thrown.
     ///
@@ -321,7 +321,7 @@ package struct StatsReporter: Sendable {
                     }
                 }
                 return Learned(
-                    authors: authors, firstAuthors: Self.first(authors),
+                    authors: authors, firstAuthors: Self.mostFavorited(authors),
                     wordsFor: words(strongestFor),
                     wordsAgainst: words(strongestAgainst))
             }
@@ -334,7 +334,7 @@ package struct StatsReporter: Sendable {
     }
 
     /// The displayed number of authors with the most learned favorites.
-    private static func first(_ authors: [String: FeatureCount]) -> [String] {
+    private static func mostFavorited(_ authors: [String: FeatureCount]) -> [String] {
         let sorted = authors.filter { $0.value.favorite > 0 }.sorted { first, second in
             first.value.favorite == second.value.favorite
                 ? first.key < second.key : first.value.favorite > second.value.favorite
@@ -395,7 +395,7 @@ package struct StatsReporter: Sendable {
         return Array(sorted.prefix(wordsShown))
     }
 
-    // MARK: What was left out
+    // MARK: Left-out items
 
     private func leftOut(now: Date) async throws -> [StatsReport.LeftOut] {
         let lines = try await leftOutOfArchive() + leftOutOfActions() + leftOutOfFeeds(now: now)
@@ -457,7 +457,7 @@ package struct StatsReporter: Sendable {
         }
     }
 
-    // MARK: What is stored
+    // MARK: Stored data
 
     /// Counts the stored data of each kind, with how much of it is kept.
     ///
@@ -509,10 +509,10 @@ extension StatsReport.Likeness {
         let shares = Self.shares(human)
         share = Self.sum(shares, Self.shares(bot))
         let days = Set(human.map(\.day)).sorted()
-        let odd = Set(days.enumerated().filter { $0.offset % 2 == 1 }.map(\.element))
+        let oddDays = Set(days.enumerated().filter { $0.offset % 2 == 1 }.map(\.element))
         halves = Self.sum(
-            Self.shares(human.filter { !odd.contains($0.day) }),
-            Self.shares(human.filter { odd.contains($0.day) }))
+            Self.shares(human.filter { !oddDays.contains($0.day) }),
+            Self.shares(human.filter { oddDays.contains($0.day) }))
         expected = bot.isEmpty ? nil : shares.map { Self.expected($0, posts: bot.count) }
     }
 
@@ -536,12 +536,14 @@ extension StatsReport.Likeness {
     private static func expected(_ shares: [Double], posts: Int) -> Double {
         let number = Double(posts)
         let deviations = shares.filter { $0 > 0 && $0 < 1 }.map { share in
-            let next = (number * share).rounded(.down) + 1
-            let combinations = lgamma(number + 1) - lgamma(next + 1) - lgamma(number - next + 1)
+            // m + 1 in the formula.
+            let successes = (number * share).rounded(.down) + 1
+            let combinations =
+                lgamma(number + 1) - lgamma(successes + 1) - lgamma(number - successes + 1)
             return 2
                 * exp(
-                    combinations + log(next) + next * log(share) + (number - next + 1)
-                        * log(1 - share))
+                    combinations + log(successes) + successes * log(share)
+                        + (number - successes + 1) * log(1 - share))
         }
         return max(0, 1 - deviations.reduce(0, +) / number / 2)
     }

@@ -108,16 +108,18 @@ package struct StatusReport: Codable, Sendable {
             guard count.all > 0, each > .zero else { return nil }
             originals = count.all
             unchecked = count.unchecked
-            let round = min(each * count.all, list.price + each * max(0, count.all - list.posts))
+            let costOfAll = min(
+                each * count.all, list.price + each * max(0, count.all - list.posts))
             let share = plan.followingShare
-            let needed = round * plan.days
+            let needed = costOfAll * plan.days
             missing = max(needed - share, .zero).dollars
             // A day gets its part of the month's budget, and covers that part of all checks.
-            let reached =
+            let checksPerDay =
                 Double(count.all) * Double(share.microdollars) / Double(needed.microdollars)
-            perDay = min(Int(reached), count.all)
-            let rounded = needed.microdollars + share.microdollars - 1
-            days = share > .zero ? max(1, rounded / share.microdollars) : nil
+            perDay = min(Int(checksPerDay), count.all)
+            // The quotient is rounded up.
+            let dividend = needed.microdollars + share.microdollars - 1
+            days = share > .zero ? max(1, dividend / share.microdollars) : nil
         }
     }
 
@@ -345,7 +347,7 @@ package struct StatusReport: Codable, Sendable {
     /// versions.
     package var following: FollowingState?
     package var timeZone: String?
-    /// The times in other zones; nil for none.
+    /// The periods in other time zones; nil for none.
     package var zones: [ZonesReport.Line]?
     package var archive: ArchiveState
     /// Nil if the dictionary or the counts are unreachable; `idle` says why.
@@ -382,9 +384,9 @@ extension StatusReport {
 
     /// The first obstacle that stops posts, other than a missing worker; nil if there is none.
     package var obstacleToPosts: String? {
-        let ofWorker: Set<Obstacle.Code> = [.noWorker, .workerEnded, .workerLate, .passLate]
+        let workerCodes: Set<Obstacle.Code> = [.noWorker, .workerEnded, .workerLate, .passLate]
         return obstacles?.first {
-            $0.weight != .note && $0.stops.contains(.sending) && !ofWorker.contains($0.code)
+            $0.weight != .note && $0.stops.contains(.sending) && !workerCodes.contains($0.code)
         }?
         .sentence
     }
@@ -418,7 +420,7 @@ package struct StatusReporter: Sendable {
         self.countsAll = countsAll
     }
 
-    /// The state at `now`.
+    /// Reads the status.
     ///
     /// An unreachable classifier, or a login that cannot be opened, is reported, not thrown.
     package func report(now: Date) async throws -> StatusReport {
@@ -522,7 +524,7 @@ package struct StatusReporter: Sendable {
         await classifierAndLack().0
     }
 
-    /// The progress of trainings, if the human's network charges for reading.
+    /// Returns the progress of trainings, if the human's network charges for reading.
     private func training(_ accounts: FoundAccounts, now: Date) async throws -> StatusReport
         .TrainingState?
     {
@@ -545,7 +547,7 @@ package struct StatusReporter: Sendable {
             return nil
         }
         let settings = mirror.configuration
-        // The same estimate as the worker's.
+        // The worker estimates the length of the human's list in the same way.
         let listed = min(settings.archiveLimit, SchedulerTrainer.backfillLimit)
         return StatusReport.FollowingState(
             try await outbox.following(on: network, now: now),
@@ -568,7 +570,7 @@ package struct StatusReporter: Sendable {
         return actions.map { ReportedAction($0, persons[$0.id], on: network) }
     }
 
-    /// Today's plan as displayed, and its posts if they are a preview.
+    /// Returns today's plan as displayed, and its posts if they are a preview.
     private func plan(
         _ today: LocalDay?, _ zone: TimeZone?, now: Date
     ) async throws -> (shown: (isStored: Bool, slots: [PlanReport.Slot]), previewed: [Action]?)? {
@@ -583,7 +585,8 @@ package struct StatusReporter: Sendable {
         )
     }
 
-    /// The classifier as it is reported, and as a fact of the mirror's health.
+    /// Returns the classifier's state for the report, and its lack as a fact of the mirror's
+    /// health.
     private func classifierAndLack() async -> (StatusReport.ClassifierState?, ClassifierLack?) {
         do {
             let status = try await mirror.favorites().status(countsFeatures: countsAll)
@@ -611,7 +614,7 @@ struct ReportNumbers {
     private(set) var posts = 0
     /// The times at which the oldest and the newest post of the archive were made; nil without any.
     private(set) var span: (oldest: Date, newest: Date)?
-    /// The number of stored times in other zones.
+    /// The number of stored periods in other time zones.
     private(set) var zones = 0
     private(set) var undo = UndoTally()
     private(set) var examination: LastExamination?

@@ -12,7 +12,7 @@ package struct SuggestionList: Codable, Sendable {
     package struct Suggestion: Codable, Equatable, Sendable {
         package let id: String
         package let kind: ActionKind
-        /// The person that it concerns; `nil` for a post of the bot's own.
+        /// The person whom the action concerns; `nil` for a post of the bot's own.
         package let person: ReportedPerson?
         /// The web page of the answered or favorited post.
         package let address: String?
@@ -32,7 +32,7 @@ package struct SuggestionList: Codable, Sendable {
         package let features: [String]
         /// The features among ``features`` with positive weight.
         package let words: [String]
-        /// The way in which the action was chosen, in one sentence.
+        /// How the action was chosen, in one sentence.
         package let why: String?
         package let created: Date
         package let due: Date
@@ -61,7 +61,7 @@ package struct SuggestionList: Codable, Sendable {
 }
 
 extension SuggestionList {
-    /// Search criteria; a result matches all that are given.
+    /// Search criteria; a result matches all criteria that are given.
     package struct Search: Codable, Equatable, Sendable {
         package var order = OutboxStore.SuggestionPlace.Order.newest
         /// The kinds of actions; empty for all.
@@ -97,11 +97,12 @@ extension SuggestionList {
         let unknown = actions.compactMap {
             $0.kind == .favorite && $0.target?.text == nil ? $0.targetPost : nil
         }
-        let learned = try await Favorites.texts(
+        let learnedTexts = try await Favorites.texts(
             of: unknown, learnedBy: mirror.name, in: mirror.storage)
         if let searchWords = search.words.map(SearchWords.init) {
             actions.removeAll { action in
-                let answeredText = action.target?.text ?? action.targetPost.flatMap { learned[$0] }
+                let answeredText =
+                    action.target?.text ?? action.targetPost.flatMap { learnedTexts[$0] }
                 return !searchWords.occur(
                     in: action.texts + [answeredText, persons[action.id]?.name].compactMap(\.self))
             }
@@ -127,7 +128,7 @@ extension SuggestionList {
             Suggestion(
                 id: action.id, kind: action.kind, person: persons[action.id],
                 address: action.targetPost?.webAddress,
-                about: action.target?.text ?? action.targetPost.flatMap { learned[$0] },
+                about: action.target?.text ?? action.targetPost.flatMap { learnedTexts[$0] },
                 text: action.text,
                 language: action.wording?.language,
                 rest: action.wording.flatMap { $0.rest.isEmpty ? nil : $0.rest.map(\.text) },

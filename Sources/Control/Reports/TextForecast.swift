@@ -42,7 +42,7 @@ package struct TextForecast: Codable, Equatable, Sendable {
 /// The plain texts of an archive and their further uses.
 struct TextStock: Equatable {
     /// The days for which a limited number of uses is followed.
-    private static let longest = 3_650
+    private static let mostDays = 3_650
 
     /// The number of texts that may be used now, by their remaining uses; `Int.max` without a
     /// limit.
@@ -72,7 +72,7 @@ struct TextStock: Equatable {
         var newTexts = 0.0
         // After a full rest period the first used texts become free again: then as many return as
         // are used.
-        for day in 0...(mostUses == nil ? restDays : Self.longest) {
+        for day in 0...(mostUses == nil ? restDays : Self.mostDays) {
             for (usesLeft, count) in resting.removeValue(forKey: day) ?? [:] {
                 free[usesLeft, default: 0] += count
             }
@@ -102,7 +102,7 @@ extension HumanMirror {
     /// The days that determine the gain of texts a day.
     private static let gainedDays = 60
     /// The number of plain texts above which they are not listed, if they certainly last.
-    private static let listed = 4_000
+    private static let mostListed = 4_000
 
     /// Returns the forecast of the day on which the plain texts are used up.
     ///
@@ -134,7 +134,7 @@ extension HumanMirror {
         let lastUses = try await archive.usedTexts(since: now - Double(restDays) * 86_400)
         let neededTexts = Int(perDay * Double(restDays)) + TextJudge.fewest
         let isLimited = configuration.maximumUses != nil || configuration.maximumAgeDays != nil
-        if plain > Self.listed, !isLimited, plain - lastUses.count >= neededTexts {
+        if plain > Self.mostListed, !isLimited, plain - lastUses.count >= neededTexts {
             return TextForecast(free: plain - lastUses.count, perDay: perDay)
         }
         let stock = try await stock(

@@ -18,7 +18,7 @@ package struct TextList: Codable, Equatable, Sendable {
             case sometimes
             /// The bot does not post the text by itself.
             case unfit
-            /// The text is not judged yet; the worker does it soon.
+            /// The text is not judged yet; the worker judges it soon.
             case unjudged
             /// The text is an answer to a person, which may be sent to them again.
             case answer
@@ -82,7 +82,7 @@ package struct TextList: Codable, Equatable, Sendable {
 }
 
 extension TextList {
-    /// Search criteria; a result matches all that are given.
+    /// Search criteria; a result matches all criteria that are given.
     package struct Search: Codable, Equatable, Sendable {
         /// The kinds of texts by which texts are found.
         package enum Kind: String, Codable, CaseIterable, Sendable {
@@ -125,12 +125,12 @@ extension TextList {
             }
         }
         let searchWords = search.words.map(SearchWords.init)
-        let found = try await mirror.archive.kept(
+        let matches = try await mirror.archive.kept(
             after: place, limit: search.limit + 1, by: mirror.textFilter(), search.filter
         ) { searchWords?.occur(in: [$0.post.text, $0.post.warning].compactMap(\.self)) ?? true }
-        let shown = Array(found.prefix(search.limit))
+        let shown = Array(matches.prefix(search.limit))
         texts = try await Text.all(shown, of: mirror)
-        next = found.count > shown.count ? shown.last.map { Archive.Place($0.post).text } : nil
+        next = matches.count > shown.count ? shown.last.map { Archive.Place($0.post).text } : nil
     }
 }
 
@@ -154,8 +154,8 @@ extension TextList.Text {
     static func all(_ kept: [Archive.Kept], of mirror: HumanMirror) async throws -> [Self] {
         let planned = try await mirror.plannedTexts()
         let labels = try await mirror.labels.labels()
-        let posted = kept.filter { [.fit, .sometimes].contains($0.use) }
-        let opinions = try await mirror.opinions(on: posted.map { ($0.post.id, $0.post.text) })
+        let usable = kept.filter { [.fit, .sometimes].contains($0.use) }
+        let opinions = try await mirror.opinions(on: usable.map { ($0.post.id, $0.post.text) })
         return kept.map { kept in
             let id = kept.post.id
             let demoted = opinions[id].flatMap { $0.isDemoted ? $0.sentence : nil }
@@ -182,7 +182,8 @@ extension TextList.Text {
             case .answer: .answer
             }
         isFit = [.answer, .unjudged].contains(fitness) ? nil : fitness != .unfit
-        (unfit, unfitText) = fitness == .unfit ? (kept.reason, sentence) : (nil, nil)
+        unfit = fitness == .unfit ? kept.reason : nil
+        unfitText = fitness == .unfit ? sentence : nil
         let times = kept.window.isEmpty ? nil : "used then: \(kept.window)"
         sometimes =
             fitness == .sometimes
@@ -198,8 +199,8 @@ extension TextList.Text {
 }
 
 extension TextList.Text {
-    /// Whether a person may have the text posted, regardless of the rules for texts that cannot be
-    /// understood by themselves.
+    /// Whether a person may order the text to be posted: the rules for texts that cannot be
+    /// understood by themselves do not count then.
     package var isForPersonToPost: Bool {
         guard !isNever else { return false }
         return switch fitness {

@@ -19,7 +19,7 @@ package struct TextReview: Codable, Equatable, Sendable {
     package let texts: [TextList.Text]
     /// The number of texts with a label.
     package let labels: Int
-    /// The number of labels that the bot needs to use them.
+    /// The number of labels from which on the bot uses them.
     package let needed: Int
 
     /// The number of texts left of the first review.
@@ -31,10 +31,11 @@ package struct TextReview: Codable, Equatable, Sendable {
         let labels = try await mirror.labels.labels()
         var filter = mirror.textFilter()
         filter.windows = []
-        let usual = filter.grade
+        let highestGrade = filter.grade
         var ids: [PostID] = []
-        // Plain texts are posted first; if there are few, the others are too.
-        for grade in [min(Fitness.Grade.plain.rawValue, usual), usual] where ids.count < number {
+        // Plain texts are posted first; if there are few, the other texts are posted, too.
+        for grade in [min(Fitness.Grade.plain.rawValue, highestGrade), highestGrade]
+        where ids.count < number {
             filter.grade = grade
             ids = try await Self.ids(of: mirror, filter).filter { labels[$0] == nil }
         }
@@ -53,12 +54,12 @@ package struct TextReview: Codable, Equatable, Sendable {
         -> [PostID]
     {
         let texts = try await mirror.archive.texts(in: [0...MinuteOfDay.count - 1], filter)
-        func place(_ text: Archive.StoredText) -> UInt64 {
+        func position(_ text: Archive.StoredText) -> UInt64 {
             StableHash.fnv1a("review/1 \(mirror.name) \(text.textKey)")
         }
         var listedKeys: Set<String> = []
-        return texts.map { (place: place($0), text: $0) }
-            .sorted { ($0.place, $0.text.id.value) < ($1.place, $1.text.id.value) }
+        return texts.map { (position: position($0), text: $0) }
+            .sorted { ($0.position, $0.text.id.value) < ($1.position, $1.text.id.value) }
             .filter { listedKeys.insert($0.text.textKey).inserted }.map(\.text.id)
     }
 }

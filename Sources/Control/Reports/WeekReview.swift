@@ -173,17 +173,18 @@ private struct SaidPost {
         {
             return WeekReview.OddPost(post: rarest.action, reason: .hour(share: share(rarest)))
         }
-        return lonely(among: posts)
+        return onlyOneOfItsLanguage(among: posts)
     }
 
+    /// The minutes between the times of day at which the text was written and the post was sent.
     private var distance: Int { written?.minute.circularDistance(to: time.minute) ?? 0 }
 
     /// Returns the only post in its language, if all others share one language.
-    private static func lonely(among posts: [SaidPost]) -> WeekReview.OddPost? {
+    private static func onlyOneOfItsLanguage(among posts: [SaidPost]) -> WeekReview.OddPost? {
         let languages = Dictionary(grouping: posts) { $0.action.language ?? "" }
         guard languages.count == 2, languages[""] == nil,
-            let (language, alone) = languages.first(where: { $0.value.count == 1 })
+            let (language, postsInLanguage) = languages.first(where: { $0.value.count == 1 })
         else { return nil }
-        return WeekReview.OddPost(post: alone[0].action, reason: .language(language))
+        return WeekReview.OddPost(post: postsInLanguage[0].action, reason: .language(language))
     }
 }

@@ -4,14 +4,14 @@ package import Mirroring
 package import Posts
 import Settings
 
-/// The times in which the human lived in other zones.
+/// The periods in which the human lived in other time zones.
 package struct ZonesReport: Codable, Equatable, Sendable {
-    /// A time that the human spent in another zone.
+    /// A period that the human spent in another time zone.
     package struct Line: Codable, Equatable, Sendable {
         package var timeZone: String
-        /// The first day; nil if the time has no beginning.
+        /// The first day; nil if the period has no beginning.
         package var from: LocalDay?
-        /// The last day; nil if it has no end.
+        /// The last day; nil if the period has no end.
         package var to: LocalDay?
 
         package init(_ span: ZoneSpan) {
@@ -26,14 +26,14 @@ package struct ZonesReport: Codable, Equatable, Sendable {
                 separator: " ")
         }
 
-        /// A day by which a person can name this time in another zone.
+        /// A day of the period, by which a person can name it.
         package var anyDay: String { (from ?? to ?? .earliest).description }
     }
 
     package private(set) var schema = "mirror-bot/zones/1"
-    /// The zone of all other times.
+    /// The zone outside of these periods.
     package var timeZone: String
-    /// The times in other zones, in order of time.
+    /// The periods in other time zones, in order of time.
     package var zones: [Line]
     /// The digest of all entries, for changing them; nil if unknown.
     package var seen: Seen?

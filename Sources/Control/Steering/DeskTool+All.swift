@@ -1,11 +1,12 @@
 import Posts
 
 extension DeskTool {
-    /// The operations that a program may ask for, in the order of their use.
+    /// The operations that a program may request, in the order of their use.
     ///
-    /// Those are missing for which a person has to say more than a program can: that somebody
-    /// agrees or owns an account (linking accounts, stopping the mirror), or a second confirmation
-    /// of what nothing reverts (undoing everything, retiring, removing a mirror, forgetting texts).
+    /// An operation is missing here if only a person can state what it needs: that somebody agrees
+    /// or owns an account (linking accounts, stopping the mirror), or a second confirmation of a
+    /// change that nothing reverts (undoing everything, retiring, removing a mirror, forgetting
+    /// texts).
     package static let all: [DeskTool] =
         pauses + slots + texts + suggestions + actions + people + settings
 

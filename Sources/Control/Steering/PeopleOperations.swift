@@ -12,11 +12,12 @@ extension People {
 }
 
 extension PersonOperation where Outcome == StanceChange {
-    /// Returns the present stance if an operator set it before for this very account or server;
-    /// `nil` if not.
+    /// Returns the present stance if an operator has already set `stance` for this very account or
+    /// server; `nil` if not.
     ///
     /// - Parameter stance: `deny`, or `allow`, which for a server means that it is not denied.
-    fileprivate func holding(_ stance: People.Stance, of text: String, at desk: Desk) async throws
+    fileprivate func outcomeIfSet(_ stance: People.Stance, of text: String, at desk: Desk)
+        async throws
         -> StanceChange?
     {
         let mirror = desk.mirror
@@ -63,7 +64,7 @@ package struct DenyPeople: PersonOperation {
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> StanceChange? {
-        try await holding(.deny, of: account, at: desk)
+        try await outcomeIfSet(.deny, of: account, at: desk)
     }
 
     private func deny(_ person: AccountID, at desk: Desk, seen: Seen?) async throws -> PersonChange
@@ -80,7 +81,7 @@ package struct DenyPeople: PersonOperation {
             wayBack: .allowing(person.reference))
     }
 
-    /// Applied to each of them; see `People.stance(of:)`.
+    /// Denies a server; `People.stance(of:)` applies this to each person on it.
     private func deny(_ server: ServerName, at desk: Desk, seen: Seen?) async throws -> ServerChange
     {
         let mirror = desk.mirror
@@ -91,7 +92,8 @@ package struct DenyPeople: PersonOperation {
         let unlearned = try await mirror.unlearn(server, peopleOnServer, now: desk.now)
         let stances = try await people.stances(of: Array(peopleOnServer))
         let allowed = Set(stances.filter { $0.value == .allow }.keys)
-        // A person of whom nothing is stored yet may be being answered at this moment.
+        // The server is compared too, because an answer to a person of whom nothing is stored yet
+        // may be in flight.
         var denied: Set<AccountID> = []
         for person in peopleOnServer.subtracting(allowed) {
             denied.formUnion(try await people.linked(to: person))
@@ -115,7 +117,7 @@ extension HumanMirror {
     /// theirs.
     ///
     /// - Returns: The number of these posts.
-    fileprivate func unlearn(_ server: ServerName, _ onServer: Set<AccountID>, now: Date)
+    fileprivate func unlearn(_ server: ServerName, _ peopleOnServer: Set<AccountID>, now: Date)
         async throws
         -> Int
     {
@@ -131,7 +133,7 @@ extension HumanMirror {
             else { continue }
             names[id, default: []].formUnion([author.name].compactMap(\.self))
         }
-        let learned = Array(onServer.union(names.keys))
+        let learned = Array(peopleOnServer.union(names.keys))
         let stances = try await people.stances(of: learned)
         var unlearned = 0
         for person in learned where stances[person] == .deny {
@@ -145,7 +147,7 @@ extension HumanMirror {
     }
 }
 
-/// Allows a person, or lifts the denial of a server; stances on people on it stay.
+/// Allows a person, or lifts the denial of a server; the stances on single people of it stay.
 package struct AllowPeople: PersonOperation {
     package static let name = "people-allow"
     /// An account as a person types it, or `*@host`.
@@ -177,7 +179,7 @@ package struct AllowPeople: PersonOperation {
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> StanceChange? {
-        try await holding(.allow, of: account, at: desk)
+        try await outcomeIfSet(.allow, of: account, at: desk)
     }
 }
 
@@ -224,12 +226,12 @@ package struct LinkPeople: PersonOperation {
         let first = try book.account(first)
         let second = try book.account(second)
         guard try await desk.mirror.people.linked(to: first).contains(second) else { return nil }
-        // A form that was sent twice is answered as the first time.
+        // A form that was sent twice gets the same answer as the first time.
         return try await PersonChange(of: first, by: desk.mirror, wayBack: .unlinking(second))
     }
 
-    /// The network that allows to link two accounts only with the person's consent; nil for two on
-    /// one network.
+    /// Returns the network that allows to link two accounts only with the person's consent; nil for
+    /// two accounts on one network.
     fileprivate static func networkThatWantsConsent(_ first: AccountID, _ second: AccountID)
         -> NetworkName?
     {
@@ -280,7 +282,7 @@ extension WayBack {
     }
 
     fileprivate static func linking(_ first: AccountID, _ second: AccountID) -> WayBack {
-        // Their consent stays given.
+        // The person's consent to the link stays valid.
         let consented = LinkPeople.networkThatWantsConsent(first, second) != nil
         let link = LinkPeople(
             first: first.reference, second: second.reference, consented: consented ? true : nil)

@@ -9,13 +9,13 @@ package struct PersonChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/person-change/1"
     /// The account in the form that people type.
     package let account: String
-    /// Without `@`; nil if unknown, or if it is the account.
+    /// The handle without `@`; nil if unknown, or if it equals the account.
     package let handle: String?
-    /// Nil for none.
+    /// The stance; nil for none.
     package let stance: String?
     /// The accounts that are linked to this one.
     package let sameAs: [String]
-    /// The denied server of the account, or one above it: the narrowest.
+    /// The narrowest denied server that contains the account; nil if there is none.
     package let onDenied: String?
     /// Whether the account was forgotten until now.
     package let wasForgotten: Bool
@@ -33,21 +33,23 @@ package struct PersonChange: PersonOutcome {
 /// The stance on all people on a server after a change.
 package struct ServerChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/server-change/1"
-    /// `*@host`.
+    /// The server in the form `*@host`.
     package let server: String
-    /// `deny` if the server is denied now, itself or through one above it; nil if it is not.
+    /// `deny` if the server, or a server above it, is denied now; nil if not.
     package let stance: String?
     /// False if nothing was changed.
     package let isNew: Bool
     /// The denied servers above this one.
     package let below: [String]
-    /// The number of known people on it: those in contact with the bot, or answered by the human.
+    /// The number of known people on the server: those in contact with the bot, or answered by the
+    /// human.
     package let known: Int
-    /// The people on it for whom another stance has precedence, so that they are not left alone.
+    /// The people on the server for whom another stance has precedence, so that they are not
+    /// denied.
     package let allowed: [String]
-    /// Posts of people on it that were unlearned.
+    /// Posts of people on the server that were unlearned.
     package let unlearned: Int
-    /// The actions for people on it whose requests were under way.
+    /// The actions for people on the server whose requests were under way.
     package let left: [LeftAction]
     /// The digest of the server's stance, to be sent with a change.
     package let seen: Seen
@@ -92,8 +94,8 @@ extension ServerChange {
     /// Reads the present stance on a server.
     ///
     /// - Parameters:
-    ///   - known: The number of known people on it.
-    ///   - allowed: The people on it for whom another stance has precedence.
+    ///   - known: The number of known people on the server.
+    ///   - allowed: The people on the server for whom another stance has precedence.
     /// - Throws: The store's error.
     init(
         of server: ServerName, by mirror: HumanMirror, isNew: Bool, known: Int,
@@ -134,7 +136,7 @@ package enum StanceChange: PersonOutcome {
     }
 
     package init(from decoder: any Decoder) throws {
-        // Any other object is a change of a person.
+        // An object that is no change of a server is a change of a person.
         if let change = try? ServerChange(from: decoder) {
             self = .server(change)
         } else {

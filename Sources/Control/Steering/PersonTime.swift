@@ -4,16 +4,16 @@ import Schedule
 
 /// A typed time, on the human's clock.
 ///
-/// Full-width digits count as ASCII. `18:30` is the next time the clock shows that; `2026-11-24` is
-/// the first moment of that day; `2026-11-24 18:30` and `2026-11-24T18:30:00+01:00` are exact;
-/// `45m`, `6h`, `3d` and `2w` count from now.
+/// Full-width digits count as ASCII. `18:30` is the next time at which the clock shows it;
+/// `2026-11-24` is the first moment of that day; `2026-11-24 18:30` and `2026-11-24T18:30:00+01:00`
+/// are exact; `45m`, `6h`, `3d` and `2w` count from now.
 package struct PersonTime: Sendable {
     package let zone: TimeZone
 
     /// - Parameter zone: The human's time zone.
     package init(zone: TimeZone) { self.zone = zone }
 
-    /// The instant of a typed text.
+    /// Returns the instant of a typed text.
     ///
     /// - Parameters:
     ///   - text: The typed text.
@@ -36,8 +36,8 @@ package struct PersonTime: Sendable {
         return Date(rfc3339: text)
     }
 
-    /// The past instant of a typed text: `18:30` is the last time the clock showed that, and `6h`
-    /// counts back.
+    /// Returns the past instant of a typed text: `18:30` is the last time at which the clock showed
+    /// it, and `6h` counts back from now.
     ///
     /// - Parameters:
     ///   - text: The typed text.

@@ -11,9 +11,9 @@ import Settings
 /// The outcome of changing slots.
 package struct SlotsChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/change/1"
-    /// As they are now; the one that was named first.
+    /// The slots after the change; the named slot comes first.
     package let slots: [ChangedSlot]
-    /// False if that was so already.
+    /// False if the slots were already like this.
     package let isNew: Bool
     package let wayBack: WayBack?
 
@@ -25,7 +25,7 @@ package struct SlotsChange: PersonOutcome {
 }
 
 extension PersonOperation where Outcome == SlotsChange {
-    /// The outcome if the named slot is as it was asked to be; else nil.
+    /// Returns the outcome if the named slot is already as requested; else nil.
     fileprivate func outcome(
         at desk: Desk, _ slot: String, if isDone: (Action, TimeZone) -> Bool
     ) async throws -> SlotsChange? {
@@ -38,10 +38,10 @@ extension PersonOperation where Outcome == SlotsChange {
 extension Desk {
     /// The refusal of a change that the slot's state does not allow.
     fileprivate func refusal(ofChanging slot: Action) async throws -> ChangeRefusal {
-        let now = try await outbox.action(.post, subject: slot.subject) ?? slot
-        let undo = NamedControl.undo(now.subject)
+        let current = try await outbox.action(.post, subject: slot.subject) ?? slot
+        let undo = NamedControl.undo(current.subject)
         let (code, state): (ChangeRefusal.Code, SurfaceText) =
-            switch now.state {
+            switch current.state {
             case .done: (.sent, "was sent; \(control: undo) takes it back")
             case .sending:
                 (
@@ -50,19 +50,19 @@ extension Desk {
                     was sent, and it is not known yet whether it arrived; \(control: undo) takes it back if it did
                     """
                 )
-            case .skipped where now.reason == .outbox(.byPerson):
-                (.over, "is skipped; \(control: .restoring(now.subject))")
-            default: (.over, "is \(now.state.rawValue) and can no longer be changed")
+            case .skipped where current.reason == .outbox(.byPerson):
+                (.over, "is skipped; \(control: .restoring(current.subject))")
+            default: (.over, "is \(current.state.rawValue) and can no longer be changed")
             }
         return ChangeRefusal(
-            code, saying: "\(control: .slot(now, in: try await zone())) \(state)")
+            code, saying: "\(control: .slot(current, in: try await zone())) \(state)")
     }
 
     /// How long after its time a slot may still be sent, in seconds.
     fileprivate var grace: TimeInterval { mirror.configuration.schedule.grace }
 }
 
-/// Leaves a slot out.
+/// Skips a slot.
 package struct SkipSlot: PersonOperation {
     package static let name = "plan-skip"
     /// The name of the slot, as `TypedSlot` reads it, or the first digits of its id.
@@ -88,7 +88,7 @@ package struct SkipSlot: PersonOperation {
         if let skipped = try await desk.outbox.skip(slot.id, seen: seen, now: now, note) {
             return skipped
         }
-        // What did not arrive after all can be skipped still.
+        // A request that did not succeed can still be skipped.
         let underWay = try await LastWord(mirror: desk.mirror).wait { $0.id == slot.id }
         if !underWay.isEmpty, let skipped = try await desk.outbox.skip(slot.id, now: now, note) {
             return skipped
@@ -103,8 +103,7 @@ package struct SkipSlot: PersonOperation {
     }
 }
 
-/// Lets a slot be sent after all that a person left out; unpinned slots that would say the same
-/// get another text.
+/// Restores a slot that a person skipped; unpinned slots with the same text get another text.
 package struct RestoreSlot: PersonOperation {
     package static let name = "plan-restore"
     /// The name or id of the slot, as in ``SkipSlot/slot``.
@@ -119,10 +118,11 @@ package struct RestoreSlot: PersonOperation {
         let planned = try await desk.outbox.restore(
             slot.id, seen: seen, now: now, desk.mirror.labelRemover(.skipped, .takenBack))
         guard let planned else { throw try await refusal(of: slot, at: desk) }
-        let yielding = try await desk.replacement().giveWay(to: planned, now: now)
+        let changedSlots = try await desk.replacement().giveWay(to: planned, now: now)
         let restored = ChangedSlot(planned, in: zone)
         return SlotsChange(
-            [restored] + yielding.map { ChangedSlot($0, in: zone) }, wayBack: .skipping(restored))
+            [restored] + changedSlots.map { ChangedSlot($0, in: zone) },
+            wayBack: .skipping(restored))
     }
 
     private func refusal(of slot: Action, at desk: Desk) async throws -> ChangeRefusal {
@@ -143,7 +143,7 @@ package struct RestoreSlot: PersonOperation {
 }
 
 extension WayBack {
-    /// The way back from a slot that was planned.
+    /// The operation that reverts the planning of a slot.
     fileprivate static func skipping(_ slot: ChangedSlot) -> WayBack {
         WayBack(SkipSlot(slot: slot.id), seen: slot.seen, "plan", "skip", slot.slot)
     }
@@ -154,7 +154,7 @@ package struct MoveSlot: PersonOperation {
     package static let name = "plan-move"
     /// The name or id of the slot, as in ``SkipSlot/slot``.
     package var slot: String
-    /// As `20:15`, or another form of a time that `MinuteOfDay` reads, on the human's clock.
+    /// The new time on the human's clock, such as `20:15`, in a form that `MinuteOfDay` reads.
     package var time: String
 
     package init(slot: String, time: String) {
@@ -194,7 +194,7 @@ package struct MoveSlot: PersonOperation {
         return due
     }
 
-    /// - Returns: Nil for a former time that has passed, or is the new one.
+    /// - Returns: Nil if the former time has passed, or equals the new one.
     private func wayBack(from moved: ChangedSlot, to former: ChangedSlot, now: Date) -> WayBack? {
         guard former.due > now, former.due != moved.due else { return nil }
         return WayBack(
@@ -210,8 +210,8 @@ package struct MoveSlot: PersonOperation {
     }
 }
 
-/// Keeps a slot as it is whatever is drawn anew, or gives it the text of an archived post; unpinned
-/// slots that would say the same get another text.
+/// Pins a slot, so that it stays when its day is drawn anew, or gives it the text of an archived
+/// post; unpinned slots with the same text get another text.
 package struct PinSlot: PersonOperation {
     package static let name = "plan-pin"
     /// The name or id of the slot, as in ``SkipSlot/slot``.
@@ -275,14 +275,14 @@ package struct PinSlot: PersonOperation {
     }
 }
 
-/// Sends an archived post as soon as a worker comes to it; unpinned slots that would say the same
-/// get another text.
+/// Sends an archived post as soon as a worker comes to it; unpinned slots with the same text get
+/// another text.
 package struct PublishPost: PersonOperation {
     package static let name = "post"
     /// The address or the id of the post.
     package var post: String
 
-    /// A person who saw a text does not want it twice within so many seconds.
+    /// Seconds within which a second request for the same post counts as a double press.
     private static let pressedTwice: TimeInterval = 600
 
     package init(post: String) { self.post = post }
@@ -294,10 +294,11 @@ package struct PublishPost: PersonOperation {
         let day = LocalTime(now, in: zone).day
         let post = try await archivedPost(at: desk, today: day)
         let wording = try await desk.names().wording(of: post)
-        // Or the numbers of the plan, once it is made, would be taken.
+        // The day's plan is made first, because this slot might take a number of the plan.
         try await PlanRedraw(mirror: desk.mirror, zone: zone).settle(day, now: now)
         for attempt in 0..<PlanRedraw.attempts {
-            // The numbers of rows that this version does not understand are passed over.
+            // Each attempt tries the next number, because a row that this version cannot read may
+            // have the previous one.
             let number = PlanRedraw.nextNumber(try await desk.outbox.slots(of: day)) + attempt
             let name = Slot.Name(day: day, number: number)
             guard
@@ -336,7 +337,7 @@ package struct PublishPost: PersonOperation {
         let labels = desk.mirror.labels
         return try await store.add(intent, now: now) { connection in
             try archive.require(seen, of: post, on: connection)
-            // The second press of a button.
+            // Refuses the second press of a button.
             if seen != nil,
                 try store.isAskedFor(post, since: now - Self.pressedTwice, on: connection)
             {
@@ -359,16 +360,16 @@ package struct PublishForecast: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/publish-forecast/1"
     /// The archived post.
     package let post: TextList.Text
-    /// The text as it would be sent, and what would follow it in a thread.
+    /// The text as it would be sent, and the texts that would follow it in a thread.
     package let says: [String]
-    /// How many pictures would go along.
+    /// The number of pictures that would be sent with it.
     package let pictures: Int
     /// The maximum cost, in dollars; `nil` on networks that are free, and while the bot has no
     /// account.
     package let cost: Double?
 
-    /// - Throws: `ChangeRefusal` for what names no post, and for one that is not to be sent; the
-    ///   store's error.
+    /// - Throws: `ChangeRefusal` for a word that names no post, and for a post that may not be
+    ///   sent; the store's error.
     package init(at desk: Desk, post word: String) async throws {
         let mirror = desk.mirror
         let zone = try await desk.zone()
@@ -386,8 +387,8 @@ extension PublishForecast {
     ///
     /// - Parameters:
     ///   - desk: The mirror.
-    ///   - number: Which of the texts that would be chosen one after the other, from 0: for a
-    ///     person who wants another one.
+    ///   - number: The number, from 0, in the order of choice; a person who wants another text
+    ///     increases it.
     /// - Returns: Nil if there is no such text.
     /// - Throws: `ConfigurationError` without a time zone; the store's error.
     package static func proposal(at desk: Desk, number: Int = 0) async throws -> PublishForecast? {
@@ -400,12 +401,12 @@ extension PublishForecast {
     }
 }
 
-/// Draws a day anew; what is pinned stays.
+/// Draws the plan of a day anew; pinned slots stay.
 package struct RerollDay: PersonOperation {
     package static let name = "plan-reroll"
     /// Today or a later day; nil for today.
     package var day: LocalDay?
-    /// The random seed, by which this draw differs from the one before.
+    /// The seed of the draw; another seed draws another plan.
     package var seed: String
 
     package init(day: LocalDay?, seed: String) {
@@ -427,9 +428,9 @@ package struct RerollDay: PersonOperation {
 package struct DayChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/reroll/1"
     package let day: LocalDay
-    /// How many slots were left out.
+    /// The number of slots that were removed.
     package let taken: Int
-    /// How many new ones there are.
+    /// The number of new slots.
     package let added: Int
 
     init(day: LocalDay, taken: Int, added: Int) {

@@ -8,7 +8,7 @@ import Settings
 
 /// The steps of a retirement except sending and undoing, which a worker does.
 ///
-/// Each can be repeated: its result is in the database, or is found at the network.
+/// Each step can be repeated: its result is in the database, or is found at the network.
 package struct RetirementSteps: Sendable {
     /// Seconds after the retirement began within which the last post may be sent: a network may be
     /// unreachable for days.
@@ -21,7 +21,7 @@ package struct RetirementSteps: Sendable {
     private let store: OutboxStore
     private var now: Date { mirror.clock.now }
 
-    /// - Parameter lease: The worker's.
+    /// - Parameter lease: The lease of the worker.
     package init(_ mirror: HumanMirror, lease: Lease) {
         self.mirror = mirror
         store = mirror.outbox(lease: lease)
@@ -29,8 +29,8 @@ package struct RetirementSteps: Sendable {
 
     /// Skips all waiting actions, and adds the last post.
     ///
-    /// A last post that is not fit any more, has no consent, or is held by the state of the human's
-    /// account is skipped: the end does not wait for it.
+    /// The retirement does not wait for a last post: it is skipped if it is not fit any more, if
+    /// there is no consent, or if the state of the human's account forbids posts.
     ///
     /// - Throws: `OutboxError` if the lease is lost; `NetworkError` of a server that may answer
     ///   later; the store's error.
@@ -80,13 +80,13 @@ package struct RetirementSteps: Sendable {
 
     /// Writes into the bot's profile that the mirror has retired.
     ///
-    /// If only a person can do that, or the server refuses, this is recorded, and the end does not
-    /// wait for it.
+    /// If only a person can do that, or the server refuses, this is recorded, and the retirement
+    /// continues.
     ///
     /// - Throws: `NetworkError` of a server that may answer later; the store's error.
     package func settleProfile(_ retirement: Retirement) async throws {
         var note: String?
-        // Without a login the end waits for one, unless there never was a bot.
+        // Without a login the retirement waits for one, unless there never was a bot.
         if try await mirror.table.record().bot != nil {
             _ = try await mirror.requiredNetwork(of: .bot)
         }
@@ -129,9 +129,9 @@ package struct RetirementSteps: Sendable {
 extension HumanMirror {
     /// Writes into the bot's profile that the mirror has retired.
     ///
-    /// Writing the same twice is harmless, so nothing has to be stored before.
+    /// Writing the same text twice is harmless, so nothing has to be stored before.
     ///
-    /// - Returns: Why only a person can do it; nil if it is done.
+    /// - Returns: Why only a person can write it; nil if it was written.
     /// - Throws: As ``profileProposal()``.
     fileprivate func writeRetiredProfile() async throws -> String? {
         let (report, bot, present) = try await proposal()

@@ -7,7 +7,7 @@ package import Settings
 /// Sets values for the mirror, all or none; they override those of the process.
 package struct SetValues: PersonOperation {
     package static let name = "set"
-    /// By the names of the variables.
+    /// The values by the names of the variables.
     package var values: [String: String]
 
     package init(_ values: [String: String]) { self.values = values }
@@ -20,8 +20,8 @@ package struct SetValues: PersonOperation {
             of: mirror, changed: values.keys.sorted(), wayBack: wayBack(to: before))
     }
 
-    /// - Parameter before: All that was set before.
-    /// - Returns: Nil if nothing differs, or if only some of the names had a value.
+    /// - Parameter before: All values that were set before.
+    /// - Returns: Nil if no value differs, or if only some of the changed names had a value.
     private func wayBack(to before: [String: String]) -> WayBack? {
         let changed = values.filter { before[$0.key] != $0.value }.keys.sorted()
         let formerValues = before.filter { changed.contains($0.key) }
@@ -30,11 +30,11 @@ package struct SetValues: PersonOperation {
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SettingsChange? {
-        let now = try await SettingsChange(of: desk.mirror)
-        return values.allSatisfy { name, value in
-            now.settings.contains { $0.name == name && $0.value == value }
+        let current = try await SettingsChange(of: desk.mirror)
+        let areSet = values.allSatisfy { name, value in
+            current.settings.contains { $0.name == name && $0.value == value }
         }
-            ? now : nil
+        return areSet ? current : nil
     }
 }
 
@@ -59,13 +59,13 @@ package struct UnsetValues: PersonOperation {
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SettingsChange? {
-        let now = try await SettingsChange(of: desk.mirror)
-        return now.settings.contains { names.contains($0.name) } ? nil : now
+        let current = try await SettingsChange(of: desk.mirror)
+        return current.settings.contains { names.contains($0.name) } ? nil : current
     }
 }
 
 extension WayBack {
-    /// - Parameter values: By the names of their variables.
+    /// - Parameter values: The values by the names of their variables.
     fileprivate static func setting(_ values: [String: String]) -> WayBack {
         let assignments = values.map { "\($0)=\($1)" }.sorted()
         return WayBack(SetValues(values), ["set"] + assignments)
@@ -137,10 +137,10 @@ package struct SettingForecast: Codable, Equatable, Sendable {
         }
     }
 
-    /// Whether no post at all would be planned from then on.
+    /// Whether no posts at all would be planned after the change.
     private var plansNothing: Bool {
         guard name == Setting.maxPerDay.name, let to else { return false }
-        // A text that is no value plans something.
+        // An invalid value does not count as 0.
         return (try? Setting.maxPerDay.parse(to)) == 0
     }
 

@@ -66,7 +66,7 @@ package struct SuggestionDecision: PersonOutcome {
         /// A person favorited the post themselves.
         case done
         case dismissed
-        /// It waits again.
+        /// The suggestion waits again.
         case reopened
     }
 
@@ -74,7 +74,7 @@ package struct SuggestionDecision: PersonOutcome {
     package let id: String
     package let kind: ActionKind
     package let decision: Decision
-    /// False if this was already decided.
+    /// False if the same decision was made before.
     package let isNew: Bool
     /// The person of the suggestion; `nil` for a post.
     package let person: ReportedPerson?

@@ -57,7 +57,7 @@ package struct SuggestionReview: Sendable {
         guard approved != nil else { throw notWaiting(id) }
         return try await decision(
             action, .approved,
-            notLearned: try await notLearned(of: action, now: now) { .favorited($0) })
+            notLearned: try await learningProblem(of: action, now: now) { .favorited($0) })
     }
 
     /// Records that a person favorited the post of a suggestion themselves.
@@ -88,7 +88,8 @@ package struct SuggestionReview: Sendable {
             throw notWaiting(id)
         }
         return try await decision(
-            action, .done, notLearned: try await notLearned(of: action, now: now) { .favorited($0) }
+            action, .done,
+            notLearned: try await learningProblem(of: action, now: now) { .favorited($0) }
         )
     }
 
@@ -98,8 +99,8 @@ package struct SuggestionReview: Sendable {
     func earlierDecision(
         _ decision: SuggestionDecision.Decision, about id: String
     ) async throws -> SuggestionDecision? {
-        let named = try await store.actions(identifiedBy: id.lowercased(), limit: 2)
-        guard named.count == 1, let action = named.first else { return nil }
+        let matches = try await store.actions(identifiedBy: id.lowercased(), limit: 2)
+        guard matches.count == 1, let action = matches.first else { return nil }
         let isDecided =
             switch decision {
             case .approved: [.planned, .claimed, .sending, .done].contains(action.state)
@@ -145,7 +146,8 @@ package struct SuggestionReview: Sendable {
             action.id, seen: seen, now: now, mirror.labelWriter(.declined, now: now))
         guard dismissed != nil else { throw notWaiting(id) }
         return try await decision(
-            action, .dismissed, notLearned: try await notLearned(of: action, now: now) { .seen($0) }
+            action, .dismissed,
+            notLearned: try await learningProblem(of: action, now: now) { .seen($0) }
         )
     }
 
@@ -178,12 +180,12 @@ package struct SuggestionReview: Sendable {
     private func suggestion(_ id: String, in state: ActionState, _ seen: Seen?) async throws
         -> Action
     {
-        let named = try await store.actions(identifiedBy: id.lowercased(), limit: 100)
-        // A person who saw it gets the error that it changed, and not that it does not exist.
-        if named.count == 1 { try seen.require(named[0].seen) }
-        let found = named.filter { $0.state == state }
-        guard let action = found.first else { throw notWaiting(id) }
-        guard found.count == 1 else {
+        let matches = try await store.actions(identifiedBy: id.lowercased(), limit: 100)
+        // A person who saw the action gets the error that it changed, not that it does not exist.
+        if matches.count == 1 { try seen.require(matches[0].seen) }
+        let matchesInState = matches.filter { $0.state == state }
+        guard let action = matchesInState.first else { throw notWaiting(id) }
+        guard matchesInState.count == 1 else {
             throw ChangeRefusal(
                 .ambiguous, "\"\(id.prefix(60))\" is the beginning of several ids; give more digits"
             )
@@ -200,7 +202,7 @@ package struct SuggestionReview: Sendable {
     /// Learns from a decision about a favorite.
     ///
     /// - Returns: Why nothing was learned; nil if something was, or no lesson is needed.
-    private func notLearned(
+    private func learningProblem(
         of action: Action, now: Date, _ event: (Example) -> FavoriteEvent
     ) async throws -> String? {
         guard action.kind == .favorite, let target = action.target else { return nil }

@@ -12,7 +12,8 @@ import Settings
 /// Carries out requests to undo, no faster than the network permits.
 ///
 /// A request may be made twice, by a process after a crash or by two in parallel: deleting a
-/// deleted post is no error. So no look-up is needed, and a lost answer is a reason to retry.
+/// deleted post is no error. So the post is not looked up first, and a request whose answer was
+/// lost is simply repeated.
 package struct TakingBack: Sendable {
     /// The outcome of one pass over the undo requests.
     package struct Round: Sendable {
@@ -20,7 +21,7 @@ package struct TakingBack: Sendable {
         package var tried: [Action] = []
         /// The number of completed effects of interrupted commands.
         package var effects = 0
-        /// The error because of which some have to wait; nil for none.
+        /// The error because of which some actions have to wait; nil for none.
         package var obstacle: NetworkError?
 
         package init() {}
@@ -42,7 +43,7 @@ package struct TakingBack: Sendable {
     /// - Parameters:
     ///   - mirror: The mirror.
     ///   - network: The bot's network, with verified credentials.
-    ///   - lease: The worker's; nil for a command, which may work beside a worker.
+    ///   - lease: The lease of the worker; nil for a command, which may work beside a worker.
     package init(_ mirror: HumanMirror, network: any SocialNetwork, lease: Lease?) {
         store = mirror.outbox(lease: lease)
         self.network = network
@@ -60,23 +61,23 @@ package struct TakingBack: Sendable {
     package func carryOut(limit: Int = 10) async throws -> Round {
         var round = Round()
         for action in try await store.dueUndos(now: clock.now, limit: limit) {
-            // Actions that are not begun are left to the next pass.
+            // The remaining actions are left to the next pass.
             if Task.isCancelled || Task.isShuttingDownGracefully { break }
             let (kinds, pace) = allowance(for: action.kind)
-            let room = try await store.nextRoom(kinds, within: pace, now: clock.now)
-            guard room <= clock.now else {
-                try await store.putOffUndos(kinds, until: room, now: clock.now)
+            let nextAllowed = try await store.nextRoom(kinds, within: pace, now: clock.now)
+            guard nextAllowed <= clock.now else {
+                try await store.putOffUndos(kinds, until: nextAllowed, now: clock.now)
                 continue
             }
             let patience = network.capabilities.requestDeadline.timeInterval + Self.margin
             guard
-                let begun = try await store.beginUndo(
+                let begunAction = try await store.beginUndo(
                     action, until: clock.now + patience, now: clock.now)
             else {
                 continue
             }
             onStep(.begun)
-            guard try await carryOut(begun, in: &round) else { break }
+            guard try await carryOut(begunAction, in: &round) else { break }
         }
         return round
     }
@@ -93,7 +94,7 @@ package struct TakingBack: Sendable {
 
     /// Makes the request, and stores its outcome.
     ///
-    /// - Returns: Whether the next one may be tried.
+    /// - Returns: Whether the next action may be tried.
     private func carryOut(_ action: Action, in round: inout Round) async throws -> Bool {
         let stored: Action?
         do {
@@ -116,16 +117,16 @@ package struct TakingBack: Sendable {
         return round.obstacle == nil
     }
 
-    /// The outcome of a deletion; some servers are checked whether they still show the text.
+    /// Returns the outcome of a deletion, after checking whether the server still shows the text.
     ///
-    /// The server has confirmed the deletion, which a failed check does not contradict.
+    /// The server has confirmed the deletion, so a failed check changes nothing.
     private func outcome(of removal: Removal, _ action: Action) async throws -> String {
-        let usual = removal == .removed ? Undo.removed : Undo.gone
-        guard action.kind != .favorite, let address = action.remoteAddress else { return usual }
+        let confirmed = removal == .removed ? Undo.removed : Undo.gone
+        guard action.kind != .favorite, let address = action.remoteAddress else { return confirmed }
         do {
-            return try await network.showsDeleted(address) ? Undo.shown : usual
+            return try await network.showsDeleted(address) ? Undo.shown : confirmed
         } catch is NetworkError {
-            return usual
+            return confirmed
         }
     }
 

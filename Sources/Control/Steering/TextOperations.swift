@@ -7,8 +7,8 @@ package import Posts
 import Settings
 import Storage
 
-/// Keeps a text from ever being sent again, whichever post it came from; waiting slots that have it
-/// get another one.
+/// Excludes a text from being sent again, whichever post it came from; waiting slots with it get
+/// another text.
 package struct NeverSend: PersonOperation {
     package static let name = "never"
     /// The address or id of an archived post, or a slot that has its text.
@@ -24,7 +24,7 @@ package struct NeverSend: PersonOperation {
         let key = mirror.neverKey(of: post)
         let isNew = try await mirror.storage.transaction {
             [archive = mirror.archive, labels = mirror.labels] connection in
-            // How somebody is answered says nothing of what is posted.
+            // A judgement of a reply says nothing about posts, so a reply gets no label.
             if !post.isReply { try labels.note(.never, of: post.id, now: now, on: connection) }
             return try archive.neverUse(key, of: post.id, seen: seen, now: now, on: connection)
         }
@@ -50,7 +50,7 @@ package struct NeverSend: PersonOperation {
     }
 }
 
-/// Lets a text be sent again that a person never wanted to be.
+/// Allows a text again that a person had excluded.
 package struct SendAgain: PersonOperation {
     package static let name = "never-undo"
     /// The address or id of an archived post with that text.
@@ -85,9 +85,9 @@ package struct NeverChange: PersonOutcome {
     /// The id of the post that was named.
     package let post: String
     package let text: String
-    /// False if that was so already.
+    /// False if the text was already excluded, or allowed.
     package let isNew: Bool
-    /// The slots that got another text, or were left out.
+    /// The slots that got another text, or were skipped.
     package let slots: [ChangedSlot]
     /// The actions with that text whose requests were under way.
     package let left: [LeftAction]
@@ -102,9 +102,9 @@ extension HumanMirror {
 }
 
 extension NeverChange {
-    /// The outcome of a wish that is fulfilled already; nil if it is not.
+    /// The outcome of a request that is already fulfilled; nil if it is not.
     ///
-    /// - Parameter isNever: Whether the text was to be sent never, or again.
+    /// - Parameter isNever: Whether the request was to exclude the text, or to allow it again.
     fileprivate init?(at desk: Desk, _ post: String, if isNever: Bool) async throws {
         let text = try await TextList.Text(
             of: desk.mirror, named: post, zone: try await desk.zone())
@@ -113,7 +113,7 @@ extension NeverChange {
     }
 }
 
-/// Lets a text be posted whatever was learned of others; one that was never to be sent is sent
+/// Records that a text may be posted, whatever was learned from others; an excluded text is allowed
 /// again.
 package struct KeepText: PersonOperation {
     package static let name = "texts-keep"
@@ -152,7 +152,7 @@ package struct KeepText: PersonOperation {
     }
 }
 
-/// Takes back that a text was kept: nothing is learned from it any more.
+/// Reverts ``KeepText``: nothing is learned from the text any more.
 package struct UnkeepText: PersonOperation {
     package static let name = "texts-unkeep"
     /// The address or id of an archived post that answers nobody.
@@ -187,13 +187,13 @@ package struct KeepChange: PersonOutcome {
     package let post: String
     package let text: String
     package let isKept: Bool
-    /// False if that was so already.
+    /// False if the text was already kept, or not kept.
     package let isNew: Bool
     package let wayBack: WayBack?
 }
 
 extension KeepChange {
-    /// The outcome of a wish that is fulfilled already; nil if it is not.
+    /// The outcome of a request that is already fulfilled; nil if it is not.
     fileprivate init?(at desk: Desk, _ post: String, ifKept isKept: Bool) async throws {
         let text = try await TextList.Text(
             of: desk.mirror, named: post, zone: try await desk.zone())

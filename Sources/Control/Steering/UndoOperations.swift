@@ -6,16 +6,16 @@ package import Posts
 
 /// Requests to undo actions; waiting ones are cancelled.
 ///
-/// The deletions at the network are left to a worker, or to the caller.
+/// A worker, or the caller, then deletes at the network.
 package struct AskUndo: PersonOperation {
     package static let name = "undo"
-    /// Whole ids of actions.
+    /// The complete ids of actions.
     package var ids: [String]
 
     package init(ids: [String]) { self.ids = ids }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> UndoWishes {
-        // Undoing very many actions at once is no judgement of single texts.
+        // A person who undoes very many actions at once does not judge the single texts.
         guard ids.count <= PersonLabel.mostAtOnce else {
             return try await ask(at: desk, seen: seen, storing: { _, _ in })
         }
@@ -28,9 +28,9 @@ package struct AskUndo: PersonOperation {
         at desk: Desk, seen: Seen?, storing note: @escaping OutboxStore.Note
     ) async throws -> UndoWishes {
         let answers = try await desk.outbox.askUndos(ids, seen: seen, now: desk.now, note)
-        // The worker's publisher may sleep for hours.
+        // A new version wakes the worker's publisher, which may sleep for hours.
         try await desk.mirror.table.raiseVersion()
-        // The outcome of requests in flight is known in a moment.
+        // The outcome of requests in flight is known soon.
         if answers.values.contains(.remembered) {
             let asked = Set(ids)
             _ = try await LastWord(mirror: desk.mirror).wait { asked.contains($0.id) }
@@ -91,7 +91,7 @@ extension MirrorRecord {
 /// The outcome of requests to take actions back.
 package struct UndoWishes: PersonOutcome {
     package private(set) var schema = "mirror-bot/undo-wishes/1"
-    /// By id of action, including later parts of the named threads.
+    /// The answers by the id of the action, including later parts of the named threads.
     package let answers: [String: UndoAnswer]
 
     init(answers: [String: UndoAnswer]) { self.answers = answers }

@@ -10,9 +10,9 @@ package struct UndoOutlook: Codable, Equatable, Sendable {
     /// The limit of requests of one kind within a period on a network.
     package struct Allowance: Codable, Equatable, Sendable {
         package let count: Int
-        /// In seconds.
+        /// The length of the period in seconds.
         package let period: Int
-        /// Requests of the last period.
+        /// The number of requests in the last period.
         package let used: Int
     }
 
@@ -32,7 +32,7 @@ package struct UndoOutlook: Codable, Equatable, Sendable {
     package let deletions: Allowance?
     /// The withdrawals of favorites that the network allows; nil without a bot account.
     package let withdrawals: Allowance?
-    /// The shortest duration under the network's limits, in seconds; 0 for at once.
+    /// The shortest duration that the network's limits allow, in seconds; 0 if there is no wait.
     package let seconds: Double
     /// The cost of the requests, in dollars; `nil` on free networks.
     package let cost: Double?
@@ -50,7 +50,7 @@ package struct UndoOutlook: Codable, Equatable, Sendable {
 }
 
 extension Undoing {
-    /// Forecasts taking back some actions.
+    /// Forecasts undoing some actions.
     ///
     /// - Throws: The store's error.
     package func outlook(on actions: [Action], now: Date) async throws -> UndoOutlook {
@@ -71,7 +71,8 @@ extension Undoing {
 
     /// Forecasts undoing everything.
     ///
-    /// Its digest is that of the numbers, because a person cannot see each of thousands of actions.
+    /// Its digest covers only the numbers, because a person cannot see each of thousands of
+    /// actions.
     ///
     /// - Throws: The store's error.
     package func outlookOnEverything() async throws -> UndoOutlook {

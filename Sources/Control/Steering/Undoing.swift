@@ -11,7 +11,7 @@ package struct Undoing: Sendable {
         case named([String])
         /// The action that was sent last.
         case last
-        /// All actions sent from then on.
+        /// All actions sent at that time or later.
         case since(Date)
         case everything
         /// Actions with an earlier request to undo that is not completed.
@@ -21,7 +21,7 @@ package struct Undoing: Sendable {
     }
 
     /// Limit of actions in one request.
-    private static let most = 100_000
+    private static let mostActions = 100_000
 
     let mirror: HumanMirror
     let store: OutboxStore
@@ -43,21 +43,22 @@ package struct Undoing: Sendable {
         switch scope {
         case .named(let names): try await named(names, now: now)
         case .last: try await store.undoable(kinds, since: nil, unasked: true, limit: 1)
-        case .since(let start): try await store.undoable(kinds, since: start, limit: Self.most)
-        case .everything: try await store.undoable(kinds, since: nil, limit: Self.most)
+        case .since(let start):
+            try await store.undoable(kinds, since: start, limit: Self.mostActions)
+        case .everything: try await store.undoable(kinds, since: nil, limit: Self.mostActions)
         case .proposed: try await store.proposedUndos().filter { kinds.contains($0.kind) }
         case .wanted: try await store.wantedUndos().filter { kinds.contains($0.kind) }
         }
     }
 
     private func named(_ names: [String], now: Date) async throws -> [Action] {
-        var found: [Action] = []
+        var selected: [Action] = []
         for name in names {
             let (action, isStored) = try await mirror.action(named: name, now: now)
             guard isStored else { throw ActionNameError.preview(name) }
-            if !found.contains(where: { $0.id == action.id }) { found.append(action) }
+            if !selected.contains(where: { $0.id == action.id }) { selected.append(action) }
         }
-        return found
+        return selected
     }
 
     /// Returns the outcomes of undo requests, as they are stored now.
@@ -92,11 +93,11 @@ package struct UndoReceipt: Codable, Sendable {
         case withheld
         /// It was undone before.
         case already
-        /// The next request is later.
+        /// The next request is due later.
         case waiting
         /// Its outcome is still unknown.
         case unknown
-        /// The network does not let us.
+        /// The network refuses to undo it.
         case refused
         /// It did not happen.
         case nothing
@@ -142,9 +143,9 @@ package struct UndoReceipt: Codable, Sendable {
     package var outOfReach = 0
     /// The number of effects of interrupted commands that were undone or completed.
     package var effects = 0
-    /// The number of those that are retried later.
+    /// The number of these effects that are retried later.
     package var openEffects = 0
-    /// The number of those that the network refuses to undo or complete.
+    /// The number of these effects that the network refuses to undo or complete.
     package var refusedEffects = 0
     package var actions: [Item] = []
 

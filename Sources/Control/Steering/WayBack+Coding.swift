@@ -42,9 +42,9 @@ extension WayBack: Codable {
 }
 
 extension WayBack: Equatable {
-    package static func == (one: WayBack, other: WayBack) -> Bool {
-        one.operation.equals(other.operation) && one.seen == other.seen
-            && one.arguments == other.arguments
+    package static func == (left: WayBack, right: WayBack) -> Bool {
+        left.operation.equals(right.operation) && left.seen == right.seen
+            && left.arguments == right.arguments
     }
 }
 

@@ -14,7 +14,7 @@ import Settings
 /// used.
 package struct AddZone: PersonOperation {
     package static let name = "zones-add"
-    /// An IANA name.
+    /// The IANA name of the zone.
     package var zone: String
     /// The first day; nil if the time has no beginning.
     package var from: String?
@@ -72,7 +72,7 @@ package struct AddZone: PersonOperation {
         return (ZonesReport.Line(span), posts)
     }
 
-    /// The time as a span of instants.
+    /// The days and the zone of the entry.
     ///
     /// - Throws: `ChangeRefusal` for an invalid zone or time.
     private var span: ZoneSpan {
@@ -116,13 +116,13 @@ package struct RemoveZone: PersonOperation {
                 .unknown, saying: "no zone is noted for \(day); \(control: .zones) lists them")
         }
         let line = ZonesReport.Line(span)
-        let again = AddZone(
+        let reversal = AddZone(
             zone: line.timeZone, from: line.from?.description, to: line.to?.description)
-        let from = again.from.map { ["--from", $0] } ?? []
-        let to = again.to.map { ["--to", $0] } ?? []
+        let from = reversal.from.map { ["--from", $0] } ?? []
+        let to = reversal.to.map { ["--to", $0] } ?? []
         return try await ZonesChange(
             span, at: desk, moved: try await archive.rewriteTimes(in: try await desk.zone()),
-            wayBack: WayBack(again, ["zones", "add", line.timeZone] + from + to))
+            wayBack: WayBack(reversal, ["zones", "add", line.timeZone] + from + to))
     }
 
     /// - Returns: Nil if the day still has an entry, and if a zone was named instead of a day.
@@ -137,25 +137,27 @@ package struct RemoveZone: PersonOperation {
     private func day(at desk: Desk) async throws -> LocalDay {
         if let day = LocalDay(time) { return day }
         let zone = try TimeZone(typed: time)
-        let named = try await desk.mirror.archive.zones(home: try await desk.zone()).spans.filter {
-            $0.zone == zone
-        }
-        guard let span = named.first else {
+        let spansInZone = try await desk.mirror.archive.zones(home: try await desk.zone()).spans
+            .filter {
+                $0.zone == zone
+            }
+        guard let span = spansInZone.first else {
             throw ChangeRefusal(
                 .unknown,
                 saying: "\(zone.name) is not noted; \(control: .zones) lists the zones that are")
         }
-        guard named.count == 1 else {
+        guard spansInZone.count == 1 else {
             throw ChangeRefusal(
                 .ambiguous,
-                "\(zone.name) is noted for \(named.count) periods; give a day of the one you mean")
+                "\(zone.name) is noted for \(spansInZone.count) periods; give a day of the one you mean"
+            )
         }
         return span.days.lowerBound
     }
 }
 
 extension TimeZone {
-    /// The zone that a person typed.
+    /// Finds the zone that a person typed.
     ///
     /// - Throws: `ChangeRefusal` that proposes a zone with a similar name.
     fileprivate init(typed name: String) throws {
@@ -181,7 +183,7 @@ extension TimeZone {
 /// The outcome of a change of the human's clocks, for programs.
 package struct ZonesChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/zones-change/1"
-    /// False if this was already so.
+    /// False if nothing had to be changed.
     package let isNew: Bool
     /// Posts whose local times were converted.
     package let moved: Int

@@ -6,7 +6,7 @@ import Settings
 
 /// A button of a notice.
 package struct NoticeButton: Equatable, Sendable {
-    /// What a press of it does.
+    /// The effect of a press.
     package enum Press: Equatable, Sendable {
         /// Sends a POST to the path, which acts at most once.
         case acts
@@ -22,18 +22,18 @@ package struct NoticeButton: Equatable, Sendable {
 
 /// The buttons of one notice.
 package struct NoticeControls: Equatable, Sendable {
-    /// Where browsers find the web page, without a slash at the end.
+    /// The address of the web page for browsers, without a slash at the end.
     package let page: String
-    /// Three at most, which is what ntfy shows.
+    /// At most three buttons, because ntfy shows no more.
     package let buttons: [NoticeButton]
-    /// What the buttons are for, if the notice itself does not say it.
+    /// A sentence that explains the buttons, if the notice itself does not.
     package let note: String?
 
     /// One button that opens a page.
     ///
     /// - Parameters:
     ///   - path: The path of the page.
-    ///   - page: Where browsers find the web page.
+    ///   - page: The address of the web page for browsers.
     package init(opening path: String, at page: String) {
         self.init(page: page, buttons: [.open(path)])
     }
@@ -52,7 +52,7 @@ extension NoticeButton {
 }
 
 extension NoticeCause {
-    /// Whether a pause is of use under this condition: work goes on, or is tried again.
+    /// Whether a pause helps under this condition: the work goes on, or is tried again.
     fileprivate var isPausable: Bool {
         switch self {
         case .humanRefused, .failing, .unreachable, .clock: true
@@ -60,7 +60,7 @@ extension NoticeCause {
         }
     }
 
-    /// The page that says more, below that of the mirror.
+    /// The path of the page with details, below the page of the mirror.
     fileprivate var page: String { self == .review ? "/waiting" : "/health" }
 }
 
@@ -69,21 +69,22 @@ struct NoticeButtons: Sendable {
     private let installation: Installation
     private let page: String
 
-    /// - Returns: Nil if it is not known where browsers find the web page.
+    /// - Returns: Nil if the address of the web page for browsers is unknown.
     init?(_ installation: Installation) {
         guard let page = installation.process.web.address else { return nil }
         self.installation = installation
         self.page = page
     }
 
-    /// The buttons of a notice that a condition holds; nil for other notices.
+    /// Returns the buttons of a notice that a condition holds; nil for other notices.
     func controls(of notice: Notice) async -> NoticeControls? {
         guard let cause = notice.cause, [.began, .continues].contains(notice.state) else {
             return nil
         }
         let open = NoticeButton.open("/m/\(notice.mirror)\(cause.page)")
         do {
-            let (buttons, note) = try await acting(on: cause, of: notice.mirror, now: notice.at)
+            let (buttons, note) = try await actingButtons(
+                on: cause, of: notice.mirror, now: notice.at)
             return NoticeControls(page: page, buttons: buttons + [open], note: note)
         } catch {
             // Without the database or a valid key file nothing can be signed.
@@ -91,7 +92,7 @@ struct NoticeButtons: Sendable {
         }
     }
 
-    private func acting(
+    private func actingButtons(
         on cause: NoticeCause, of name: String, now: Date
     ) async throws -> (buttons: [NoticeButton], note: String?) {
         guard cause == .review || cause.isPausable else { return ([], nil) }

@@ -15,7 +15,7 @@ final class NoticeCommand: @unchecked Sendable {
         "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
     ]
     /// The most output that is kept, in bytes.
-    private static let outputKept = 200
+    private static let keptOutput = 200
 
     private let words: [String]
     private let input: [UInt8]
@@ -39,81 +39,87 @@ final class NoticeCommand: @unchecked Sendable {
     func run() async -> String? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                Thread.detachNewThread { continuation.resume(returning: self.runHere()) }
+                Thread.detachNewThread { continuation.resume(returning: self.runBlocking()) }
             }
         } onCancel: {
             lock.withLock { isCancelled = true }
         }
     }
 
-    private func runHere() -> String? {
+    private func runBlocking() -> String? {
         guard let input = PipeEnds(), let output = PipeEnds() else {
             return "could not make a pipe"
         }
-        // While the other end is open here, so that there is no SIGPIPE if the program does not
-        // read.
+        // The input is written while its reading end is still open here, so that there is no
+        // SIGPIPE if the program does not read.
         guard input.fill(self.input) else { return "could not write into a pipe" }
         var process: pid_t = 0
         let result = start(&process, input.reading, output.writing)
         guard result == 0 else { return "could not start it: \(String(cString: strerror(result)))" }
         input.close()
         output.closeWriting()
-        var said: [UInt8] = []
-        guard let status = wait(for: process, reading: output.reading, into: &said) else {
+        var outputBytes: [UInt8] = []
+        guard let status = wait(for: process, reading: output.reading, into: &outputBytes) else {
             return "took longer than \(limit.components.seconds) s and was ended"
         }
         guard status != 0 else { return nil }
-        let text = String(decoding: said.prefix(Self.outputKept), as: UTF8.self)
+        let text = String(decoding: outputBytes.prefix(Self.keptOutput), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
-        let ending =
+        let outcome =
             status & 0x7F == 0
             ? "ended with \(status >> 8 & 0xFF)" : "ended by signal \(status & 0x7F)"
-        return text.isEmpty ? ending : "\(ending): \(text)"
+        return text.isEmpty ? outcome : "\(outcome): \(text)"
     }
 
-    /// Returns its status as of waitpid(2), and its output; nil if its time was up.
-    private func wait(for process: pid_t, reading descriptor: Int32, into said: inout [UInt8])
+    /// Waits for the program's end.
+    ///
+    /// - Returns: The status as of waitpid(2); nil if the time was up.
+    private func wait(
+        for process: pid_t, reading descriptor: Int32, into outputBytes: inout [UInt8]
+    )
         -> Int32?
     {
-        let end = ContinuousClock.now + limit
+        let deadline = ContinuousClock.now + limit
         var status: Int32 = 0
         var isOpen = true
         while true {
-            if isOpen { isOpen = read(descriptor, into: &said) }
-            let ended = waitpid(process, &status, WNOHANG)
-            if ended == process {
-                if isOpen { _ = read(descriptor, into: &said, patience: 0) }
+            if isOpen { isOpen = read(descriptor, into: &outputBytes) }
+            let endedProcess = waitpid(process, &status, WNOHANG)
+            if endedProcess == process {
+                if isOpen { _ = read(descriptor, into: &outputBytes, patience: 0) }
                 return status
             }
-            if ended < 0, errno != EINTR { return 0 }
-            if ContinuousClock.now >= end || lock.withLock({ isCancelled }) {
+            if endedProcess < 0, errno != EINTR { return 0 }
+            if ContinuousClock.now >= deadline || lock.withLock({ isCancelled }) {
                 kill(-process, SIGKILL)
                 while waitpid(process, &status, 0) < 0, errno == EINTR {}
                 return nil
             }
-            if !isOpen { _ = poll(nil, 0, Self.nap) }
+            if !isOpen { _ = poll(nil, 0, Self.checkInterval) }
         }
     }
 
     /// The interval between two checks of the program, in milliseconds.
-    private static let nap: Int32 = 50
+    private static let checkInterval: Int32 = 50
 
-    /// Reads its output and keeps the beginning; returns false at the end.
-    private func read(_ descriptor: Int32, into said: inout [UInt8], patience: Int32 = nap) -> Bool
-    {
+    /// Reads the program's output and keeps the beginning; returns false at its end.
+    private func read(
+        _ descriptor: Int32, into outputBytes: inout [UInt8], patience: Int32 = checkInterval
+    ) -> Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&watched, 1, patience) > 0 else { return true }
         var buffer = [UInt8](repeating: 0, count: 4_096)
         let count = Foundation.read(descriptor, &buffer, buffer.count)
         guard count > 0 else { return count < 0 && errno == EINTR }
-        said += buffer.prefix(min(count, Self.outputKept - min(said.count, Self.outputKept)))
+        outputBytes += buffer.prefix(
+            min(count, Self.keptOutput - min(outputBytes.count, Self.keptOutput)))
         return true
     }
 
     /// Prevents the program from inheriting descriptors except its streams, with a function of the
     /// C library that is not visible to Swift.
     ///
-    /// Without it, descriptors that libraries opened have close-on-exec themselves.
+    /// A C library without that function is no problem: libraries set close-on-exec themselves.
     private static func closeOthers(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>) {
         typealias Function =
             @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
@@ -151,7 +157,7 @@ final class NoticeCommand: @unchecked Sendable {
     }
 }
 
-/// Both ends of a pipe, closed with the value.
+/// Both ends of a pipe, which are closed when the value is released.
 private final class PipeEnds {
     let reading: Int32
     private(set) var writing: Int32
@@ -169,7 +175,7 @@ private final class PipeEnds {
 
     /// Writes all bytes, without waiting for a reader.
     func fill(_ bytes: [UInt8]) -> Bool {
-        // Not for the reading end: a program with a nonblocking stream may fail.
+        // Only the writing end is nonblocking, because a program with nonblocking input may fail.
         _ = fcntl(writing, F_SETFL, O_NONBLOCK)
         return Foundation.write(writing, bytes, bytes.count) == bytes.count
     }

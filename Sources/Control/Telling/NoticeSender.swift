@@ -9,15 +9,15 @@ import Transport
 package struct NoticeReceipt: Codable, Equatable, Sendable {
     /// The setting of the channel, and its host or program.
     package var way: String
-    /// Why it did not arrive; nil if it did.
+    /// Why the notice did not arrive; nil if it did.
     package var problem: String?
-    /// The id of a device that gets nothing any more; nil for every other channel.
+    /// The id of a device that has ended its subscription; else nil.
     var gone: String?
 
     private enum CodingKeys: CodingKey { case way, problem }
 }
 
-/// The devices of a mirror, and the key that signs what is pushed to them.
+/// The devices of a mirror, and the identity that signs the messages to them.
 struct PushTargets: Sendable {
     let devices: [PushDevice]
     let identity: PushIdentity
@@ -45,7 +45,7 @@ package final class NoticeSender: Sendable {
         pushing = PushSender(client)
     }
 
-    /// Ends its thread.
+    /// Ends the thread of the HTTP client.
     package func shutdown() { client.shutdown() }
 
     /// Sends a notice on every configured channel.
@@ -186,7 +186,7 @@ package final class NoticeSender: Sendable {
         do {
             status = try await client.send(request).status
         } catch let error as TransportError {
-            // An endless response still counts by its status.
+            // The status of a response that is too long counts, too.
             guard let beginning = error.beginning else { return error.message }
             status = beginning.status
         } catch {
@@ -202,7 +202,7 @@ package final class NoticeSender: Sendable {
 }
 
 extension NoticeControls {
-    /// The buttons as the header `Actions` of ntfy has them, in its form of a JSON array.
+    /// The value of ntfy's header `Actions`: the buttons as a JSON array.
     ///
     /// https://docs.ntfy.sh/publish/#action-buttons
     fileprivate var actionsOfNtfy: String? {
@@ -211,7 +211,7 @@ extension NoticeControls {
             let label: String
             let url: String
             let method: String?
-            /// Whether the notification goes once the button has done its work.
+            /// Whether the notification disappears once the button has done its work.
             let clear: Bool
         }
         let actions = buttons.map { button in
@@ -228,12 +228,12 @@ extension NoticeControls {
 }
 
 extension Notice {
-    /// The text, with what its buttons are for.
+    /// The text, followed by the explanation of its buttons.
     func text(with controls: NoticeControls?) -> String {
         [text, controls?.note].compactMap(\.self).joined(separator: " ")
     }
 
-    /// As ntfy counts: 1 to 5, of which 3 is usual.
+    /// The priority in ntfy: from 1 to 5, with 3 as the default.
     fileprivate var priority: String {
         switch state {
         case .began, .continues: cause?.stopsWork == true ? "4" : "3"
@@ -241,7 +241,7 @@ extension Notice {
         }
     }
 
-    /// A picture of ntfy's.
+    /// The name of an emoji that ntfy shows.
     fileprivate var tag: String {
         switch state {
         case .began, .continues: "warning"

@@ -6,7 +6,7 @@ package import Storage
 /// The notice state of one cause.
 package struct NoticeRow: Equatable, Sendable {
     package let cause: NoticeCause
-    /// Since when it holds; nil if it does not.
+    /// The beginning of the condition; nil if it does not hold.
     package var since: Date?
     /// When a person was last notified that it holds.
     package var told: Date?
@@ -26,8 +26,8 @@ package struct NoticeRow: Equatable, Sendable {
 
     /// Updates the row with a finding, and returns the notice to send.
     ///
-    /// The attempt counts as failed until ``heard(_:)``: of two workers only one sends, and a
-    /// notice lost with a killed process is sent later.
+    /// The attempt counts as failed until ``recordDelivery(of:)``: of two workers only one sends,
+    /// and a notice lost with a killed process is sent later.
     ///
     /// - Parameters:
     ///   - finding: The finding; nil if unknown.
@@ -40,10 +40,10 @@ package struct NoticeRow: Equatable, Sendable {
         case .holds(let begun, let detail, let isCertain):
             let since = since ?? min(begun, now)
             self.since = since
-            let isRipe = isCertain || now.timeIntervalSince(since) >= cause.patience
-            guard isRipe, !wasToldToday(now), mayTry(now) else { return nil }
+            let isDue = isCertain || now.timeIntervalSince(since) >= cause.patience
+            guard isDue, !wasToldToday(now), mayTry(now) else { return nil }
             guard attempt(now) else {
-                // After too many failures, pauses for a day.
+                // After too many failures, the next attempt is a day later.
                 told = now
                 return nil
             }
@@ -61,7 +61,7 @@ package struct NoticeRow: Equatable, Sendable {
     }
 
     /// Records that a notice was delivered.
-    mutating func heard(_ notice: Notice) {
+    mutating func recordDelivery(of notice: Notice) {
         attempts = 0
         next = nil
         if notice.state == .resolved {
@@ -80,7 +80,7 @@ package struct NoticeRow: Equatable, Sendable {
         next.map { now >= $0 || $0.timeIntervalSince(now) > Self.clockSlack * 2 } ?? true
     }
 
-    /// Counts an attempt; returns false, and starts again, after too many.
+    /// Counts an attempt; after too many, returns false and counts from 0 again.
     private mutating func attempt(_ now: Date) -> Bool {
         guard !RetryRule.notice.isOver(after: attempts) else {
             attempts = 0
@@ -184,7 +184,7 @@ package struct NoticeTable: Sendable {
     }
 
     /// The most delivered messages that are kept for each mirror.
-    private static let kept = 100
+    private static let keptNotices = 100
 
     private func store(_ notice: Notice, on connection: any StorageConnection) throws {
         try connection.execute(
@@ -198,7 +198,7 @@ package struct NoticeTable: Sendable {
             """
             DELETE FROM told WHERE mirror = \(mirror) AND told_ms < (
                 SELECT told_ms FROM told AS kept WHERE kept.mirror = \(mirror)
-                ORDER BY told_ms DESC LIMIT 1 OFFSET \(Self.kept - 1))
+                ORDER BY told_ms DESC LIMIT 1 OFFSET \(Self.keptNotices - 1))
             """)
     }
 
@@ -235,11 +235,11 @@ package struct NoticeTable: Sendable {
     }
 
     private func rows(on connection: any StorageConnection) throws -> [NoticeRow] {
-        let found = try connection.query(
+        let stored = try connection.query(
             """
             SELECT cause, since_ms, told_ms, told_since_ms, attempts, next_ms FROM notices WHERE mirror = \(mirror)
             """)
-        let rows = try found.compactMap { row -> NoticeRow? in
+        let rows = try stored.compactMap { row -> NoticeRow? in
             // A cause of a later version is skipped.
             guard let cause = NoticeCause(rawValue: try row.text("cause")) else { return nil }
             var notice = NoticeRow(cause)

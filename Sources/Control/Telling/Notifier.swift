@@ -24,7 +24,7 @@ package actor Notifier {
 
         package init(_ pulses: [String: WorkerPulse]) { self.pulses = pulses }
 
-        /// One mirror, while the process holds it.
+        /// Watches one mirror, while the process holds it.
         package init(_ mirror: String, _ pulse: WorkerPulse) {
             self.init(pulse.holdsMirror ? [mirror: pulse] : [:])
         }
@@ -38,16 +38,17 @@ package actor Notifier {
     private let configuration: NoticeConfiguration
     private let sender: NoticeSender
     private let buttons: NoticeButtons?
-    /// Where browsers find the page; nil if unknown, and then nothing is pushed.
+    /// The address of the web page for browsers; nil if unknown, and then nothing is pushed.
     private let page: String?
     /// The devices of each mirror at the last check, for use while the database is unreachable.
     private var devices: [String: [PushDevice]] = [:]
     private var lastBeat: TimeInterval?
     /// The mirrors of the last check with a notice that may still be open.
-    private var open: Set<String> = []
-    private var looked: Set<String> = []
+    private var openMirrors: Set<String> = []
+    /// All mirrors of the last check.
+    private var checkedMirrors: Set<String> = []
     /// The last known states of each mirror, for use while the database is unreachable.
-    private var memory: [String: [NoticeRow]] = [:]
+    private var rememberedRows: [String: [NoticeRow]] = [:]
     /// The causes whose state in memory is newer than in the database.
     private var unsaved: [String: Set<NoticeCause>] = [:]
     private var databaseAwaySince: Date?
@@ -66,7 +67,7 @@ package actor Notifier {
         buttons = NoticeButtons(installation)
     }
 
-    /// Releases its resources.
+    /// Releases the resources of the sender.
     package nonisolated func shutdown() { sender.shutdown() }
 
     /// Checks the mirrors, sends due notices, and sends a heartbeat if the process can work.
@@ -80,7 +81,7 @@ package actor Notifier {
             try await readDevices(of: watch.pulses.keys.sorted())
             guard !configuration.isIdle || !devices.isEmpty else { return }
             let readings = try await readings(of: watch.pulses, now: now)
-            // Reported from memory, in case that nothing can be written.
+            // Kept in memory, in case nothing can be written.
             databaseAwaySince = readings.compactMap(\.facts.store).first.map {
                 $0.since ?? databaseAwaySince ?? now
             }
@@ -88,8 +89,10 @@ package actor Notifier {
                 let isLively = watch.pulses[reading.mirror.name]?.isLively(uptime: uptime) ?? false
                 return isLively && Health(reading.facts).verdict.isWell
             }
-            let told = readings.filter { tells(of: $0.mirror.name) }
-            if configuration.tells || !told.isEmpty { try await tell(of: told, watch, now: now) }
+            let reported = readings.filter { notifies(about: $0.mirror.name) }
+            if configuration.tells || !reported.isEmpty {
+                try await tell(of: reported, watch, now: now)
+            }
             if watch.isOnTime, readings.isEmpty ? watch.mayBeIdle : works { await beat() }
         } catch is CancellationError {
             return
@@ -105,13 +108,13 @@ package actor Notifier {
         do {
             devices = try await PushDeviceTable.devices(of: mirrors, in: installation)
         } catch is ConfigurationError {
-            // The key file is invalid, which other ways can still tell of.
+            // The key file is invalid; other channels can still report that.
             devices = [:]
         }
     }
 
-    /// Whether anybody is told of a mirror.
-    private func tells(of mirror: String) -> Bool {
+    /// Whether anybody gets notices about a mirror.
+    private func notifies(about mirror: String) -> Bool {
         configuration.tells || devices[mirror] != nil
     }
 
@@ -131,9 +134,9 @@ package actor Notifier {
     ///   - detail: Details, in our own words.
     ///   - mirror: The mirror, or any mirror of the process.
     package func tellEnd(_ cause: NoticeCause, _ detail: String?, of mirror: String) async {
-        // Without the database those of the last check are told.
+        // Without the database, the devices of the last check get the notice.
         try? await readDevices(of: [mirror])
-        guard tells(of: mirror) else { return }
+        guard notifies(about: mirror) else { return }
         let now = clock.now
         // Without the database it is unknown what was reported before, and a process that restarts
         // repeatedly would report each time.
@@ -154,10 +157,10 @@ package actor Notifier {
     private func tell(of readings: [HealthReading], _ watch: Watch, now: Date) async throws {
         let held = Set(readings.map(\.mirror.name))
         // For a mirror that was taken over, another process may have sent notices.
-        let known =
-            try await held.isSubset(of: looked)
-            ? open : NoticeTable.mirrors(in: installation.storage)
-        var open: Set<String> = []
+        let openBefore =
+            try await held.isSubset(of: checkedMirrors)
+            ? openMirrors : NoticeTable.mirrors(in: installation.storage)
+        var openMirrors: Set<String> = []
         var isDatabaseReported = false
         for reading in readings {
             let name = reading.mirror.name
@@ -169,16 +172,16 @@ package actor Notifier {
                 isDatabaseReported = true
             }
             let holds = findings.values.contains { if case .holds = $0 { true } else { false } }
-            guard holds || known.contains(name) || unsaved[name] != nil else { continue }
+            guard holds || openBefore.contains(name) || unsaved[name] != nil else { continue }
             if try await tell(findings, of: name, reading.facts.flags, now: now) {
-                open.insert(name)
+                openMirrors.insert(name)
             }
         }
-        // Mirrors that other processes hold now are reported by those.
-        memory = memory.filter { held.contains($0.key) }
+        // Mirrors that other processes hold now are reported by those processes.
+        rememberedRows = rememberedRows.filter { held.contains($0.key) }
         unsaved = unsaved.filter { held.contains($0.key) }
-        self.open = open
-        looked = held
+        self.openMirrors = openMirrors
+        checkedMirrors = held
     }
 
     private func findings(
@@ -210,7 +213,9 @@ package actor Notifier {
         isLast: Bool = false
     ) async throws -> Bool {
         let table = NoticeTable(storage: installation.storage, mirror: mirror)
-        let known = (memory[mirror] ?? []).filter { unsaved[mirror]?.contains($0.cause) == true }
+        let known = (rememberedRows[mirror] ?? []).filter {
+            unsaved[mirror]?.contains($0.cause) == true
+        }
         var (notices, rows) = try await table.take(findings, knowing: known, now: now)
         unsaved[mirror] = nil
         for var notice in notices {
@@ -218,14 +223,14 @@ package actor Notifier {
             guard let index = rows.firstIndex(where: { $0.cause == notice.cause }),
                 await send(notice, isLast: isLast)
             else { continue }
-            rows[index].heard(notice)
+            rows[index].recordDelivery(of: notice)
             do {
                 try await table.store(rows[index], told: notice)
             } catch {
                 unsaved[mirror, default: []].insert(rows[index].cause)
             }
         }
-        memory[mirror] = rows
+        rememberedRows[mirror] = rows
         return rows.contains { $0.since != nil || $0.toldSince != nil } || unsaved[mirror] != nil
     }
 
@@ -242,7 +247,7 @@ package actor Notifier {
             logger: installation.logger(of: mirror))
         for id in receipts.compactMap(\.gone) {
             devices[mirror]?.removeAll { $0.id == id }
-            // If that fails, the next notice removes it.
+            // If that fails, the next notice removes the device.
             _ = try? await table.remove(id)
         }
         return receipts.contains { $0.problem == nil }
@@ -250,20 +255,20 @@ package actor Notifier {
 
     /// Reports an unreachable database, once for all mirrors of the process.
     private func tellOfDatabase(_ watch: Watch, now: Date) async {
-        let told = watch.pulses.keys.filter { tells(of: $0) }
-        guard let mirror = told.min() else { return }
+        let reported = watch.pulses.keys.filter { notifies(about: $0) }
+        guard let mirror = reported.min() else { return }
         let since = databaseAwaySince ?? now
         databaseAwaySince = since
-        var rows = memory[mirror] ?? []
+        var rows = rememberedRows[mirror] ?? []
         let index = rows.firstIndex { $0.cause == .database } ?? rows.endIndex
         if index == rows.endIndex { rows.append(NoticeRow(.database)) }
         unsaved[mirror, default: []].insert(.database)
         if let notice = rows[index].take(.holds(since: since), mirror: mirror, now: now),
             await send(notice)
         {
-            rows[index].heard(notice)
+            rows[index].recordDelivery(of: notice)
         }
-        memory[mirror] = rows
+        rememberedRows[mirror] = rows
     }
 
     private func beat() async {

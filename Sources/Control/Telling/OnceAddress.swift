@@ -6,7 +6,7 @@ package import Posts
 import Settings
 import Storage
 
-/// What whoever has a one-time address may do to its mirror, and nothing else.
+/// The single operation that a one-time address allows on its mirror.
 package struct OnceAddress: Equatable, Sendable {
     /// The operations that a button of a notice may stand for.
     package enum Deed: String, CaseIterable, Sendable {
@@ -20,10 +20,10 @@ package struct OnceAddress: Equatable, Sendable {
 
     /// Why an address does nothing.
     package enum Refusal: Error, Equatable, Sendable {
-        /// It was never given out for this mirror, or by another key, or was changed.
+        /// The address was not made for this mirror with this key, or was changed.
         case unknown
         case expired
-        /// It has done its work, or tried to.
+        /// The address was used before, successfully or not.
         case used
     }
 
@@ -37,17 +37,17 @@ package struct OnceAddress: Equatable, Sendable {
 
 /// The one-time addresses of a mirror.
 ///
-/// An address is a path of the web page: the operation, the digest of what it changes, its end, and
+/// An address is a path of the web page: the operation, the digest of the item, its end, and
 /// a code over these and the mirror (HMAC-SHA256, RFC 2104) under a key that is derived from the
-/// operator's. So it needs no log-in, cannot be changed into another one, and does nothing if its
-/// thing is no longer as it was. A digest of an address that was used is stored until it has ended,
-/// because what was skipped and restored looks as before.
+/// operator's. So it needs no login, cannot be changed into another address, and does nothing if
+/// the item has changed. A digest of a used address is stored until the address has ended, because
+/// an item that was skipped and restored has the same digest as before.
 package struct OnceAddresses: Sendable {
     /// The path before the name of the mirror.
     package static let root = "/once/"
     /// How long an address is valid, in seconds: until the next notice about the same cause.
     static let lasts: TimeInterval = 86_400
-    /// How much longer used ones are kept, for clocks that step back.
+    /// Seconds for which a used address is kept after its end, for clocks that are set back.
     private static let slack: TimeInterval = 86_400
     private static let purpose = "mirror-bot once addresses 1"
     /// The longest address that is read, in bytes.
@@ -56,8 +56,8 @@ package struct OnceAddresses: Sendable {
     private let mirror: String
     private let storage: any StorageEngine
     private let key: [UInt8]
-    /// When the mirror was made: another one of the same name has other addresses.
-    private let made: Int64
+    /// The creation time of the mirror: another mirror of the same name has other addresses.
+    private let created: Int64
 
     /// - Parameters:
     ///   - mirror: The name of the mirror, which is not opened.
@@ -71,25 +71,25 @@ package struct OnceAddresses: Sendable {
         let rows = try await installation.storage.query(
             "SELECT created_ms FROM mirrors WHERE mirror = \(mirror)")
         let vault = installation.vault(of: mirror)
-        guard let made = try rows.first?.integer("created_ms"),
+        guard let created = try rows.first?.integer("created_ms"),
             let key = try vault.derivedKey(for: Self.purpose, mayMake: mayMake)
         else { return nil }
         self.mirror = mirror
         storage = installation.storage
         self.key = key
-        self.made = made
+        self.created = created
     }
 
     // MARK: Making
 
-    /// A path that approves or skips an action as it is now.
+    /// Returns a path that approves or skips an action in its present state.
     func path(_ deed: OnceAddress.Deed, _ action: Action, now: Date) -> String {
         path(deed, action.id, action.seen, now: now)
     }
 
-    /// A path that pauses the mirror.
+    /// Returns a path that pauses the mirror.
     ///
-    /// - Parameter record: The mirror as it is now.
+    /// - Parameter record: The present row of the mirror.
     func path(pausing record: MirrorRecord, now: Date) -> String {
         path(.pause, "", record.pauseSeen(at: now), now: now)
     }
@@ -102,13 +102,13 @@ package struct OnceAddresses: Sendable {
     }
 
     private func code(of content: String) -> String {
-        let text = "mirror-bot once\n\(mirror)\n\(made)\n\(content)"
+        let text = "mirror-bot once\n\(mirror)\n\(created)\n\(content)"
         return Base64URL.text(of: HashFunction.sha256.code(of: text.utf8, key: key))
     }
 
     // MARK: Reading
 
-    /// Reads an address that still may be used; changes nothing.
+    /// Reads an address that may still be used; changes nothing.
     ///
     /// - Parameters:
     ///   - text: The path after the name of the mirror.
@@ -130,8 +130,8 @@ package struct OnceAddresses: Sendable {
             throw .unknown
         }
         let content = String(text[..<dot])
-        let sent = text[text.index(after: dot)...]
-        guard ConstantTime.areEqual(sent.utf8, code(of: content).utf8) else { throw .unknown }
+        let givenCode = text[text.index(after: dot)...]
+        guard ConstantTime.areEqual(givenCode.utf8, code(of: content).utf8) else { throw .unknown }
         let parts = content.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 4, let deed = OnceAddress.Deed(rawValue: parts[0]),
             let seen = Seen(parts[2]), let ends = Int64(parts[3])
@@ -147,13 +147,13 @@ package struct OnceAddresses: Sendable {
 
     // MARK: Using
 
-    /// Does what an address allows, at most once: an attempt that fails uses it up too.
+    /// Carries out the operation of an address, at most once: a failed attempt uses it up too.
     ///
     /// - Parameters:
     ///   - text: The path after the name of the mirror.
     ///   - desk: The mirror.
-    /// - Returns: The address, and whether its thing was not yet as it is now.
-    /// - Throws: ``OnceAddress/Refusal``; `ChangeRefusal`, also if the thing has changed;
+    /// - Returns: The address, and whether the operation changed anything.
+    /// - Throws: ``OnceAddress/Refusal``; `ChangeRefusal`, also if the item has changed;
     ///   `ConfigurationError` for a mirror that is elsewhere; the store's error.
     package func use(
         _ text: String, at desk: Desk

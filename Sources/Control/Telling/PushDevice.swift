@@ -9,7 +9,7 @@ import Storage
 package struct PushDevice: Equatable, Identifiable, Sendable {
     /// Sixteen hexadecimal digits, by which the page names it.
     package let id: String
-    /// What a person calls it.
+    /// The name that a person gave it.
     package let name: String
     package let added: Date
     /// Nil if it was stored with another key, and has to be added again.
@@ -18,8 +18,8 @@ package struct PushDevice: Equatable, Identifiable, Sendable {
 
 /// The devices of one mirror.
 ///
-/// A subscription is stored only sealed with the operator's key: who has it knows where somebody's
-/// browser is reached.
+/// A subscription is stored only sealed with the operator's key, because it tells how to reach
+/// somebody's browser.
 package struct PushDeviceTable: Sendable {
     /// The most devices of a mirror.
     package static let most = 20
@@ -38,14 +38,14 @@ package struct PushDeviceTable: Sendable {
         vault = installation.vault(of: mirror)
     }
 
-    /// The devices of some mirrors that get anything, by the name of the mirror; those without any
+    /// Returns the usable devices of some mirrors, by the name of the mirror; mirrors without any
     /// are missing.
     ///
     /// - Throws: `ConfigurationError` for an invalid key file; the store's error.
     static func devices(of mirrors: [String], in installation: Installation) async throws
         -> [String: [PushDevice]]
     {
-        var found: [String: [PushDevice]] = [:]
+        var devices: [String: [PushDevice]] = [:]
         for part in mirrors.portions {
             let rows = try await installation.storage.query(
                 """
@@ -56,16 +56,16 @@ package struct PushDeviceTable: Sendable {
                 let table = PushDeviceTable(of: try row.text("mirror"), in: installation)
                 let device = try table.device(row, try table.sealingKey())
                 guard device.subscription != nil else { continue }
-                found[table.mirror, default: []].append(device)
+                devices[table.mirror, default: []].append(device)
             }
         }
-        return found
+        return devices
     }
 
-    /// Who sends to the devices; nil without a key.
+    /// Returns the identity of the sender to the devices; nil without a key.
     ///
     /// - Parameters:
-    ///   - page: Where browsers find the page.
+    ///   - page: The address of the web page for browsers.
     ///   - mayMake: Whether the key file is made if it is missing.
     /// - Throws: `ConfigurationError` for an invalid key file.
     package func identity(page: String, mayMake: Bool = false) throws -> PushIdentity? {
@@ -74,7 +74,7 @@ package struct PushDeviceTable: Sendable {
         }
     }
 
-    /// The devices, the first added first.
+    /// Reads the devices, the first added first.
     ///
     /// - Throws: `ConfigurationError` for an invalid key file; the store's error.
     package func all() async throws -> [PushDevice] {
@@ -90,11 +90,11 @@ package struct PushDeviceTable: Sendable {
     private func device(_ row: SQLRow, _ key: SealingKey?) throws -> PushDevice {
         let id = try row.text("device")
         let sealed = Data(base64Encoded: try row.text("sealed"))
-        let plain = sealed.flatMap { key?.opened($0, context: place(of: id).utf8) }
+        let plain = sealed.flatMap { key?.opened($0, context: context(of: id).utf8) }
         return PushDevice(
             id: id, name: try row.text("name"), added: try row.date("added_ms"),
             subscription: plain.flatMap {
-                // What another version has written cannot be used either.
+                // A subscription that another version stored in another form is not usable either.
                 try? JSONDecoder().decode(PushSubscription.self, from: Data($0))
             })
     }
@@ -119,7 +119,8 @@ package struct PushDeviceTable: Sendable {
         let id = StableHash.digest(of: "mirror-bot push", subscription.endpoint).prefix(8)
             .hexadecimal
         let plain = try JSONEncoder().encode(subscription)
-        let sealed = Data(try key.sealed(plain, context: place(of: id).utf8)).base64EncodedString()
+        let sealed = Data(try key.sealed(plain, context: context(of: id).utf8))
+            .base64EncodedString()
         let mirror = mirror
         try await storage.transaction { connection in
             let others = try connection.query(
@@ -159,5 +160,5 @@ package struct PushDeviceTable: Sendable {
     }
 
     /// The context that binds a sealed subscription to its row.
-    private func place(of id: String) -> String { "mirror-bot/push_devices\n\(mirror)\n\(id)" }
+    private func context(of id: String) -> String { "mirror-bot/push_devices\n\(mirror)\n\(id)" }
 }

@@ -10,27 +10,27 @@ package struct PushSubscription: Codable, Equatable, Sendable {
     private static let longestEndpoint = 2_048
     private static let secretSize = 16
 
-    /// The address at the push service; who has it and the key of the page may send to it.
+    /// The address at the push service; a sender needs it and the key of the page.
     let endpoint: String
     /// The browser's public key of P-256, `p256dh`.
     let key: [UInt8]
     /// The browser's secret, `auth`.
     let secret: [UInt8]
 
-    /// Reads a subscription as a browser tells it.
+    /// Reads a subscription as a browser reports it.
     ///
     /// - Parameters:
-    ///   - endpoint: An `https` address of a public host. Where the page itself is on this machine,
-    ///     the push service may be so too.
+    ///   - endpoint: An `https` address of a public host. If the page itself is on this machine,
+    ///     the push service may be on it, too.
     ///   - key: `p256dh` in Base64 for addresses.
     ///   - secret: `auth` in Base64 for addresses.
-    ///   - page: Where browsers find the page.
-    /// - Returns: Nil for anything else.
+    ///   - page: The address of the web page for browsers.
+    /// - Returns: Nil for values of another form.
     package init?(endpoint: String, key: String, secret: String, page: String) {
         guard endpoint.utf8.count <= Self.longestEndpoint,
             HTTPRequest(url: endpoint).problem == nil,
             let host = URLComponents(string: endpoint)?.host,
-            !HostPlace.mayBeLocal(host) || Self.areBothHere(host, page),
+            !HostPlace.mayBeLocal(host) || Self.areBothLocal(host, page),
             let key = Base64URL.bytes(of: Self.unpadded(key)), P256Key.isPublicKey(key),
             let secret = Base64URL.bytes(of: Self.unpadded(secret)),
             secret.count == Self.secretSize
@@ -46,7 +46,7 @@ package struct PushSubscription: Codable, Equatable, Sendable {
         return text
     }
 
-    private static func areBothHere(_ host: String, _ page: String) -> Bool {
+    private static func areBothLocal(_ host: String, _ page: String) -> Bool {
         HostPlace.isLoopback(host)
             && URLComponents(string: page)?.host.map(HostPlace.isLoopback) == true
     }
@@ -60,21 +60,21 @@ package struct PushSubscription: Codable, Equatable, Sendable {
         guard let parts = URLComponents(string: endpoint), let scheme = parts.scheme,
             let host = parts.host
         else { return "" }
-        let usual = scheme.lowercased() == "https" ? 443 : 80
-        let port = parts.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
+        let defaultPort = scheme.lowercased() == "https" ? 443 : 80
+        let port = parts.port.flatMap { $0 == defaultPort ? nil : ":\($0)" } ?? ""
         return "\(scheme)://\(host)\(port)".lowercased()
     }
 
     /// Whether the push service may be on this machine.
-    fileprivate var isHere: Bool { HostPlace.isLoopback(host) }
+    fileprivate var isLocal: Bool { HostPlace.isLoopback(host) }
 }
 
-/// What the answer of a push service means (RFC 8030, sections 5 and 7.3).
+/// The meaning of a push service's answer (RFC 8030, sections 5 and 7.3).
 package enum PushAnswer: Equatable, Sendable {
     case taken
     /// The browser or the push service has ended the subscription.
     case gone
-    /// It was not taken, for a reason in our own words.
+    /// The message was not accepted, for a reason in our own words.
     case refused(String)
 
     init(status: Int) {
@@ -90,14 +90,14 @@ package enum PushAnswer: Equatable, Sendable {
     }
 }
 
-/// What a push service is asked to do with a message (RFC 8030).
+/// A message for a push service, and how to deliver it (RFC 8030).
 struct PushRequest: Sendable {
     /// How urgent a message is (RFC 8030, section 5.3).
     enum Urgency: String, Sendable { case low, normal, high }
 
     /// How long a push service keeps a message for a device that is off, in seconds: until the next
     /// notice about the same cause.
-    private static let lasts = 86_400
+    private static let timeToLive = 86_400
     private static let bodyLimit = 16_384
 
     /// The message, which only the browser can read.
@@ -107,7 +107,7 @@ struct PushRequest: Sendable {
     let topic: String
     let urgency: Urgency
 
-    /// The request that hands the message to a push service.
+    /// Returns the request that sends the message to a push service.
     ///
     /// - Parameters:
     ///   - subscription: The recipient.
@@ -117,11 +117,11 @@ struct PushRequest: Sendable {
         to subscription: PushSubscription, by identity: PushIdentity, now: Date
     ) -> HTTPRequest {
         var request = HTTPRequest(method: .post, url: subscription.endpoint)
-        request.isPublicOnly = !subscription.isHere
+        request.isPublicOnly = !subscription.isLocal
         request.maximumBodyBytes = Self.bodyLimit
         request.headers["Content-Type"] = "application/octet-stream"
         request.headers["Content-Encoding"] = "aes128gcm"
-        request.headers["TTL"] = "\(Self.lasts)"
+        request.headers["TTL"] = "\(Self.timeToLive)"
         request.headers["Topic"] = topic
         request.headers["Urgency"] = urgency.rawValue
         request.headers["Authorization"] = identity.authorization(
@@ -138,7 +138,8 @@ enum PushEncryption {
 
     /// The size of a record, which every push service takes (RFC 8291, section 4).
     private static let recordSize = 4_096
-    /// The most bytes of a message: a record without the head, the tag and the delimiter.
+    /// The most bytes of a message: a record without its head (86 bytes), and without its tag and
+    /// delimiter (17 bytes together).
     static let longest = recordSize - 86 - 17
     private static let saltSize = 16
     /// Ends the last record (RFC 8188, section 2).
@@ -160,9 +161,10 @@ enum PushEncryption {
         guard let shared = key.sharedSecret(with: subscription.key) else {
             throw Failure(description: "the key of the browser is none")
         }
-        let both = subscription.key + key.publicKey
+        let publicKeys = subscription.key + key.publicKey
         let material = KeyDerivation.key(
-            from: shared, salt: subscription.secret, purpose: Array("WebPush: info\0".utf8) + both,
+            from: shared, salt: subscription.secret,
+            purpose: Array("WebPush: info\0".utf8) + publicKeys,
             count: 32)
         let cipherKey = KeyDerivation.key(
             from: material, salt: salt, purpose: "Content-Encoding: aes128gcm\0".utf8,
@@ -180,22 +182,22 @@ enum PushEncryption {
     }
 }
 
-/// Who sends the messages, as push services know it (VAPID, RFC 8292).
+/// The sender of the messages, as it identifies itself to push services (VAPID, RFC 8292).
 ///
 /// The key pair is derived from the operator's key, so that every process of a database has the
-/// same one, and it is as old as that.
+/// same key pair, as long as that key is not changed.
 package struct PushIdentity: Sendable {
     private static let purpose = "mirror-bot push identity 1"
     /// How long a signature is valid, in seconds; 24 hours are the most that push services accept.
-    private static let lasts: TimeInterval = 12 * 3_600
+    private static let validity: TimeInterval = 12 * 3_600
 
     private let key: P256Key
-    /// Where push services may ask about the messages: the page, or nothing.
+    /// The contact for push services: the address of the page; nil if that has no TLS.
     private let contact: String?
 
     /// - Parameters:
     ///   - material: A secret of the operator, for this purpose alone.
-    ///   - page: Where browsers find the page.
+    ///   - page: The address of the web page for browsers.
     init(material: [UInt8], page: String) {
         key = P256Key.derived(from: material, purpose: Self.purpose)
         contact = page.hasPrefix("https://") ? page : nil
@@ -204,10 +206,10 @@ package struct PushIdentity: Sendable {
     /// The public key that a browser subscribes with, in Base64 for addresses.
     package var publicKey: String { Base64URL.text(of: key.publicKey) }
 
-    /// The header `Authorization` for one push service.
+    /// Returns the header `Authorization` for one push service.
     ///
     /// - Parameters:
-    ///   - origin: Scheme, host and port of the push service, for which alone it is valid.
+    ///   - origin: Scheme, host and port of the only push service for which the header is valid.
     ///   - now: The present.
     func authorization(for origin: String, now: Date) -> String {
         struct Claims: Encodable {
@@ -216,7 +218,7 @@ package struct PushIdentity: Sendable {
             let sub: String?
         }
         let claims = Claims(
-            aud: origin, exp: Int((now + Self.lasts).timeIntervalSince1970), sub: contact)
+            aud: origin, exp: Int((now + Self.validity).timeIntervalSince1970), sub: contact)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Texts and a number can always be written.

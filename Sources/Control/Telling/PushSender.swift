@@ -3,9 +3,9 @@ import Mirroring
 import Posts
 package import Transport
 
-/// Pushes notices to devices (RFC 8030), without any service but the one of each browser.
+/// Pushes notices to devices (RFC 8030), through the push service of each browser alone.
 package struct PushSender: Sendable {
-    /// What the page's service worker shows.
+    /// The message that the page's service worker shows.
     private struct Message: Encodable {
         struct Button: Encodable {
             let label: String
@@ -34,7 +34,7 @@ package struct PushSender: Sendable {
     ///   - subscription: The device.
     ///   - identity: Signs the request.
     ///   - limit: The time limit.
-    /// - Returns: What the push service answered.
+    /// - Returns: The answer of the push service.
     package func send(
         _ notice: Notice, with controls: NoticeControls?, to subscription: PushSubscription,
         by identity: PushIdentity, limit: Duration = NoticeSender.usualLimit
@@ -47,7 +47,7 @@ package struct PushSender: Sendable {
             request.timeout = limit
             return PushAnswer(status: try await client.send(request).status)
         } catch let error as TransportError {
-            // An endless response still counts by its status.
+            // The status of a response that is too long counts, too.
             return error.beginning.map { PushAnswer(status: $0.status) } ?? .refused(error.message)
         } catch let failure as PushEncryption.Failure {
             return .refused(failure.description)
@@ -69,7 +69,8 @@ package struct PushSender: Sendable {
         return Array(try encoder.encode(message))
     }
 
-    /// The same for all messages about one cause of one mirror; tells a push service neither.
+    /// Returns the topic, which is the same for all messages about one cause of one mirror, but
+    /// shows neither to the push service.
     private static func topic(of notice: Notice) -> String {
         let digest = StableHash.digest(
             of: "mirror-bot push topic", notice.mirror, notice.cause?.rawValue ?? "test")
@@ -78,7 +79,7 @@ package struct PushSender: Sendable {
 }
 
 extension Notice {
-    /// How soon a device that saves its battery is to be woken.
+    /// The urgency with which a device that saves its battery is woken.
     fileprivate var urgency: PushRequest.Urgency {
         switch state {
         case .began, .continues: cause?.stopsWork == true ? .high : .normal
